@@ -1,0 +1,4 @@
+export { AppError, isAppError, toAppError } from "./app-error.ts";
+export type { AppErrorOptions, Violation } from "./app-error.ts";
+export { GRPC_CODE_BY_REASON, isReason } from "./reasons.ts";
+export type { Reason } from "./reasons.ts";
