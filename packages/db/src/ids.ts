@@ -1,0 +1,72 @@
+import { parse, stringify, v7, validate } from "uuid";
+
+/** Crockford's base32 digits in lower case (https://www.crockford.com/base32.html). */
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+const DIGIT_VALUES = new Map([...DIGITS].map((digit, value) => [digit, BigInt(value)]));
+const BODY_LENGTH = 26;
+const UUID_BITS_MAX = (1n << 128n) - 1n;
+
+/** A new UUIDv7: sorts by time, and by order of making within one process (D1). */
+export function newUuid(): string {
+  return v7();
+}
+
+/** A new prefixed id: the prefix and 26 lower-case Crockford digits of a UUIDv7 (D1). */
+export function newId(prefix: string): string {
+  const bytes = v7(undefined, new Uint8Array(16));
+  let bits = 0;
+  let bitCount = 2; // 26 digits hold 130 bits: the first digit starts with two zero bits.
+  let body = "";
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte;
+    bitCount += 8;
+    while (bitCount >= 5) {
+      bitCount -= 5;
+      body += DIGITS[(bits >>> bitCount) & 31];
+    }
+    bits &= (1 << bitCount) - 1;
+  }
+  return prefix + body;
+}
+
+/** Whether a text is a UUID in its canonical lower- or upper-case form. */
+export function isUuid(text: string): boolean {
+  return validate(text);
+}
+
+/** Whether a text is an id that `newId` could have made with this prefix. */
+export function isId(prefix: string, text: string): boolean {
+  return text.startsWith(prefix) && decodeBody(text.slice(prefix.length)) !== null;
+}
+
+/** The moment, in milliseconds precision, at which a UUIDv7 was made. */
+export function uuidTimestamp(uuid: string): Date {
+  let millis = 0;
+  for (const byte of parse(uuid).subarray(0, 6)) millis = millis * 256 + byte;
+  return new Date(millis);
+}
+
+/** The moment, in milliseconds precision, at which a prefixed id was made. */
+export function idTimestamp(id: string): Date {
+  const value = decodeBody(id.slice(-BODY_LENGTH));
+  if (value === null) throw new RangeError("not an id");
+  const hex = value.toString(16).padStart(32, "0");
+  return uuidTimestamp(
+    stringify(
+      Uint8Array.from({ length: 16 }, (_, index) =>
+        parseInt(hex.slice(index * 2, index * 2 + 2), 16),
+      ),
+    ),
+  );
+}
+
+function decodeBody(body: string): bigint | null {
+  if (body.length !== BODY_LENGTH) return null;
+  let value = 0n;
+  for (const digit of body) {
+    const digitValue = DIGIT_VALUES.get(digit);
+    if (digitValue === undefined) return null;
+    value = (value << 5n) | digitValue;
+  }
+  return value <= UUID_BITS_MAX ? value : null;
+}

@@ -1,0 +1,17 @@
+export { openDatabase } from "./open-database.ts";
+export type { Database, OpenDatabaseOptions, Queryable, Transaction } from "./open-database.ts";
+export { constraintOf, databaseErrorToAppError } from "./errors.ts";
+export { listen } from "./listen.ts";
+export type { ListenOptions, Listener } from "./listen.ts";
+export { migrate } from "./migrate.ts";
+export type {
+  AppliedMigration,
+  MigrateOptions,
+  MigrationLogger,
+  ServiceSchema,
+} from "./migrate.ts";
+export { dumpSchema } from "./dump-schema.ts";
+export { sql } from "slonik";
+export { createCursorCodec } from "./cursor.ts";
+export type { CursorCodec } from "./cursor.ts";
+export { idTimestamp, isId, isUuid, newId, newUuid, uuidTimestamp } from "./ids.ts";

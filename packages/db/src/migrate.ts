@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client, DatabaseError } from "pg";
+import { assertPlainName } from "./connection-uri.ts";
+import { prepareSchema } from "./prepare-schema.ts";
+
+/** One service's share of the database. */
+export interface ServiceSchema {
+  schema: string;
+  /** The role that the service acts as; made when missing, without login. */
+  role: string;
+  /** Absolute path of the folder with the files `NNNN_name.sql`. */
+  directory: string;
+}
+
+export interface MigrationLogger {
+  info(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface MigrateOptions {
+  /** A user who may create schemas and roles; it becomes the owner of what the files create. */
+  connectionUri: string;
+  services: ServiceSchema[];
+  logger?: MigrationLogger;
+}
+
+export interface AppliedMigration {
+  schema: string;
+  file: string;
+}
+
+interface MigrationFile {
+  number: number;
+  name: string;
+  sha256: string;
+  text: string;
+}
+
+/** Any fixed number: whoever holds it migrates this database. */
+const LOCK_KEY = 7_320_419_022_301;
+const LOCK_POLL_MS = 100;
+/** A migration that waits for a lock holds up every query behind it; rather fail and be run again. */
+const LOCK_TIMEOUT = "30s";
+const SERVER_VERSION_MIN = 160_000;
+
+/**
+ * Brings the schemas of the services up to date and returns what was applied. Several may run at
+ * once: they wait for each other. Files recorded in the database but absent from the folder belong
+ * to a newer release and are left alone.
+ *
+ * @throws Error naming the file when an applied one was changed, when one is numbered below an
+ *   applied one, when a name is not `NNNN_name.sql`, or when its SQL fails (the files before it
+ *   stay applied)
+ */
+export async function migrate(options: MigrateOptions): Promise<AppliedMigration[]> {
+  const client = new Client({
+    connectionString: options.connectionUri,
+    application_name: "migrate",
+  });
+  // A lost connection is also reported by the statement that was under way.
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    await assertServerVersion(client);
+    await acquireLock(client);
+    const applied: AppliedMigration[] = [];
+    for (const service of options.services) {
+      for (const file of await migrateService(client, service)) {
+        options.logger?.info({ schema: service.schema, file }, "migration applied");
+        applied.push({ schema: service.schema, file });
+      }
+    }
+    return applied;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function migrateService(client: Client, service: ServiceSchema): Promise<string[]> {
+  assertPlainName(service.schema, "schema");
+  assertPlainName(service.role, "role");
+  const files = await readMigrations(service.directory);
+  await prepareSchema(client, service.schema, service.role);
+  const recorded = await readRecorded(client, service.schema);
+  const highest = Math.max(0, ...recorded.keys());
+  const applied: string[] = [];
+  for (const file of files) {
+    const sha256 = recorded.get(file.number);
+    if (sha256 === undefined) {
+      if (file.number < highest) {
+        throw new Error(`${pathOf(service, file)} is new but numbered below ${highest}.`);
+      }
+      await apply(client, service, file);
+      applied.push(file.name);
+    } else if (sha256 !== file.sha256) {
+      throw new Error(`${pathOf(service, file)} was changed after it had been applied.`);
+    }
+  }
+  return applied;
+}
+
+async function apply(client: Client, service: ServiceSchema, file: MigrationFile): Promise<void> {
+  const inTransaction = !file.text.startsWith("-- no-transaction");
+  try {
+    if (inTransaction) await client.query("begin");
+    // What a file names without a schema is its service's own.
+    await client.query(`set ${inTransaction ? "local " : ""}search_path to ${service.schema}`);
+    await client.query(`set ${inTransaction ? "local " : ""}lock_timeout to '${LOCK_TIMEOUT}'`);
+    await client.query(file.text);
+    await client.query(
+      `insert into ${service.schema}.schema_migrations (number, name, sha256) values ($1, $2, $3)`,
+      [file.number, file.name, file.sha256],
+    );
+    await client.query(inTransaction ? "commit" : "reset all");
+  } catch (error) {
+    await client.query(inTransaction ? "rollback" : "reset all").catch(() => {});
+    throw new Error(`${pathOf(service, file)} failed: ${explain(error, file.text)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function readMigrations(directory: string): Promise<MigrationFile[]> {
+  const files: MigrationFile[] = [];
+  for (const name of (await readdir(directory)).toSorted()) {
+    if (!name.endsWith(".sql")) continue;
+    const number = /^(\d{4})_[a-z0-9_-]+\.sql$/.exec(name)?.[1];
+    if (number === undefined) throw new Error(`${join(directory, name)} is not NNNN_name.sql.`);
+    const text = await readFile(join(directory, name), "utf8");
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    if (files.at(-1)?.number === Number(number)) {
+      throw new Error(`${join(directory, name)} has the number of another file.`);
+    }
+    files.push({ number: Number(number), name, sha256, text });
+  }
+  return files;
+}
+
+async function readRecorded(client: Client, schema: string): Promise<Map<number, string>> {
+  const { rows } = await client.query<{ number: number; sha256: string }>(
+    `select number, sha256 from ${schema}.schema_migrations`,
+  );
+  return new Map(rows.map((row) => [row.number, row.sha256]));
+}
+
+/**
+ * Polls instead of waiting inside the server: a statement that waits holds a snapshot, and
+ * `create index concurrently` of whoever holds the lock would wait for that one in turn.
+ */
+async function acquireLock(client: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      "select pg_try_advisory_lock($1) as locked",
+      [LOCK_KEY],
+    );
+    if (rows[0]?.locked === true) return;
+    await delay(LOCK_POLL_MS);
+  }
+}
+
+async function assertServerVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  const version = rows[0]?.version ?? 0;
+  if (version < SERVER_VERSION_MIN) {
+    throw new Error(`Postgres 16 or newer is needed; this server is ${version}.`);
+  }
+}
+
+function explain(error: unknown, text: string): string {
+  if (!(error instanceof DatabaseError)) return String(error);
+  const position = Number(error.position ?? Number.NaN);
+  if (Number.isNaN(position)) return error.message;
+  return `${error.message} (line ${text.slice(0, position).split("\n").length})`;
+}
+
+function pathOf(service: ServiceSchema, file: MigrationFile): string {
+  return join(service.directory, file.name);
+}

@@ -1,0 +1,152 @@
+import type { Dispatcher } from "undici";
+
+import { BodyCollector } from "./body-collector.ts";
+import { HttpClientError } from "./http-client-error.ts";
+import type { Header } from "./request-headers.ts";
+import { toHttpClientError } from "./transport-errors.ts";
+
+/** One request to one URL, checked and ready to be sent. */
+export interface HopRequest {
+  method: string;
+  url: URL;
+  headers: readonly Header[];
+  body: Buffer | undefined;
+}
+
+/** One response; the body is as received, still encoded. */
+export interface HopResponse {
+  status: number;
+  /** Names in lower case; a list where the server sent a header several times. */
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+}
+
+/**
+ * Sends one request and reads its whole response.
+ *
+ * @param stop aborted with an HttpClientError as its reason; the connection is closed at once
+ * @throws HttpClientError with `sent` as it really was
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  hop: HopRequest,
+  maxResponseBytes: number,
+  stop: AbortSignal,
+): Promise<HopResponse> {
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(hop, maxResponseBytes, stop, resolve, reject);
+    if (handler.settled) return;
+    dispatcher.dispatch(
+      {
+        origin: hop.url.origin,
+        path: `${hop.url.pathname}${hop.url.search}`,
+        method: hop.method,
+        headers: hop.headers.flat(),
+        body: hop.body ?? null,
+        // The caller's deadline covers both.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      handler,
+    );
+  });
+}
+
+/** Follows one exchange through undici's callbacks; settles once, and frees the signal then. */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #hop: HopRequest;
+  readonly #maxResponseBytes: number;
+  readonly #stop: AbortSignal;
+  readonly #resolve: (response: HopResponse) => void;
+  readonly #reject: (error: HttpClientError) => void;
+  readonly #body: BodyCollector;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: Record<string, string | string[]> = {};
+  settled = false;
+
+  constructor(
+    hop: HopRequest,
+    maxResponseBytes: number,
+    stop: AbortSignal,
+    resolve: (response: HopResponse) => void,
+    reject: (error: HttpClientError) => void,
+  ) {
+    this.#hop = hop;
+    this.#maxResponseBytes = maxResponseBytes;
+    this.#stop = stop;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#body = new BodyCollector(maxResponseBytes);
+    if (stop.aborted) this.#onStop();
+    else stop.addEventListener("abort", this.#onStop, { once: true });
+  }
+
+  /** Called when the request has a connection, right before its first byte is written. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited: throwing takes it out of the queue and spares the connection.
+    if (this.settled) throw new HttpClientError("ABORTED", "The request was given up.");
+    this.#controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = withoutUndefined(headers);
+    // A response without a body may still tell the length that it would have had.
+    if (this.#hop.method === "HEAD" || status === 204 || status === 304) return;
+    if (Number(headers["content-length"] ?? 0) > this.#maxResponseBytes) this.#failTooLarge();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.settled && !this.#body.append(chunk)) this.#failTooLarge();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#settle()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+  }
+
+  readonly #onStop = (): void => {
+    this.#fail(this.#stop.reason);
+  };
+
+  #failTooLarge(): void {
+    const message = `The response body is larger than ${this.#maxResponseBytes} bytes.`;
+    this.#fail(new HttpClientError("RESPONSE_TOO_LARGE", message));
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#settle()) return;
+    const sent = this.#controller !== undefined;
+    const failure = toHttpClientError(error, this.#hop.url.host, sent);
+    this.#reject(failure);
+    this.#controller?.abort(failure);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    this.#stop.removeEventListener("abort", this.#onStop);
+    return true;
+  }
+}
+
+function withoutUndefined(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string | string[]> {
+  const result: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    // Assigning to this one name would set the object's prototype.
+    if (value !== undefined && name !== "__proto__") result[name] = value;
+  }
+  return result;
+}

@@ -1,0 +1,9 @@
+export { HttpClientError } from "./http-client-error.ts";
+export type { HttpClientErrorCode } from "./http-client-error.ts";
+export { createSafeHttpClient } from "./safe-http-client.ts";
+export type {
+  SafeHttpClient,
+  SafeHttpClientOptions,
+  SafeRequest,
+  SafeResponse,
+} from "./safe-http-client.ts";

@@ -1,0 +1,67 @@
+import { isIP } from "node:net";
+
+import { isPublicAddress } from "./address-policy.ts";
+import { HttpClientError } from "./http-client-error.ts";
+
+/** Where requests may go. */
+export interface TargetPolicy {
+  /** Also http, and hosts with private, loopback or otherwise non-public addresses. */
+  allowPrivate: boolean;
+}
+
+/**
+ * Parses a URL that a tenant, or a redirect, named.
+ *
+ * The WHATWG parser has turned every spelling of an IPv4 address (octal, hexadecimal, one number,
+ * trailing dot, full-width digits) into four decimals when the host is looked at here. Names are
+ * not judged by how they look but, when connecting, by what they resolve to.
+ *
+ * @param base resolves a relative reference, as in a `Location` header
+ * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED
+ */
+export function parseTarget(text: string, policy: TargetPolicy, base?: URL): URL {
+  const url = URL.parse(text, base?.href);
+  if (url === null)
+    throw new HttpClientError("INVALID_URL", "The URL is not a valid absolute URL.");
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new HttpClientError("INVALID_URL", "The URL must begin with https://.");
+  }
+  if (url.protocol === "http:" && !policy.allowPrivate) {
+    throw new HttpClientError(
+      "INVALID_URL",
+      "The URL must begin with https://; http is not allowed.",
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new HttpClientError("INVALID_URL", "The URL must not contain a user name or password.");
+  }
+  assertAddressAllowed(hostOf(url), policy);
+  url.hash = "";
+  return url;
+}
+
+/**
+ * Refuses a host that is itself an address which the policy does not allow. Names pass.
+ *
+ * @param host without the brackets of an IPv6 address
+ * @throws HttpClientError ADDRESS_NOT_ALLOWED
+ */
+export function assertAddressAllowed(host: string, policy: TargetPolicy): void {
+  if (isIP(host) === 0 || policy.allowPrivate || isPublicAddress(host)) return;
+  throw addressNotAllowed(host);
+}
+
+/**
+ * The error for a host that may not be reached. It names the host as the caller wrote it and not
+ * what it resolved to, so that nobody maps an inside network by reading errors.
+ */
+export function addressNotAllowed(host: string): HttpClientError {
+  return new HttpClientError(
+    "ADDRESS_NOT_ALLOWED",
+    `The host ${host} has an address outside the public internet, which is not allowed.`,
+  );
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+}

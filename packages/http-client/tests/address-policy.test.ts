@@ -1,0 +1,92 @@
+import { describe, expect, it } from "@jest/globals";
+
+import { isPublicAddress } from "../src/address-policy.ts";
+
+describe("addresses of the public internet are allowed", () => {
+  it.each([
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "128.0.0.0",
+    "169.253.255.255",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.167.255.255",
+    "192.169.0.0",
+    "198.17.255.255",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2606:4700:4700::1111",
+    "2a00:1450:4001:81b::200e",
+    "64:ff9b::8.8.8.8",
+  ])("%s", (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+});
+
+describe("every other address is refused", () => {
+  it.each([
+    ["0.0.0.0", "this host"],
+    ["0.1.2.3", "this network"],
+    ["10.0.0.0", "private"],
+    ["10.255.255.255", "private"],
+    ["100.64.0.1", "carrier-grade NAT"],
+    ["100.100.100.200", "metadata service of a cloud"],
+    ["127.0.0.1", "loopback"],
+    ["127.255.255.254", "loopback"],
+    ["168.63.129.16", "WireServer"],
+    ["169.254.169.254", "metadata service of a cloud"],
+    ["172.16.0.1", "private"],
+    ["172.31.255.255", "private"],
+    ["192.0.0.192", "protocol assignments"],
+    ["192.0.2.1", "documentation"],
+    ["192.88.99.1", "6to4 relay"],
+    ["192.168.0.1", "private"],
+    ["198.18.0.1", "benchmarking"],
+    ["198.19.255.255", "benchmarking"],
+    ["198.51.100.1", "documentation"],
+    ["203.0.113.1", "documentation"],
+    ["224.0.0.1", "multicast"],
+    ["239.255.255.250", "multicast"],
+    ["240.0.0.1", "reserved"],
+    ["255.255.255.255", "broadcast"],
+    ["::", "unspecified"],
+    ["::1", "loopback"],
+    ["::127.0.0.1", "IPv4-compatible"],
+    ["::8.8.8.8", "IPv4-compatible"],
+    ["::ffff:127.0.0.1", "IPv4-mapped"],
+    ["::ffff:7f00:1", "IPv4-mapped"],
+    ["::ffff:8.8.8.8", "IPv4-mapped"],
+    ["::ffff:0:127.0.0.1", "IPv4-translated"],
+    ["64:ff9b::127.0.0.1", "NAT64 of loopback"],
+    ["64:ff9b::a9fe:a9fe", "NAT64 of link-local"],
+    ["64:ff9b::a00:1", "NAT64 of private"],
+    ["64:ff9b:1::1", "local NAT64"],
+    ["100::1", "discard"],
+    ["2001::1", "Teredo"],
+    ["2001:2::1", "benchmarking"],
+    ["2001:db8::1", "documentation"],
+    ["2002:7f00:1::", "6to4 of loopback"],
+    ["2002:808:808::", "6to4"],
+    ["3fff::1", "documentation"],
+    ["4000::1", "not assigned"],
+    ["5f00::1", "segment routing"],
+    ["fc00::1", "unique local"],
+    ["fd00:ec2::254", "metadata service of a cloud"],
+    ["fe80::1", "link-local"],
+    ["fe80::1%eth0", "link-local with a zone"],
+    ["fec0::1", "site-local"],
+    ["ff02::1", "multicast"],
+    ["0x7f.1", "not how a resolver spells an address"],
+    ["0177.0.0.1", "not how a resolver spells an address"],
+    ["2130706433", "not how a resolver spells an address"],
+    ["example.com", "a name"],
+    ["", "nothing"],
+  ])("%s (%s)", (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+});

@@ -1,0 +1,202 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { afterAll, describe, expect, it } from "@jest/globals";
+
+import type { SafeRequest } from "@workflow/http-client";
+
+import type { HopRequest } from "../src/exchange.ts";
+import { findNextHop } from "../src/redirects.ts";
+import { createLocalClient, failureOf, get } from "./support/requests.ts";
+import { startServer } from "./support/servers.ts";
+import type { TestServer } from "./support/servers.ts";
+
+const client = createLocalClient();
+afterAll(() => client.close());
+
+/** A server that redirects `/from` and answers anything else with what it received. */
+function startRedirecting(status: number, location: () => string): Promise<TestServer> {
+  return startServer((request, response) => {
+    if (request.url === "/from") response.writeHead(status, { location: location() }).end("moved");
+    else echo(request, response);
+  });
+}
+
+function echo(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const { method, url, headers } = request;
+    response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString() }));
+  });
+}
+
+async function follow(url: string, rest: Partial<SafeRequest> = {}): Promise<unknown> {
+  const response = await client.request(get(url, { followRedirects: 5, ...rest }));
+  return JSON.parse(response.body.toString());
+}
+
+describe("redirects", () => {
+  it("are returned as they are by default", async () => {
+    await using server = await startRedirecting(302, () => "/to");
+    const response = await client.request(get(`${server.origin}/from`));
+    expect(response).toMatchObject({ status: 302, url: `${server.origin}/from` });
+    expect(response.headers["location"]).toBe("/to");
+    expect(response.body.toString()).toBe("moved");
+  });
+
+  it("are followed up to the limit, and the final URL is told", async () => {
+    await using server = await startServer((request, response) => {
+      const left = Number(request.url?.slice(1));
+      if (left === 0) response.end("here");
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    });
+    const response = await client.request(get(`${server.origin}/3`, { followRedirects: 3 }));
+    expect(response).toMatchObject({ status: 200, url: `${server.origin}/0` });
+    const error = await failureOf(
+      client.request(get(`${server.origin}/4`, { followRedirects: 3 })),
+    );
+    expect(error).toMatchObject({ code: "TOO_MANY_REDIRECTS", sent: true });
+  });
+
+  it.each([
+    [301, "POST", "GET"],
+    [302, "POST", "GET"],
+    [303, "POST", "GET"],
+    [303, "PUT", "GET"],
+  ])("%i turns %s into %s without body", async (status, method, expected) => {
+    await using server = await startRedirecting(status, () => "/to");
+    const headers = { "content-type": "text/plain", "x-kept": "yes" };
+    const seen = await follow(`${server.origin}/from`, { method, headers, body: "hello" });
+    expect(seen).toMatchObject({ method: expected, url: "/to", body: "" });
+    expect(seen).toHaveProperty(["headers", "x-kept"], "yes");
+    expect(seen).not.toHaveProperty(["headers", "content-type"]);
+    expect(seen).not.toHaveProperty(["headers", "content-length"]);
+  });
+
+  it.each([
+    [301, "PUT"],
+    [302, "DELETE"],
+    [307, "POST"],
+    [308, "POST"],
+    [308, "PATCH"],
+  ])("%i repeats a %s with its body", async (status, method) => {
+    await using server = await startRedirecting(status, () => "/to");
+    const headers = { "content-type": "text/plain" };
+    const seen = await follow(`${server.origin}/from`, { method, headers, body: "hello" });
+    expect(seen).toMatchObject({ method, url: "/to", body: "hello", headers });
+  });
+
+  it("303 keeps a HEAD", async () => {
+    await using server = await startRedirecting(303, () => "/to");
+    const request = get(`${server.origin}/from`, { method: "HEAD", followRedirects: 1 });
+    expect(await client.request(request)).toMatchObject({
+      status: 200,
+      url: `${server.origin}/to`,
+    });
+  });
+
+  it("without a usable location are responses like any other", async () => {
+    await using server = await startServer((_request, response) => response.writeHead(302).end());
+    const response = await client.request(get(`${server.origin}/`, { followRedirects: 5 }));
+    expect(response.status).toBe(302);
+  });
+
+  it("that other statuses only look like are not followed", async () => {
+    await using server = await startRedirecting(300, () => "/to");
+    const response = await client.request(get(`${server.origin}/from`, { followRedirects: 5 }));
+    expect(response.status).toBe(300);
+  });
+});
+
+describe("credentials", () => {
+  const credentials = {
+    Authorization: "Bearer s3cret",
+    Cookie: "session=s3cret",
+    "X-Api-Key": "s3cret",
+    "X-Hook-Signature": "s3cret",
+    "PRIVATE-TOKEN": "s3cret",
+  };
+  const harmless = { accept: "text/csv", "idempotency-key": "1" };
+  const headers = { ...credentials, ...harmless };
+
+  it("stay with a redirect within the origin", async () => {
+    await using server = await startRedirecting(307, () => "/to");
+    expect(await follow(`${server.origin}/from`, { headers })).toMatchObject({
+      headers: { authorization: "Bearer s3cret", cookie: "session=s3cret", "x-api-key": "s3cret" },
+    });
+  });
+
+  it("are dropped on the way to another origin, which another port already is", async () => {
+    await using other = await startServer(echo);
+    await using server = await startRedirecting(307, () => `${other.origin}/to`);
+    const seen = await follow(`${server.origin}/from`, { headers });
+    expect(seen).toMatchObject({ headers: harmless });
+    expect(JSON.stringify(seen)).not.toContain("s3cret");
+  });
+
+  it("do not come back when the other origin redirects back", async () => {
+    await using other = await startServer((_request, response) => {
+      response.writeHead(307, { location: `${server.origin}/to` }).end();
+    });
+    await using server = await startRedirecting(307, () => `${other.origin}/back`);
+    const seen = await follow(`${server.origin}/from`, { headers });
+    expect(seen).toMatchObject({ url: "/to" });
+    expect(JSON.stringify(seen)).not.toContain("s3cret");
+  });
+});
+
+describe("every hop is judged like the first", () => {
+  const hop: HopRequest = {
+    method: "GET",
+    url: new URL("https://example.com/from"),
+    headers: [],
+    body: undefined,
+  };
+  const nextOf = (location: string) =>
+    findNextHop(
+      hop,
+      { status: 302, headers: { location }, body: Buffer.alloc(0) },
+      {
+        allowPrivate: false,
+      },
+    );
+
+  it.each([
+    ["https://169.254.169.254/latest/meta-data/", "ADDRESS_NOT_ALLOWED"],
+    ["//127.0.0.1/", "ADDRESS_NOT_ALLOWED"],
+    ["https://[::ffff:10.0.0.1]/", "ADDRESS_NOT_ALLOWED"],
+    ["https://0x7f.1/", "ADDRESS_NOT_ALLOWED"],
+    ["http://example.com/", "INVALID_URL"],
+    ["https://user:password@example.com/", "INVALID_URL"],
+    ["file:///etc/passwd", "INVALID_URL"],
+    ["https://exa mple.com/", "INVALID_URL"],
+  ])("%s", async (location, code) => {
+    const error = await failureOf(Promise.resolve(location).then(nextOf));
+    expect(error.code).toBe(code);
+  });
+
+  it("relative locations are resolved against the URL that answered", () => {
+    expect(nextOf("to?a=b")?.url.href).toBe("https://example.com/to?a=b");
+  });
+
+  it("locations that were not escaped are read as UTF-8", () => {
+    const location = Buffer.from("/ü").toString("latin1");
+    expect(nextOf(location)?.url.href).toBe("https://example.com/%C3%BC");
+  });
+
+  it("a refused hop still tells that the first was sent", async () => {
+    await using server = await startRedirecting(302, () => "ftp://example.com/");
+    const error = await failureOf(
+      client.request(get(`${server.origin}/from`, { followRedirects: 1 })),
+    );
+    expect(error).toMatchObject({ code: "INVALID_URL", sent: true });
+  });
+
+  it("so does a hop that cannot be connected", async () => {
+    await using server = await startRedirecting(302, () => "http://127.0.0.1:1/");
+    const error = await failureOf(
+      client.request(get(`${server.origin}/from`, { followRedirects: 1 })),
+    );
+    expect(error).toMatchObject({ code: "CONNECT_FAILED", sent: true });
+  });
+});

@@ -1,0 +1,22 @@
+/**
+ * A self-signed certificate for `hooks.test` (SAN), valid 2020 to 2099, and its key. It guards
+ * nothing: it exists so that tests can run a TLS server without an openssl binary.
+ */
+export const HOOKS_TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBYzCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAVMRMwEQYDVQQDDApob29rcy50
+ZXN0MCAXDTIwMDEwMTAwMDAwMFoYDzIwOTkxMjMxMDAwMDAwWjAVMRMwEQYDVQQD
+DApob29rcy50ZXN0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEJ0eN4u2PmFkf
+Y5BKDzpzzC90hK8Uf+oleF/l3eGOkP1PhP+p2oRl6M1XHU5/JcUiu74XeqBIH5uq
+pAVUkL6U/KNJMEcwFQYDVR0RBA4wDIIKaG9va3MudGVzdDAPBgNVHRMBAf8EBTAD
+AQH/MB0GA1UdDgQWBBT/AzKQ9eUI+50mPgXX2+JWA+nzKTAKBggqhkjOPQQDAgNH
+ADBEAiBWB3uYkUyFSlLUTdhIybvVeTwj9rrjesLUDaHxDdzlcAIgIXJsNvvkjEp7
+lbzQq3goOsWvIu6qCit+R12t+6+Qb2M=
+-----END CERTIFICATE-----
+`;
+
+export const HOOKS_TEST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgR0y+t+aiB+L4KD2f
+fKxDU5PBeM5B+8Yor3SunsKTFz2hRANCAAQnR43i7Y+YWR9jkEoPOnPML3SErxR/
+6iV4X+Xd4Y6Q/U+E/6nahGXozVcdTn8lxSK7vhd6oEgfm6qkBVSQvpT8
+-----END PRIVATE KEY-----
+`;

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hasPostgresBinaries, startLocalPostgres } from "@workflow/local-postgres";
+import { hasDocker } from "./docker.ts";
+
+/** A server for one test run. */
+export interface PostgresServer {
+  /** A superuser's address. */
+  adminUri: string;
+  stop(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = "300";
+
+/**
+ * Postgres for tests: `TEST_DATABASE_URL` when set, else the binaries that npm ships, else Docker.
+ *
+ * @throws Error when there is none of the three
+ */
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const given = process.env["TEST_DATABASE_URL"];
+  if (given !== undefined && given !== "") return { adminUri: given, stop: async () => {} };
+  if (hasPostgresBinaries()) return startFromBinaries();
+  if (await hasDocker()) return startInDocker();
+  throw new Error(
+    "Tests need Postgres: set TEST_DATABASE_URL to a superuser's address, install the optional " +
+      "npm dependencies, or start Docker.",
+  );
+}
+
+async function startFromBinaries(): Promise<PostgresServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), "workflow-test-postgres-"));
+  const server = await startLocalPostgres({
+    dataDir,
+    durable: false,
+    settings: { max_connections: MAX_CONNECTIONS },
+  });
+  return {
+    adminUri: server.connectionUri,
+    stop: async () => {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startInDocker(): Promise<PostgresServer> {
+  const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
+  const container = await new PostgreSqlContainer("postgres:18-alpine")
+    .withCommand(["-c", `max_connections=${MAX_CONNECTIONS}`, "-c", "fsync=off"])
+    .start();
+  return {
+    adminUri: container.getConnectionUri(),
+    stop: async () => {
+      await container.stop();
+    },
+  };
+}

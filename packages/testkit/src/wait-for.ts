@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isNativeError } from "node:util/types";
+
+export interface WaitOptions {
+  /** Default 10 000. */
+  timeoutMs?: number;
+  /** Default 20. */
+  intervalMs?: number;
+  /** What is waited for, for the error's message; the function's source when absent. */
+  what?: string;
+}
+
+type Falsy = false | null | 0 | "";
+
+/**
+ * Calls the function until it neither throws nor returns false, null, 0 or an empty text, and
+ * returns its result. A function without a result is done once it does not throw, so expectations
+ * can be waited for; have a search answer `?? null`.
+ *
+ * @throws Error at the deadline: what was waited for, and why it was not there the last time
+ */
+export async function waitFor<T>(
+  fn: () => T | Promise<T>,
+  options: WaitOptions = {},
+): Promise<Exclude<T, Falsy>> {
+  const { timeoutMs = 10_000, intervalMs = 20 } = options;
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const last = await attempt(fn);
+    if (last.done) return last.value;
+    if (Date.now() >= deadline) {
+      const what = options.what ?? String(fn);
+      throw new Error(`Waited ${timeoutMs} ms in vain for: ${what}\n${last.why}`, {
+        cause: last.cause,
+      });
+    }
+    await delay(intervalMs);
+  }
+}
+
+type Attempt<T> = { done: true; value: T } | { done: false; why: string; cause?: unknown };
+
+async function attempt<T>(fn: () => T | Promise<T>): Promise<Attempt<Exclude<T, Falsy>>> {
+  try {
+    const value = await fn();
+    return isDone(value) ? { done: true, value } : { done: false, why: `Last: ${String(value)}` };
+  } catch (error) {
+    const text = isNativeError(error) ? error.message : String(error);
+    return { done: false, why: `Last: ${text}`, cause: error };
+  }
+}
+
+function isDone<T>(value: T): value is Exclude<T, Falsy> {
+  return value === undefined || Boolean(value);
+}
