@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { templatable } from "../zod-messages.ts";
+import type { ActionDefinition } from "./action.ts";
+
+const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
+const TIMEOUT_MS_MAX = 600_000;
+const REDIRECTS_MAX = 10;
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+  error: "must be a string, a number, a boolean or null",
+});
+
+const successStatus = z.union([z.int().min(100).max(599), z.enum(STATUS_CLASSES)], {
+  error: 'must be a status from 100 to 599 or a class such as "2xx"',
+});
+
+const auth = z.discriminatedUnion(
+  "type",
+  [
+    z.looseObject({ type: z.literal("none") }),
+    z.looseObject({ type: z.literal("bearer"), token: z.string().min(1) }),
+    z.looseObject({ type: z.literal("basic"), username: z.string(), password: z.string() }),
+    z.looseObject({ type: z.literal("connection") }),
+  ],
+  {
+    error: (issue) =>
+      issue.code === "invalid_union"
+        ? 'must be "none", "bearer", "basic" or "connection"'
+        : undefined,
+  },
+);
+
+/** One HTTP request (D17). Header and query values that are null are left out. */
+export const httpRequest: ActionDefinition = {
+  id: "http.request",
+  inputs: z.looseObject({
+    method: templatable(z.enum(HTTP_METHODS)),
+    url: z.string().refine(isPossibleUrl, {
+      error: "must be an absolute http or https URL, or contain a template",
+    }),
+    headers: templatable(z.record(z.string(), scalar)).optional(),
+    query: templatable(z.record(z.string(), z.union([scalar, z.array(scalar)]))).optional(),
+    /** Any JSON value; an object is sent as JSON, a string as it is. */
+    body: z.unknown().optional(),
+    auth: templatable(auth).optional(),
+    timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX)).optional(),
+    /** Statuses that count as success, one by one or as a class ("2xx", the default). */
+    successStatuses: templatable(z.array(templatable(successStatus)).min(1)).optional(),
+    followRedirects: templatable(z.int().min(0).max(REDIRECTS_MAX)).optional(),
+  }),
+};
+
+/** A URL that a template completes is checked when it is known. */
+function isPossibleUrl(text: string): boolean {
+  if (text.includes("{{")) return true;
+  const url = URL.parse(text);
+  return url?.protocol === "http:" || url?.protocol === "https:";
+}

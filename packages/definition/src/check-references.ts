@@ -1,0 +1,74 @@
+import type { Problems } from "./problems.ts";
+import type { TemplateReference } from "./template-scan.ts";
+
+/** Where a step stands among all steps. */
+export interface StepPlace {
+  id: string;
+  /** Position in document order; a block's steps come after the step that holds it. */
+  order: number;
+  /** The blocks around the step, outermost first. */
+  blocks: readonly BlockPlace[];
+}
+
+export interface BlockPlace {
+  holderId: string;
+  label: string;
+}
+
+/** A template in a step. */
+export interface StepReference {
+  place: StepPlace;
+  reference: TemplateReference;
+  /** Path of the string with the template in the definition. */
+  path: readonly string[];
+}
+
+/**
+ * Adds a violation for each template that names a step which can't have run when the template is
+ * evaluated (D16): one that does not exist, comes later, is the step itself or holds it, or is in
+ * another branch of the same step.
+ */
+export function checkReferences(
+  references: readonly StepReference[],
+  places: ReadonlyMap<string, StepPlace>,
+  problems: Problems,
+): void {
+  for (const { place, reference, path } of references) {
+    if (problems.isFull) return;
+    const problem =
+      reference.root === "steps"
+        ? findProblem(place, reference.segments[0] ?? "", places)
+        : findLoopProblem(reference);
+    if (problem !== null) {
+      problems.add(path, `Step ${JSON.stringify(place.id)} refers to ${problem}.`);
+    }
+  }
+}
+
+function findProblem(
+  from: StepPlace,
+  targetId: string,
+  places: ReadonlyMap<string, StepPlace>,
+): string | null {
+  const target = places.get(targetId);
+  const name = `step ${JSON.stringify(targetId)}`;
+  if (target === undefined) return `${name}, which does not exist`;
+  if (target.id === from.id) return "its own output, which is not there before it has run";
+  if (from.blocks.some(({ holderId }) => holderId === target.id)) {
+    return `${name}, which holds it and has not ended by then`;
+  }
+  const parting = from.blocks.findIndex((block, depth) => {
+    const other = target.blocks[depth];
+    return other?.holderId !== block.holderId || other.label !== block.label;
+  });
+  const here = from.blocks[parting];
+  const there = target.blocks[parting];
+  if (here !== undefined && here.holderId === there?.holderId) {
+    return `${name}, which is in another branch of ${JSON.stringify(here.holderId)} and does not run with it`;
+  }
+  return target.order > from.order ? `${name}, which runs later` : null;
+}
+
+function findLoopProblem(reference: TemplateReference): string | null {
+  return reference.root === "loop" ? "loop, which has a value only inside a loop" : null;
+}

@@ -1,0 +1,141 @@
+import { checkCondition } from "./condition.ts";
+import { checkReferences } from "./check-references.ts";
+import type { BlockPlace, StepPlace, StepReference } from "./check-references.ts";
+import { isJsonObject, ownProperty } from "./json.ts";
+import type { JsonObject } from "./json.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import type { Problems } from "./problems.ts";
+import { findStepType, STEP_TYPES } from "./step-types/registry.ts";
+import { stepSchema } from "./step.ts";
+import type { TemplateField } from "./step.ts";
+import { scanTemplates } from "./template-scan.ts";
+import { oneOf } from "./zod-messages.ts";
+
+/** Adds everything that is wrong with a definition's steps, nested ones included; never throws. */
+export function checkSteps(steps: unknown, problems: Problems): void {
+  if (Array.isArray(steps) && steps.length === 0) {
+    problems.add(["steps"], "a workflow needs at least one step");
+    return;
+  }
+  const walk: Walk = { problems, places: new Map(), references: [], stepCount: 0 };
+  checkBlock(steps, ["steps"], [], walk);
+  // Of a workflow with too many steps not all are known.
+  if (walk.stepCount > DEFINITION_LIMITS.stepsMax) return;
+  checkReferences(walk.references, walk.places, problems);
+}
+
+interface Walk {
+  readonly problems: Problems;
+  /** By id; of two steps with one id the first. */
+  readonly places: Map<string, StepPlace>;
+  readonly references: StepReference[];
+  stepCount: number;
+}
+
+function checkBlock(
+  steps: unknown,
+  path: readonly string[],
+  blocks: readonly BlockPlace[],
+  walk: Walk,
+): void {
+  const { problems } = walk;
+  if (!Array.isArray(steps)) {
+    problems.add(path, "must be an array of steps");
+    return;
+  }
+  if (blocks.length > DEFINITION_LIMITS.blockDepthMax) {
+    problems.add(path, `steps nest at most ${DEFINITION_LIMITS.blockDepthMax} deep`);
+    return;
+  }
+  for (const [index, step] of steps.entries()) {
+    walk.stepCount += 1;
+    if (walk.stepCount > DEFINITION_LIMITS.stepsMax) {
+      problems.add(["steps"], `a workflow has at most ${DEFINITION_LIMITS.stepsMax} steps in all`);
+      return;
+    }
+    checkStep(step, [...path, String(index)], blocks, walk);
+    if (problems.isFull) return;
+  }
+}
+
+function checkStep(
+  step: unknown,
+  path: readonly string[],
+  blocks: readonly BlockPlace[],
+  walk: Walk,
+): void {
+  const { problems } = walk;
+  problems.parse(stepSchema, step, path);
+  if (!isJsonObject(step)) return;
+  const id = ownProperty(step, "id");
+  const place: StepPlace = { id: typeof id === "string" ? id : "", order: walk.stepCount, blocks };
+  registerPlace(place, path, walk);
+  checkWhen(step, place, path, walk);
+  const config = ownProperty(step, "config");
+  if (isJsonObject(config)) checkTyped(step, config, place, path, walk);
+}
+
+function registerPlace(place: StepPlace, path: readonly string[], walk: Walk): void {
+  if (place.id === "") return;
+  if (walk.places.has(place.id)) {
+    walk.problems.add(
+      [...path, "id"],
+      `the id ${JSON.stringify(place.id)} is used by an earlier step; ids are unique in the whole workflow`,
+    );
+  } else {
+    walk.places.set(place.id, place);
+  }
+}
+
+function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], walk: Walk): void {
+  const when = ownProperty(step, "when");
+  if (when === undefined) return;
+  walk.problems.addAll([...path, "when"], checkCondition(when));
+  collectReferences([{ path: ["when"], value: when }], place, path, walk);
+}
+
+/** The part of the step that its type knows about, and the steps that it holds. */
+function checkTyped(
+  step: JsonObject,
+  config: JsonObject,
+  place: StepPlace,
+  path: readonly string[],
+  walk: Walk,
+): void {
+  const type = ownProperty(step, "type");
+  if (typeof type !== "string" || type === "") return;
+  const stepType = findStepType(type);
+  if (stepType === undefined) {
+    const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
+    walk.problems.add([...path, "type"], `is not a known step type; it must be ${known}`);
+    return;
+  }
+  const action = ownProperty(step, "action");
+  stepType.check(
+    { action: typeof action === "string" ? action : undefined, config },
+    path,
+    walk.problems,
+  );
+  const configPath = [...path, "config"];
+  collectReferences(stepType.templateFields(config), place, configPath, walk);
+  for (const block of stepType.blocks(config)) {
+    const inside = [...place.blocks, { holderId: place.id, label: block.label }];
+    checkBlock(block.steps, [...configPath, ...block.path], inside, walk);
+  }
+}
+
+function collectReferences(
+  fields: readonly TemplateField[],
+  place: StepPlace,
+  basePath: readonly string[],
+  walk: Walk,
+): void {
+  for (const field of fields) {
+    const fieldPath = [...basePath, ...field.path];
+    const scan = scanTemplates(field.value);
+    walk.problems.addAll(fieldPath, scan.problems);
+    for (const reference of scan.references) {
+      walk.references.push({ place, reference, path: [...fieldPath, ...reference.path] });
+    }
+  }
+}

@@ -1,0 +1,48 @@
+export { ACTIONS, findAction } from "./actions/registry.ts";
+export type { ActionDefinition } from "./actions/action.ts";
+export { compileDefinition } from "./compile-definition.ts";
+export type {
+  CompiledActionStep,
+  CompiledBranch,
+  CompiledConditionStep,
+  CompiledDefinition,
+  CompiledDelayStep,
+  CompiledStep,
+  CompiledStepBase,
+  CompiledTransformStep,
+} from "./compiled-definition.ts";
+export { checkCondition, compileCondition, evaluateCondition } from "./condition.ts";
+export type { CompiledCondition } from "./condition.ts";
+export { parseCron } from "./cron.ts";
+export type { CronPattern, CronResult } from "./cron.ts";
+export { InvalidDefinitionError } from "./invalid-definition-error.ts";
+export { parseIsoTime } from "./iso-time.ts";
+export { compileJsonSchema } from "./json-schema.ts";
+export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
+export { DEFINITION_LIMITS } from "./limits.ts";
+export { retryDelayMs, retryPolicySchema } from "./retry-policy.ts";
+export type { RetryPolicy } from "./retry-policy.ts";
+export { settingsSchema } from "./settings.ts";
+export type { CompiledSettings, Settings } from "./settings.ts";
+export { findStepType, STEP_TYPES } from "./step-types/registry.ts";
+export type { StepType } from "./step-types/step-type.ts";
+export { idSchema } from "./step.ts";
+export type { NestedBlock, Step, TemplateField } from "./step.ts";
+export { TemplateError } from "./template-error.ts";
+export type { TemplateErrorCode } from "./template-error.ts";
+export { TEMPLATE_ROOTS } from "./template-parser.ts";
+export type { TemplatePath, TemplateRoot } from "./template-parser.ts";
+export { listReferences, scanTemplates } from "./template-scan.ts";
+export type { TemplateReference, TemplateScan } from "./template-scan.ts";
+export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
+export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
+export { triggerSchema } from "./trigger.ts";
+export type { CompiledTrigger, Trigger } from "./trigger.ts";
+export { validateDefinition } from "./validate-definition.ts";
+export type {
+  DefinitionInput,
+  ValidationResult,
+  WorkflowDefinition,
+} from "./validate-definition.ts";
+export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
+export type { JsonTextResult } from "./json-text.ts";

@@ -1,0 +1,77 @@
+import type { ErrorObject } from "ajv";
+import { isJsonObject } from "./json.ts";
+
+/** Longest list of allowed values in a message, in characters. */
+const VALUES_CHARS_MAX = 200;
+
+/** Parameters that name the property which is missing or in the way. */
+const PROPERTY_PARAMS = [
+  "missingProperty",
+  "additionalProperty",
+  "unevaluatedProperty",
+  "propertyName",
+] as const;
+
+/** Where an ajv error is: into the value, at the property that is missing or not allowed. */
+export function schemaErrorPath(error: ErrorObject): string[] {
+  const path = pointerSegments(error.instancePath);
+  const property = PROPERTY_PARAMS.map((name) => param(error, name)).find(
+    (value) => typeof value === "string",
+  );
+  return typeof property === "string" ? [...path, property] : path;
+}
+
+/** What would be right, in words that do not show the value. */
+export function schemaErrorMessage(error: ErrorObject): string {
+  switch (error.keyword) {
+    case "type":
+      return `must be ${[param(error, "type")].flat().join(" or ")}`;
+    case "required":
+      return "is required";
+    case "dependentRequired":
+    case "dependencies":
+      return `is required when ${String(param(error, "property"))} is given`;
+    case "additionalProperties":
+    case "unevaluatedProperties":
+    case "false schema":
+      return "is not allowed";
+    case "propertyNames":
+      return "is not an allowed property name";
+    case "enum":
+      return `must be one of ${shorten(param(error, "allowedValues"))}`;
+    case "const":
+      return `must be ${shorten(param(error, "allowedValue"))}`;
+    case "format":
+      return `must be a valid ${String(param(error, "format"))}`;
+    case "pattern":
+      return `must match the pattern ${String(param(error, "pattern"))}`;
+    case "uniqueItems":
+      return "must not hold equal items";
+    case "anyOf":
+      return "must match at least one of the schemas in anyOf";
+    case "oneOf":
+      return "must match exactly one of the schemas in oneOf";
+    default:
+      return error.message ?? `does not fulfil ${error.keyword}`;
+  }
+}
+
+function param(error: ErrorObject, name: string): unknown {
+  const params: unknown = error.params;
+  return isJsonObject(params) ? params[name] : undefined;
+}
+
+function shorten(value: unknown): string {
+  const text = Array.isArray(value)
+    ? value.map((item) => JSON.stringify(item)).join(", ")
+    : JSON.stringify(value);
+  return text.length > VALUES_CHARS_MAX ? `${text.slice(0, VALUES_CHARS_MAX)}…` : text;
+}
+
+/** Segments of a JSON pointer (RFC 6901). */
+export function pointerSegments(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import type { Violation } from "@workflow/errors";
+import type { SchemaObject, ValidateFunction } from "ajv";
+import { LRUCache } from "lru-cache";
+import {
+  TooExpensiveError,
+  WORK_ALL_ERRORS_MAX,
+  WORK_MAX,
+  canonicalJson,
+  createAjv,
+} from "./budgeted-ajv.ts";
+import type { BudgetedAjv, Draft } from "./budgeted-ajv.ts";
+import { describeKind, isJsonObject, measureJson, ownProperty } from "./json.ts";
+import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import { checkAgainstDraft } from "./meta-schema.ts";
+import { Problems } from "./problems.ts";
+
+/** Checks values against one schema. */
+export interface JsonSchemaValidator {
+  /** What is wrong with a value, at most 50 violations; empty when it is valid. Never throws. */
+  validate(value: unknown): Violation[];
+}
+
+export type JsonSchemaResult =
+  ({ ok: true } & JsonSchemaValidator) | { ok: false; violations: Violation[] };
+
+/** By hash of the canonical text: equal schemas of different tenants share nothing but code. */
+const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ max: 500 });
+
+/**
+ * Compiles a JSON Schema that a caller wrote (draft 2020-12, or draft-07 when `$schema` says so) so
+ * that neither the schema nor a value can take much time: RE2 patterns, a work budget a validation,
+ * references inside the schema only. Never throws.
+ */
+export function compileJsonSchema(schema: unknown): JsonSchemaResult {
+  const shapeProblem = findShapeProblem(schema);
+  if (shapeProblem !== null) return refuse([], shapeProblem);
+  if (!isJsonObject(schema)) return refuse([], "must be an object");
+  const text = canonicalJson(schema);
+  const key = createHash("sha256").update(text).digest("base64");
+  const known = compiledSchemas.get(key);
+  if (known !== undefined) return known;
+  const result = compileAnew(schema, text.length);
+  compiledSchemas.set(key, result);
+  return result;
+}
+
+function refuse(path: string[], message: string): JsonSchemaResult {
+  return { ok: false, violations: [{ path, message }] };
+}
+
+function findShapeProblem(schema: unknown): string | null {
+  if (!isJsonObject(schema)) {
+    return `must be a JSON Schema, which is an object, not ${describeKind(schema)}`;
+  }
+  const { jsonSchemaBytesMax, jsonSchemaDepthMax, jsonSchemaPartsMax } = DEFINITION_LIMITS;
+  if (isDeeperThan(schema, jsonSchemaDepthMax)) {
+    return `a JSON Schema nests at most ${jsonSchemaDepthMax} deep`;
+  }
+  if (measureJson(schema, jsonSchemaBytesMax) > jsonSchemaBytesMax) {
+    return `a JSON Schema has at most ${jsonSchemaBytesMax / 1024} KiB`;
+  }
+  if (countParts(schema) > jsonSchemaPartsMax) {
+    return `a JSON Schema has at most ${jsonSchemaPartsMax} objects, arrays and booleans outside enum, const, default and examples`;
+  }
+  return null;
+}
+
+/** Keywords whose value becomes no code of its own. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const", "default", "examples"]);
+/** Keywords whose value is keyed by names that the caller chose, which may be called `enum` too. */
+const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+]);
+
+/**
+ * What makes ajv's generated code long: at some thousands compiling it takes seconds or overflows
+ * the stack.
+ */
+function countParts(value: unknown, keysAreNames = false): number {
+  if (typeof value === "boolean") return 1;
+  if (Array.isArray(value)) {
+    return value.reduce<number>((sum, item) => sum + countParts(item), 1);
+  }
+  if (!isJsonObject(value)) return 0;
+  return Object.keys(value)
+    .filter((key) => keysAreNames || !DATA_KEYWORDS.has(key))
+    .reduce(
+      (sum, key) => sum + countParts(value[key], !keysAreNames && NAMING_KEYWORDS.has(key)),
+      1,
+    );
+}
+
+function isDeeperThan(value: unknown, depthMax: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depthMax === 0) return true;
+  return Object.values(value).some((item: unknown) => isDeeperThan(item, depthMax - 1));
+}
+
+const DRAFTS: readonly [pattern: RegExp, draft: Draft][] = [
+  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, "2020-12"],
+  [/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, "draft-07"],
+];
+
+function findDraft(schema: SchemaObject): Draft | undefined {
+  const named = ownProperty(schema, "$schema");
+  if (named === undefined) return "2020-12";
+  return DRAFTS.find(([pattern]) => typeof named === "string" && pattern.test(named))?.[1];
+}
+
+function compileAnew(schema: SchemaObject, chars: number): JsonSchemaResult {
+  const draft = findDraft(schema);
+  if (draft === undefined) {
+    return refuse(
+      ["$schema"],
+      "must be https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#",
+    );
+  }
+  // ajv would answer a promise.
+  if (Object.hasOwn(schema, "$async")) return refuse(["$async"], "is not a JSON Schema keyword");
+  const violations = checkAgainstDraft(schema, draft, chars);
+  if (violations.length > 0) return { ok: false, violations };
+  try {
+    return { ok: true, validate: compileValidate(schema, draft) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuse([], `is not a usable JSON Schema: ${reason}`);
+  }
+}
+
+/** Valid or not is found with the larger budget; only then, and if it is cheap, every violation. */
+function compileValidate(schema: SchemaObject, draft: Draft): JsonSchemaValidator["validate"] {
+  const findFirst = compileWith(createAjv(draft, false), schema, WORK_MAX);
+  let findAll: FindViolations | undefined;
+  return (value) => {
+    const found = findFirst(value);
+    if (found === null) {
+      return [{ path: [], message: "is too large or too deep to be checked against the schema" }];
+    }
+    if (found.length === 0) return [];
+    findAll ??= compileWith(createAjv(draft, true), schema, WORK_ALL_ERRORS_MAX);
+    return findAll(value) ?? found;
+  };
+}
+
+/** Null when the budget did not suffice. */
+type FindViolations = (value: unknown) => Violation[] | null;
+
+function compileWith(
+  { ajv, meter }: BudgetedAjv,
+  schema: SchemaObject,
+  workMax: number,
+): FindViolations {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    meter.reset(workMax);
+    try {
+      if (validate(value)) return [];
+    } catch (error) {
+      // A RangeError: references that lead round in a circle without ever entering the value.
+      if (error instanceof TooExpensiveError || error instanceof RangeError) return null;
+      throw error;
+    } finally {
+      meter.reset(0);
+    }
+    return toViolations(validate.errors);
+  };
+}
+
+/** Each violation once, although several branches of a schema may find it. */
+function toViolations(errors: ValidateFunction["errors"]): Violation[] {
+  const problems = new Problems();
+  for (const error of errors ?? []) {
+    if (problems.isFull) break;
+    problems.add(schemaErrorPath(error), schemaErrorMessage(error));
+  }
+  return problems.violations;
+}

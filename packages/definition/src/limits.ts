@@ -1,0 +1,26 @@
+/** How large a definition may be. Counts are of items, sizes in bytes, times in milliseconds. */
+export const DEFINITION_LIMITS = {
+  /** Violations that one answer lists. */
+  violationsMax: 50,
+  /** Steps in all, nested ones included. */
+  stepsMax: 1_000,
+  /** Blocks around a step. */
+  blockDepthMax: 20,
+  /** Branches of one step. */
+  branchesMax: 100,
+  /** Containers (arrays, objects) around a value; the API refuses deeper bodies already (D2). */
+  jsonDepthMax: 128,
+  nameCharsMax: 255,
+  webhookPathCharsMax: 255,
+  expressionCharsMax: 16_384,
+  conditionDepthMax: 32,
+  patternCharsMax: 1_000,
+  jsonSchemaBytesMax: 256 * 1024,
+  jsonSchemaDepthMax: 32,
+  jsonSchemaPartsMax: 1_000,
+  templateResultBytesMax: 1024 * 1024,
+  /** Timeout of a run or a step: 30 days. */
+  timeoutMsMax: 30 * 86_400_000,
+  /** Longest delay: a year. */
+  delayMsMax: 366 * 86_400_000,
+} as const;

@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+const DELAY_MS_MAX = 24 * 3_600_000;
+const MAX_DELAY_MS_DEFAULT = 60_000;
+
+/** RetryPolicy of D15. `maxAttempts` counts the first attempt too, so 1 means no retry. */
+export const retryPolicySchema = z
+  .looseObject({
+    maxAttempts: z.int().min(1).max(10),
+    backoff: z.enum(["fixed", "exponential"]).default("exponential"),
+    /** Wait before the second attempt, in milliseconds. */
+    delayMs: z.int().min(0).max(DELAY_MS_MAX).default(1_000),
+    /** Cap of every wait, in milliseconds; a minute, or delayMs where that is longer. */
+    maxDelayMs: z.int().min(0).max(DELAY_MS_MAX).optional(),
+    /** Whether a wait is shortened at random by up to a half, so that callers don't come in step. */
+    jitter: z.boolean().default(true),
+  })
+  .refine((policy) => policy.maxDelayMs === undefined || policy.maxDelayMs >= policy.delayMs, {
+    path: ["maxDelayMs"],
+    error: "must be at least delayMs",
+  });
+
+/** A retry policy with its defaults applied. */
+export type RetryPolicy = z.infer<typeof retryPolicySchema>;
+
+/**
+ * Milliseconds to wait after the attempt of this number (1 is the first) has failed. `random` gives
+ * numbers from 0 up to 1 and is only asked when the policy has jitter. Whether another attempt is
+ * due at all is `attempt < policy.maxAttempts`.
+ */
+export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () => number): number {
+  const cap = policy.maxDelayMs ?? Math.max(MAX_DELAY_MS_DEFAULT, policy.delayMs);
+  const factor = policy.backoff === "exponential" ? 2 ** Math.max(0, attempt - 1) : 1;
+  const delayMs = Math.min(policy.delayMs * factor, cap);
+  return Math.round(policy.jitter ? delayMs * (1 - random() / 2) : delayMs);
+}

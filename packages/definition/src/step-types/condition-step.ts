@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { checkCondition, compileCondition } from "../condition.ts";
+import { isJsonObject, ownProperty } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { DEFINITION_LIMITS } from "../limits.ts";
+import { idSchema } from "../step.ts";
+import type { StepType } from "./step-type.ts";
+
+/** The label of the steps that run when no branch holds; no branch may be called so. */
+const ELSE = "else";
+/** The id of the one branch of the form if/then/else. */
+const THEN = "then";
+
+const steps = z
+  .array(z.unknown(), { error: "must be an array of steps" })
+  .meta({ description: "Steps" });
+const condition = z.unknown().meta({ description: "A condition" });
+
+const configSchema = z
+  .looseObject({
+    branches: z
+      .array(z.looseObject({ id: idSchema, when: condition, steps }))
+      .min(1)
+      .max(DEFINITION_LIMITS.branchesMax)
+      .optional(),
+    if: condition.optional(),
+    // oxlint-disable-next-line unicorn/no-thenable -- the key is part of the contract
+    then: steps.optional(),
+    else: steps.optional(),
+  })
+  .refine((config) => (config.branches === undefined) !== (config.if === undefined), {
+    error: "a condition has exactly one of branches and if (with then)",
+  })
+  .refine((config) => (config.if === undefined) === (config.then === undefined), {
+    path: [THEN],
+    error: "if and then go together",
+  });
+
+/** Takes the first branch that holds: `{branches, else?}` or `{if, then, else?}` (D17). */
+export const conditionStep: StepType = {
+  type: "condition",
+  configSchema,
+
+  check({ config }, stepPath, problems) {
+    const configPath = [...stepPath, "config"];
+    problems.parse(configSchema, config, configPath);
+    const ids = new Set<unknown>([ELSE]);
+    for (const branch of branchesOf(config)) {
+      problems.addAll([...configPath, ...branch.whenPath], checkCondition(branch.when));
+      if (ids.has(branch.id)) {
+        const rule =
+          branch.id === ELSE ? "else is reserved; give the branch another id" : "is used twice";
+        problems.add([...configPath, ...branch.path, "id"], rule);
+      }
+      ids.add(branch.id);
+      if (problems.isFull) return;
+    }
+  },
+
+  blocks(config) {
+    const blocks = branchesOf(config).map((branch) => ({
+      label: String(branch.id),
+      path: branch.stepsPath,
+      steps: branch.steps,
+    }));
+    if (config[ELSE] === undefined) return blocks;
+    return [...blocks, { label: ELSE, path: [ELSE], steps: config[ELSE] }];
+  },
+
+  templateFields: (config) =>
+    branchesOf(config).map((branch) => ({ path: branch.whenPath, value: branch.when })),
+
+  compile({ config }, base, compileBlock) {
+    return {
+      ...base,
+      type: "condition",
+      branches: branchesOf(config).map((branch) => ({
+        id: String(branch.id),
+        when: compileCondition(branch.when),
+        steps: compileBlock(branch.steps, String(branch.id)),
+      })),
+      elseSteps: compileBlock(config[ELSE] ?? [], ELSE),
+    };
+  },
+};
+
+interface Branch {
+  id: unknown;
+  when: unknown;
+  steps: unknown;
+  path: string[];
+  whenPath: string[];
+  stepsPath: string[];
+}
+
+/** The branches of either form; of a config that was not checked, those that are objects. */
+function branchesOf(config: JsonObject): Branch[] {
+  if (config["if"] !== undefined) {
+    const { if: when, then } = config;
+    return [{ id: THEN, when, steps: then, path: [], whenPath: ["if"], stepsPath: [THEN] }];
+  }
+  const branches: readonly unknown[] = Array.isArray(config["branches"]) ? config["branches"] : [];
+  return branches.slice(0, DEFINITION_LIMITS.branchesMax).flatMap((branch, index) => {
+    if (!isJsonObject(branch)) return [];
+    const path = ["branches", String(index)];
+    return {
+      id: ownProperty(branch, "id"),
+      when: ownProperty(branch, "when"),
+      steps: ownProperty(branch, "steps"),
+      path,
+      whenPath: [...path, "when"],
+      stepsPath: [...path, "steps"],
+    };
+  });
+}

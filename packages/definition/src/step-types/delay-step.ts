@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { parseIsoTime } from "../iso-time.ts";
+import { DEFINITION_LIMITS } from "../limits.ts";
+import { fieldsOf } from "../step.ts";
+import { compileTemplates } from "../template.ts";
+import { templatable } from "../zod-messages.ts";
+import type { StepType } from "./step-type.ts";
+
+const configSchema = z
+  .looseObject({
+    durationMs: templatable(z.int().min(0).max(DEFINITION_LIMITS.delayMsMax)).optional(),
+    until: z
+      .string()
+      .refine((text) => text.includes("{{") || parseIsoTime(text) !== undefined, {
+        error: "must be an ISO timestamp such as 2026-01-31T09:00:00Z, or a template",
+      })
+      .optional(),
+  })
+  .refine((config) => (config.durationMs === undefined) !== (config.until === undefined), {
+    error: "a delay has exactly one of durationMs and until",
+  });
+
+/** Waits for a time or until an instant: `{durationMs}` or `{until}` (D17). */
+export const delayStep: StepType = {
+  type: "delay",
+  configSchema,
+
+  check({ config }, stepPath, problems) {
+    problems.parse(configSchema, config, [...stepPath, "config"]);
+  },
+
+  blocks: () => [],
+  templateFields: (config) => fieldsOf(config, ["durationMs", "until"]),
+
+  compile({ config }, base) {
+    const { durationMs, until } = config;
+    return {
+      ...base,
+      type: "delay",
+      delay:
+        durationMs === undefined
+          ? { kind: "until", until: compileTemplates(until) }
+          : { kind: "duration", durationMs: compileTemplates(durationMs) },
+    };
+  },
+};

@@ -1,0 +1,20 @@
+import { actionStep } from "./action-step.ts";
+import { conditionStep } from "./condition-step.ts";
+import { delayStep } from "./delay-step.ts";
+import type { StepType } from "./step-type.ts";
+import { transformStep } from "./transform-step.ts";
+
+/** Every step type there is (D17). */
+export const STEP_TYPES: readonly StepType[] = [
+  actionStep,
+  transformStep,
+  conditionStep,
+  delayStep,
+];
+
+const byType = new Map(STEP_TYPES.map((stepType) => [stepType.type, stepType]));
+
+/** The step type of this name, or undefined. */
+export function findStepType(type: string): StepType | undefined {
+  return byType.get(type);
+}

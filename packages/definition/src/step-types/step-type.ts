@@ -1,0 +1,32 @@
+import type { z } from "zod";
+import type { CompiledStep, CompiledStepBase } from "../compiled-definition.ts";
+import type { JsonObject } from "../json.ts";
+import type { Problems } from "../problems.ts";
+import type { NestedBlock, TemplateField } from "../step.ts";
+
+/** The parts of a step that its type is about; the config may be anything until it was checked. */
+export interface TypedPart {
+  action: string | undefined;
+  config: JsonObject;
+}
+
+/** Compiles one list of nested steps; the label is the block's. */
+export type CompileBlock = (steps: unknown, label: string) => readonly CompiledStep[];
+
+/**
+ * Everything that is particular to one type of step. A new type is a file with one of these, a line
+ * in the registry and a member of CompiledStep. All but `compile` take any config without throwing.
+ */
+export interface StepType {
+  readonly type: string;
+  /** The config's shape, also for export as JSON Schema; of an action its inputs come on top. */
+  readonly configSchema: z.ZodType;
+  /** Adds what is wrong with the step, nested steps and template syntax excepted. */
+  check(step: TypedPart, stepPath: readonly string[], problems: Problems): void;
+  /** The lists of steps in the config; each is checked and counted like the top one. */
+  blocks(config: JsonObject): NestedBlock[];
+  /** The parts of the config in which templates are evaluated. */
+  templateFields(config: JsonObject): TemplateField[];
+  /** Compiles a step that passed `check`. */
+  compile(step: TypedPart, base: CompiledStepBase, compileBlock: CompileBlock): CompiledStep;
+}

@@ -1,0 +1,67 @@
+import jsonata from "jsonata";
+import { z } from "zod";
+import { isJsonObject } from "../json.ts";
+import { DEFINITION_LIMITS } from "../limits.ts";
+import { fieldsOf } from "../step.ts";
+import { compileTemplates } from "../template.ts";
+import type { StepType } from "./step-type.ts";
+
+const configSchema = z
+  .looseObject({
+    /** The result, with templates. */
+    mapping: z.unknown().optional(),
+    /** JSONata; braces in it are JSONata's own, so templates are not evaluated here. */
+    expression: z.string().min(1).max(DEFINITION_LIMITS.expressionCharsMax).optional(),
+    /** What the expression sees. */
+    input: z.unknown().optional(),
+  })
+  .refine((config) => (config.mapping === undefined) !== (config.expression === undefined), {
+    error: "a transform has exactly one of mapping and expression",
+  });
+
+/** Pure computation: `{mapping}` or `{expression, input?}` (D17). */
+export const transformStep: StepType = {
+  type: "transform",
+  configSchema,
+
+  check({ config }, stepPath, problems) {
+    const parsed = problems.parse(configSchema, config, [...stepPath, "config"]);
+    if (parsed?.expression === undefined) return;
+    const problem = findExpressionProblem(parsed.expression);
+    if (problem !== null) problems.add([...stepPath, "config", "expression"], problem);
+  },
+
+  blocks: () => [],
+  templateFields: (config) => fieldsOf(config, ["mapping", "input"]),
+
+  compile({ config }, base) {
+    const { mapping, expression, input } = config;
+    if (typeof expression !== "string") {
+      return {
+        ...base,
+        type: "transform",
+        transform: { kind: "mapping", mapping: compileTemplates(mapping) },
+      };
+    }
+    const compiledInput = input === undefined ? undefined : compileTemplates(input);
+    return {
+      ...base,
+      type: "transform",
+      transform: { kind: "expression", expression, input: compiledInput },
+    };
+  },
+};
+
+/** Parses JSONata, which throws objects with a position, or a RangeError on absurd nesting. */
+function findExpressionProblem(expression: string): string | null {
+  try {
+    jsonata(expression);
+    return null;
+  } catch (error) {
+    const details: unknown = error;
+    const message = isJsonObject(details) ? details["message"] : undefined;
+    const position = isJsonObject(details) ? details["position"] : undefined;
+    const where = typeof position === "number" ? ` at character ${position}` : "";
+    return `is not valid JSONata${where}: ${typeof message === "string" ? message : "it can't be parsed"}`;
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import type { JsonObject } from "./json.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import { retryPolicySchema } from "./retry-policy.ts";
+
+const ID_RULE = "must be 1 to 128 letters, digits, dashes or underscores";
+
+/** Id of a step, and of a branch (D16). */
+export const idSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,128}$/, { error: ID_RULE })
+  .meta({ description: "Letters, digits, dashes and underscores; a UUID is one" });
+
+/** What every step has (D16), whatever its type; unknown keys are kept. Times are in milliseconds. */
+export const stepSchema = z.looseObject({
+  id: idSchema,
+  type: z.string().min(1),
+  name: z.string().min(1).max(DEFINITION_LIMITS.nameCharsMax),
+  action: z.string().min(1).optional(),
+  config: z.record(z.string(), z.unknown()),
+  /** A condition; the step is skipped when it does not hold. */
+  when: z.unknown().optional(),
+  timeoutMs: z.int().min(1).max(DEFINITION_LIMITS.timeoutMsMax).optional(),
+  /** Replaces the workflow's policy. */
+  retry: retryPolicySchema.optional(),
+  onError: z.enum(["fail", "continue"]).default("fail"),
+  checkpoint: z.boolean().default(false),
+});
+
+/** A step as the caller sent it. */
+export type Step = z.input<typeof stepSchema>;
+/** A step with its defaults applied and its config still raw. */
+export type ParsedStep = z.output<typeof stepSchema>;
+
+/** A step that holds other steps hands each of its lists out as a block. */
+export interface NestedBlock {
+  /** Part of a nested step's result path (D26): a branch's id, or `else`. */
+  label: string;
+  /** Where the list stands in the config. */
+  path: readonly string[];
+  /** Expected to be an array of steps. */
+  steps: unknown;
+}
+
+/** A part of a config in which templates are evaluated. */
+export interface TemplateField {
+  /** Where it stands in the config. */
+  path: readonly string[];
+  value: unknown;
+}
+
+/** The template fields of a config whose every value may hold templates. */
+export function wholeConfig(config: JsonObject): TemplateField[] {
+  return [{ path: [], value: config }];
+}
+
+/** The template fields that these keys of a config are. */
+export function fieldsOf(config: JsonObject, keys: readonly string[]): TemplateField[] {
+  return keys
+    .filter((key) => Object.hasOwn(config, key))
+    .map((key) => ({ path: [key], value: config[key] }));
+}

@@ -1,0 +1,226 @@
+import { isJsonObject, measureJson, setOwnProperty } from "./json.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import { TemplateError } from "./template-error.ts";
+import { parseTemplateText } from "./template-parser.ts";
+import type { TemplatePath, TextPart } from "./template-parser.ts";
+
+/** What stands in a masked result where a secret's text would be (D19). */
+export const SECRET_MASK = "••••";
+
+/**
+ * What templates can see. Values are JSON and are never changed. `steps` answers
+ * `{output, status, …}` for a step that has run; a Map serves for it and for `secrets`.
+ */
+export interface TemplateScope {
+  readonly input: unknown;
+  readonly trigger: unknown;
+  readonly run: unknown;
+  readonly loop?: unknown;
+  readonly steps: { get(stepId: string): unknown };
+  readonly secrets: { get(key: string): string | undefined };
+}
+
+/**
+ * A value with its templates parsed. A part without any template is one `literal`, whatever its
+ * size, so evaluating it costs nothing.
+ */
+export type CompiledValue =
+  | { readonly kind: "literal"; readonly value: unknown; readonly usesSecrets: false }
+  | { readonly kind: "path"; readonly path: TemplatePath; readonly usesSecrets: boolean }
+  | { readonly kind: "text"; readonly parts: readonly TextPart[]; readonly usesSecrets: boolean }
+  | {
+      readonly kind: "array";
+      readonly items: readonly CompiledValue[];
+      readonly usesSecrets: boolean;
+    }
+  | {
+      readonly kind: "object";
+      readonly entries: readonly (readonly [key: string, value: CompiledValue])[];
+      readonly usesSecrets: boolean;
+    };
+
+/** A resolved value and its twin for storage; the same object when no secret is in it. */
+export interface EvaluatedValue {
+  value: unknown;
+  masked: unknown;
+}
+
+/**
+ * Parses every string inside a JSON value, object keys excepted. Throws TemplateError
+ * `TEMPLATE_SYNTAX` at the first bad template; `scanTemplates` finds them all.
+ */
+export function compileTemplates(value: unknown): CompiledValue {
+  if (typeof value === "string") return compileText(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => compileTemplates(item));
+    if (items.every((item, index) => isUnchanged(item, value[index]))) return literal(value);
+    return { kind: "array", items, usesSecrets: items.some((item) => item.usesSecrets) };
+  }
+  if (isJsonObject(value)) {
+    const entries = Object.keys(value).map((key) => [key, compileTemplates(value[key])] as const);
+    if (entries.every(([key, entry]) => isUnchanged(entry, value[key]))) return literal(value);
+    return { kind: "object", entries, usesSecrets: entries.some(([, entry]) => entry.usesSecrets) };
+  }
+  return literal(value);
+}
+
+/**
+ * Resolves the templates of a compiled value, in one pass: what a template brings in is never looked
+ * at for templates again. A string that is one template keeps its value's type, a missing path is
+ * null there and empty inside a longer string. Throws TemplateError `TEMPLATE_TOO_LARGE` (while
+ * building, before memory is spent) and `MISSING_SECRET`.
+ */
+export function evaluate(compiled: CompiledValue, scope: TemplateScope): EvaluatedValue {
+  if (compiled.kind === "literal") return { value: compiled.value, masked: compiled.value };
+  const value = build(compiled, scope, new SizeBudget(), false);
+  if (!compiled.usesSecrets) return { value, masked: value };
+  return { value, masked: build(compiled, scope, new SizeBudget(), true) };
+}
+
+/**
+ * The value at a template's path, undefined when there is none. Own properties and array indices
+ * only: neither `length` nor anything inherited exists. Throws TemplateError `MISSING_SECRET`.
+ */
+export function resolvePath(path: TemplatePath, scope: TemplateScope): unknown {
+  const [first = "", ...others] = path.segments;
+  switch (path.root) {
+    case "secrets":
+      return requireSecret(first, scope);
+    case "steps":
+      return descend(scope.steps.get(first), others);
+    case "input":
+      return descend(scope.input, path.segments);
+    case "trigger":
+      return descend(scope.trigger, path.segments);
+    case "run":
+      return descend(scope.run, path.segments);
+    case "loop":
+      return descend(scope.loop, path.segments);
+    default:
+      return path.root satisfies never;
+  }
+}
+
+function literal(value: unknown): CompiledValue {
+  return { kind: "literal", value, usesSecrets: false };
+}
+
+function isUnchanged(compiled: CompiledValue, original: unknown): boolean {
+  return compiled.kind === "literal" && compiled.value === original;
+}
+
+function compileText(text: string): CompiledValue {
+  if (!text.includes("{{")) return literal(text);
+  const { parts, problems } = parseTemplateText(text);
+  const [problem] = problems;
+  if (problem !== undefined) throw new TemplateError("TEMPLATE_SYNTAX", problem);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    if (typeof only === "string") return literal(only);
+    return { kind: "path", path: only, usesSecrets: only.root === "secrets" };
+  }
+  const usesSecrets = parts.some((part) => typeof part !== "string" && part.root === "secrets");
+  return { kind: "text", parts, usesSecrets };
+}
+
+/** Counts down the bytes that a result may still take. */
+class SizeBudget {
+  private bytesLeft: number = DEFINITION_LIMITS.templateResultBytesMax;
+
+  spend(bytes: number): void {
+    this.bytesLeft -= bytes;
+    if (this.bytesLeft < 0) {
+      throw new TemplateError(
+        "TEMPLATE_TOO_LARGE",
+        "The value of the templates is larger than 1 MiB or nested too deeply.",
+      );
+    }
+  }
+
+  spendValue(value: unknown): void {
+    this.spend(measureJson(value, this.bytesLeft));
+  }
+}
+
+function build(
+  compiled: CompiledValue,
+  scope: TemplateScope,
+  budget: SizeBudget,
+  mask: boolean,
+): unknown {
+  switch (compiled.kind) {
+    case "literal":
+      budget.spendValue(compiled.value);
+      return compiled.value;
+    case "path": {
+      const value = readPath(compiled.path, scope, mask) ?? null;
+      budget.spendValue(value);
+      return value;
+    }
+    case "text":
+      return buildText(compiled.parts, scope, budget, mask);
+    case "array":
+      return compiled.items.map((item) => {
+        budget.spend(1);
+        return build(item, scope, budget, mask);
+      });
+    case "object": {
+      const result: Record<string, unknown> = {};
+      for (const [key, entry] of compiled.entries) {
+        budget.spendValue(key);
+        setOwnProperty(result, key, build(entry, scope, budget, mask));
+      }
+      return result;
+    }
+    default:
+      return compiled satisfies never;
+  }
+}
+
+function buildText(
+  parts: readonly TextPart[],
+  scope: TemplateScope,
+  budget: SizeBudget,
+  mask: boolean,
+): string {
+  let text = "";
+  for (const part of parts) {
+    const value = typeof part === "string" ? part : readPath(part, scope, mask);
+    if (value === null || value === undefined) continue;
+    budget.spendValue(value);
+    text += typeof value === "string" ? value : JSON.stringify(value);
+  }
+  return text;
+}
+
+function readPath(path: TemplatePath, scope: TemplateScope, mask: boolean): unknown {
+  const value = resolvePath(path, scope);
+  return mask && path.root === "secrets" ? SECRET_MASK : value;
+}
+
+function requireSecret(key: string, scope: TemplateScope): string {
+  const value = scope.secrets.get(key);
+  if (value !== undefined) return value;
+  throw new TemplateError(
+    "MISSING_SECRET",
+    `The secret ${JSON.stringify(key)} does not exist.`,
+    key,
+  );
+}
+
+function descend(start: unknown, segments: readonly string[]): unknown {
+  let value = start;
+  for (const segment of segments) {
+    if (Array.isArray(value)) {
+      if (segment === "length" || !Object.hasOwn(value, segment)) return undefined;
+      const items: readonly unknown[] = value;
+      value = items[Number(segment)];
+    } else if (isJsonObject(value)) {
+      if (!Object.hasOwn(value, segment)) return undefined;
+      value = value[segment];
+    } else {
+      return undefined;
+    }
+  }
+  return value;
+}

@@ -1,0 +1,101 @@
+import type { Violation } from "@workflow/errors";
+import { checkSteps } from "./check-steps.ts";
+import type { JsonObject } from "./json.ts";
+import { compileJsonSchema } from "./json-schema.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import { Problems } from "./problems.ts";
+import { settingsSchema } from "./settings.ts";
+import type { Settings } from "./settings.ts";
+import type { Step } from "./step.ts";
+import { triggerSchema } from "./trigger.ts";
+import type { Trigger } from "./trigger.ts";
+
+/** The parts of a workflow that decide how it runs, as a caller sent them. */
+export interface DefinitionInput {
+  trigger?: unknown;
+  steps?: unknown;
+  /** Null like absent: no schema, no settings. */
+  inputSchema?: unknown;
+  outputSchema?: unknown;
+  settings?: unknown;
+}
+
+/** A valid definition, still exactly as the caller sent it: unknown keys kept, defaults not added. */
+export interface WorkflowDefinition {
+  trigger: Trigger;
+  steps: Step[];
+  inputSchema?: JsonObject | null;
+  outputSchema?: JsonObject | null;
+  settings?: Settings | null;
+}
+
+export type ValidationResult =
+  { ok: true; definition: WorkflowDefinition } | { ok: false; violations: Violation[] };
+
+/**
+ * Checks everything about a definition that can be known before it runs (D14 to D19) and reports all
+ * problems at once, at most 50. Paths lead into the definition, array indices as decimal strings.
+ * Takes any JSON value, however hostile, without throwing.
+ */
+export function validateDefinition(input: DefinitionInput): ValidationResult {
+  const problems = new Problems();
+  checkDepth(input, problems);
+  if (problems.violations.length === 0) {
+    problems.parse(triggerSchema, input.trigger, ["trigger"]);
+    checkSteps(input.steps, problems);
+    checkSchema(input.inputSchema, "inputSchema", problems);
+    checkSchema(input.outputSchema, "outputSchema", problems);
+    if (isGiven(input.settings)) problems.parse(settingsSchema, input.settings, ["settings"]);
+  }
+  return isValid(input, problems)
+    ? { ok: true, definition: input }
+    : { ok: false, violations: problems.violations };
+}
+
+/** Where nothing was found wrong the checks above have established the type. */
+function isValid(input: DefinitionInput, problems: Problems): input is WorkflowDefinition {
+  return problems.violations.length === 0;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function checkSchema(
+  schema: unknown,
+  field: "inputSchema" | "outputSchema",
+  problems: Problems,
+): void {
+  if (!isGiven(schema)) return;
+  const compiled = compileJsonSchema(schema);
+  if (!compiled.ok) problems.addAll([field], compiled.violations);
+}
+
+/** First of all, so that no later check can overflow the stack. */
+function checkDepth(input: DefinitionInput, problems: Problems): void {
+  const { trigger, steps, inputSchema, outputSchema, settings } = input;
+  for (const [field, value] of Object.entries({
+    trigger,
+    steps,
+    inputSchema,
+    outputSchema,
+    settings,
+  })) {
+    if (isDeep(value)) {
+      problems.add([field], `nests deeper than ${DEFINITION_LIMITS.jsonDepthMax} levels`);
+    }
+  }
+}
+
+function isDeep(root: unknown): boolean {
+  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== "object" || value === null) continue;
+    if (depth >= DEFINITION_LIMITS.jsonDepthMax) return true;
+    for (const item of Object.values<unknown>({ ...value })) {
+      pending.push({ value: item, depth: depth + 1 });
+    }
+  }
+  return false;
+}

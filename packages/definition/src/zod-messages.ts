@@ -1,0 +1,74 @@
+import type { Violation } from "@workflow/errors";
+import { z } from "zod";
+import { describeKind } from "./json.ts";
+
+/**
+ * A schema for a value that may also be given by a template. What the template brings is checked
+ * where the step runs.
+ */
+export function templatable<T extends z.ZodType>(schema: T) {
+  return z.union([schema, templateText], { error: OR_TEMPLATE });
+}
+
+/** Aborts: zod otherwise takes a string without a template for the better fitting member. */
+const templateText = z.string().regex(/\{\{/, { abort: true }).meta({ description: "A template" });
+
+/** The sentence for one zod issue; handed to every parse, a schema's own message goes first. */
+export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") {
+    return issue.input === undefined
+      ? `is required and must be ${expectedWords(issue.expected)}`
+      : `must be ${expectedWords(issue.expected)}, not ${describeKind(issue.input)}`;
+  }
+  if (issue.code === "invalid_value") {
+    return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
+  }
+  if (issue.code === "too_small") return sizeMessage("at least", issue.origin, issue.minimum);
+  if (issue.code === "too_big") return sizeMessage("at most", issue.origin, issue.maximum);
+  return undefined;
+}
+
+/**
+ * The violations of a failed parse. A union speaks for itself when it was given a message; otherwise
+ * its first member does, which by convention is the plain form.
+ */
+export function violationsOf(error: z.ZodError): Violation[] {
+  return error.issues.flatMap((issue) => flatten(issue, []));
+}
+
+/** Marks the unions of `templatable`, and follows what is wrong with their plain form. */
+const OR_TEMPLATE = " (or a template such as {{input.value}})";
+/** zod's own message of a union. */
+const UNION_MESSAGE = "Invalid input";
+
+function flatten(issue: z.core.$ZodIssue, base: readonly string[]): Violation[] {
+  const path = [...base, ...issue.path.map(String)];
+  const speaking = issue.message === OR_TEMPLATE || issue.message === UNION_MESSAGE;
+  const plain = issue.code === "invalid_union" && speaking ? issue.errors[0] : undefined;
+  if (plain === undefined) return [{ path, message: issue.message }];
+  const violations = plain.flatMap((inner) => flatten(inner, path));
+  if (issue.message === UNION_MESSAGE) return violations;
+  return violations.map(({ path: where, message }) =>
+    where.length > path.length
+      ? { path: where, message }
+      : { path: where, message: `${message}${OR_TEMPLATE}` },
+  );
+}
+
+/** "a", "b" or "c". */
+export function oneOf(options: readonly string[]): string {
+  const last = options.at(-1) ?? "";
+  return options.length < 2 ? last : `${options.slice(0, -1).join(", ")} or ${last}`;
+}
+
+function expectedWords(expected: string): string {
+  if (expected === "int") return "a whole number";
+  if (expected === "record" || expected === "object") return "an object";
+  return expected === "array" ? "an array" : `a ${expected}`;
+}
+
+function sizeMessage(words: string, origin: string, limit: number | bigint): string {
+  const unit = { string: "character", array: "item" }[origin];
+  if (unit === undefined) return `must be ${words} ${limit}`;
+  return `must have ${words} ${limit} ${unit}${Number(limit) === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,46 @@
+import { backoffMs } from "./timing.ts";
+
+/** Events that failed by themselves, each set back by its own growing delay (times in ms). */
+export interface Deferrals {
+  /** Sets an event back once more; returns how often it failed. */
+  defer(seq: number): number;
+  forget(seq: number): void;
+  /** Those that must wait still. */
+  waiting(): number[];
+  /** Drops those whose time has come and that are not among the unpublished rows any more. */
+  dropDueExcept(seqs: ReadonlySet<number>): void;
+  /** Time until the next one is due, or null. */
+  nextDueInMs(): number | null;
+}
+
+export function createDeferrals(firstMs: number, maxMs: number): Deferrals {
+  const entries = new Map<number, { attempts: number; dueAt: number }>();
+  return {
+    defer(seq) {
+      const attempts = (entries.get(seq)?.attempts ?? 0) + 1;
+      entries.set(seq, { attempts, dueAt: Date.now() + backoffMs(attempts, firstMs, maxMs) });
+      return attempts;
+    },
+    forget(seq) {
+      entries.delete(seq);
+    },
+    waiting() {
+      const now = Date.now();
+      return [...entries].filter(([, entry]) => entry.dueAt > now).map(([seq]) => seq);
+    },
+    dropDueExcept(seqs) {
+      const now = Date.now();
+      for (const [seq, entry] of entries) {
+        if (entry.dueAt <= now && !seqs.has(seq)) entries.delete(seq);
+      }
+    },
+    nextDueInMs() {
+      if (entries.size === 0) return null;
+      const earliest = [...entries.values()].reduce(
+        (least, { dueAt }) => Math.min(least, dueAt),
+        Infinity,
+      );
+      return Math.max(0, earliest - Date.now());
+    },
+  };
+}

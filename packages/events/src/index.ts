@@ -1,0 +1,21 @@
+export { EVENT_ID_PREFIX, eventEnvelopeSchema, eventTypeSchema, subjectOf } from "./envelope.ts";
+export type { EventEnvelope, NewEvent } from "./envelope.ts";
+export { PublishError } from "./event-bus.ts";
+export type {
+  EventBus,
+  EventHandler,
+  PublishedEvent,
+  PublishFailure,
+  SubscribeOptions,
+  Subscription,
+} from "./event-bus.ts";
+export type { EventsLogger } from "./logger.ts";
+export { insertEvents } from "./outbox.ts";
+export type { OutboxSchema } from "./outbox.ts";
+export { createOutboxRelay } from "./relay.ts";
+export type { OutboxRelay } from "./relay.ts";
+export type { OutboxRelayOptions } from "./relay-options.ts";
+export { createInProcessEventBus } from "./in-process-bus.ts";
+export type { InProcessEventBusOptions } from "./in-process-bus.ts";
+export { createNatsEventBus } from "./nats-bus.ts";
+export type { NatsEventBusOptions } from "./nats-bus.ts";

@@ -1,0 +1,68 @@
+import type { EventBus, SubscribeOptions, Subscription } from "./event-bus.ts";
+import { PublishError } from "./event-bus.ts";
+import type { EventsLogger } from "./logger.ts";
+import { createNatsLink } from "./nats-link.ts";
+import { publishOverNats } from "./nats-publish.ts";
+import type { NatsStreamOptions } from "./nats-stream.ts";
+import { subscribeOverNats } from "./nats-subscription.ts";
+
+export interface NatsEventBusOptions {
+  /** One or more addresses, separated by commas: `nats://user:password@host:4222`. */
+  servers: string;
+  /** How the connection is named in the server's lists. */
+  name: string;
+  logger: EventsLogger;
+  /** Copies of each stream made here: 1 (default), or 3 in a cluster. */
+  replicas?: 1 | 3 | 5;
+  /** How long a stream keeps events. Default 7 days. */
+  maxAgeMs?: number;
+  /** How long the server waits for an event's acknowledgement before it hands it out again. 30 s. */
+  ackWaitMs?: number;
+  /** Delay after a handler's first failure, doubling from then on. Default 250. */
+  redeliverFirstMs?: number;
+  /** Longest delay between two attempts of a handler. Default 60 000. */
+  redeliverMaxMs?: number;
+}
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/**
+ * The bus over NATS JetStream, 2.9 or newer. It returns at once and connects in the background, for
+ * ever: `publish` fails at once while there is no connection, subscriptions begin when there is.
+ * Streams and consumers are made when they are missing; existing ones keep their configuration.
+ */
+export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
+  const { logger, ackWaitMs = 30_000, redeliverFirstMs = 250, redeliverMaxMs = 60_000 } = options;
+  const stream: NatsStreamOptions = {
+    replicas: options.replicas ?? 1,
+    maxAgeMs: options.maxAgeMs ?? WEEK_MS,
+  };
+  const link = createNatsLink(options);
+  const subscriptions = new Set<Subscription>();
+  let closed = false;
+
+  return {
+    async publish(events) {
+      const failures = await publishOverNats({ link, stream }, events);
+      if (failures.length > 0) throw new PublishError(failures);
+    },
+    async subscribe(subscribeOptions: SubscribeOptions): Promise<Subscription> {
+      if (closed) throw new Error("The bus is closed.");
+      const delivery = { ackWaitMs, redeliverFirstMs, redeliverMaxMs };
+      const running = subscribeOverNats({ link, stream, logger, delivery }, subscribeOptions);
+      const subscription = {
+        async close() {
+          subscriptions.delete(subscription);
+          await running.close();
+        },
+      };
+      subscriptions.add(subscription);
+      return subscription;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...subscriptions].map((subscription) => subscription.close()));
+      await link.close();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { NatsConnection } from "nats";
+import { connect, Events } from "nats";
+import type { EventsLogger } from "./logger.ts";
+import { backoffMs, sleep } from "./timing.ts";
+
+/** One spell of being connected: ends with the connection, even if that comes back. */
+export interface NatsSession {
+  connection: NatsConnection;
+  /** Aborted when the connection is lost. */
+  lost: AbortSignal;
+  /** The streams that were seen to exist in this session. */
+  streams: Set<string>;
+}
+
+/** Keeps a connection to NATS, for ever. */
+export interface NatsLink {
+  /** The session of this moment, or null without a connection. */
+  current(): NatsSession | null;
+  /** Waits for a session; null when the signal is aborted or the link closed before. */
+  session(signal: AbortSignal): Promise<NatsSession | null>;
+  /** Sends what is under way and disconnects. */
+  close(): Promise<void>;
+}
+
+interface LinkOptions {
+  servers: string;
+  name: string;
+  logger: EventsLogger;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_FIRST_MS = 100;
+const RECONNECT_MAX_MS = 2_000;
+const PING_INTERVAL_MS = 10_000;
+
+export function createNatsLink(options: LinkOptions): NatsLink {
+  const { logger } = options;
+  const closing = new AbortController();
+  let session: { value: NatsSession; lose: () => void } | null = null;
+  let next = Promise.withResolvers<NatsSession>();
+
+  const begin = (connection: NatsConnection): void => {
+    const lost = new AbortController();
+    const value = { connection, lost: lost.signal, streams: new Set<string>() };
+    session = { value, lose: () => lost.abort() };
+    next.resolve(value);
+    logger.info({ server: connection.getServer() }, "connected to NATS");
+  };
+  const end = (): void => {
+    session?.lose();
+    if (session !== null) next = Promise.withResolvers<NatsSession>();
+    session = null;
+  };
+
+  /** The client reconnects by itself; it gives up only when its credentials are refused twice. */
+  const follow = async (connection: NatsConnection): Promise<void> => {
+    begin(connection);
+    for await (const status of connection.status()) {
+      if (status.type === Events.Disconnect) {
+        end();
+        if (!closing.signal.aborted) logger.warn({}, "the connection to NATS is lost");
+      }
+      if (status.type === Events.Reconnect) begin(connection);
+    }
+    end();
+    const error = await connection.closed();
+    if (!closing.signal.aborted) logger.warn({ err: error }, "the connection to NATS is closed");
+  };
+
+  const run = async (): Promise<void> => {
+    for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
+      try {
+        const connection = await connect(connectionOptions(options));
+        attempt = 0;
+        if (closing.signal.aborted) await connection.close();
+        else await follow(connection);
+      } catch (err) {
+        logger.warn({ err, attempt }, "NATS cannot be reached");
+      }
+      const delayMs = backoffMs(Math.max(1, attempt), RECONNECT_FIRST_MS, RECONNECT_MAX_MS);
+      await sleep(delayMs, closing.signal);
+    }
+  };
+  const ended = run();
+
+  return {
+    current: () => session?.value ?? null,
+    async session(signal) {
+      if (session !== null) return session.value;
+      const { promise: given, resolve } = Promise.withResolvers<null>();
+      const giveUp = (): void => resolve(null);
+      const stop = AbortSignal.any([signal, closing.signal]);
+      if (stop.aborted) return null;
+      stop.addEventListener("abort", giveUp, { once: true });
+      try {
+        return await Promise.race([next.promise, given]);
+      } finally {
+        stop.removeEventListener("abort", giveUp);
+      }
+    },
+    async close() {
+      closing.abort();
+      const connection = session?.value.connection;
+      await connection?.drain().catch(() => connection.close());
+      await ended;
+    },
+  };
+}
+
+function connectionOptions({ servers, name }: LinkOptions) {
+  return {
+    servers: servers.split(",").map((server) => server.trim()),
+    name,
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_FIRST_MS,
+    reconnectJitter: RECONNECT_FIRST_MS,
+    pingInterval: PING_INTERVAL_MS,
+  };
+}

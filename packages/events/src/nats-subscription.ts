@@ -1,0 +1,177 @@
+import type { ConsumerMessages, JetStreamManager, JsMsg } from "nats";
+import { AckPolicy, ConsumerEvents, DeliverPolicy, nanos, ReplayPolicy } from "nats";
+import { parseEnvelope } from "./envelope.ts";
+import type { SubscribeOptions, Subscription } from "./event-bus.ts";
+import type { EventsLogger } from "./logger.ts";
+import { decodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
+import { jetStreamErrorCode } from "./nats-errors.ts";
+import type { NatsLink, NatsSession } from "./nats-link.ts";
+import type { NatsStreamOptions } from "./nats-stream.ts";
+import { ensureStream } from "./nats-stream.ts";
+import type { Slots } from "./slots.ts";
+import { createSlots } from "./slots.ts";
+import { backoffMs, sleep } from "./timing.ts";
+
+interface NatsDelivery {
+  ackWaitMs: number;
+  redeliverFirstMs: number;
+  redeliverMaxMs: number;
+}
+
+interface Consuming {
+  link: NatsLink;
+  stream: NatsStreamOptions;
+  logger: EventsLogger;
+  delivery: NatsDelivery;
+}
+
+const MAX_IN_FLIGHT = 16;
+const CONSUMER_NOT_FOUND = 10014;
+/** Over all processes that share the consumer's name. */
+const ACK_PENDING_MAX = 1_000;
+const RESTART_FIRST_MS = 100;
+const RESTART_MAX_MS = 5_000;
+/** How long a pull stands; a consumer that vanished is noticed after about this time. */
+const PULL_EXPIRES_MS = 5_000;
+
+/** Begins as soon as there is a connection and goes on until it is closed. */
+export function subscribeOverNats(bus: Consuming, options: SubscribeOptions): Subscription {
+  const stopping = new AbortController();
+  const ended = consumeForever(bus, options, stopping.signal);
+  const close = async (): Promise<void> => {
+    stopping.abort();
+    await ended;
+  };
+  if (options.signal?.aborted === true) stopping.abort();
+  else options.signal?.addEventListener("abort", () => stopping.abort(), { once: true });
+  return { close };
+}
+
+async function consumeForever(
+  bus: Consuming,
+  options: SubscribeOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const slots = createSlots(options.maxInFlight ?? MAX_IN_FLIGHT);
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    const session = await bus.link.session(signal);
+    if (session === null) break;
+    try {
+      const messages = await openMessages(bus, options, session);
+      attempt = 0;
+      const ends = [signal, session.lost].map((each) => closeOnAbort(messages, each));
+      await Promise.all([handleAll(bus, options, messages, slots, signal), watch(messages)]);
+      for (const forget of ends) forget();
+    } catch (err) {
+      const { stream, consumer } = options;
+      bus.logger.warn({ err, stream, consumer }, "events cannot be consumed at the moment");
+    }
+    await sleep(backoffMs(Math.max(1, attempt), RESTART_FIRST_MS, RESTART_MAX_MS), signal);
+  }
+  await slots.allFree();
+}
+
+/** Makes the durable consumer if need be and begins to pull. */
+async function openMessages(
+  bus: Consuming,
+  { stream, consumer, maxInFlight = MAX_IN_FLIGHT }: SubscribeOptions,
+  session: NatsSession,
+): Promise<ConsumerMessages> {
+  // Looked up anew: a consumer that vanished may have done so with its stream.
+  session.streams.delete(stream);
+  await ensureStream(session, stream, bus.stream);
+  const manager = await session.connection.jetstreamManager();
+  if (!(await consumerExists(manager, stream, consumer))) {
+    // Types are sorted out on arrival rather than by a filter of the server: 2.9 has only one a
+    // consumer, and so a consumer never needs to be changed.
+    await manager.consumers.add(stream, {
+      durable_name: consumer,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(bus.delivery.ackWaitMs),
+      deliver_policy: DeliverPolicy.All,
+      replay_policy: ReplayPolicy.Instant,
+      max_deliver: -1,
+      max_ack_pending: ACK_PENDING_MAX,
+    });
+  }
+  const durable = await session.connection.jetstream().consumers.get(stream, consumer);
+  return durable.consume({ max_messages: maxInFlight, expires: PULL_EXPIRES_MS, bind: true });
+}
+
+async function consumerExists(
+  manager: JetStreamManager,
+  stream: string,
+  consumer: string,
+): Promise<boolean> {
+  try {
+    await manager.consumers.info(stream, consumer);
+    return true;
+  } catch (error) {
+    if (jetStreamErrorCode(error) === CONSUMER_NOT_FOUND) return false;
+    throw error;
+  }
+}
+
+function closeOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
+  const close = (): void => void messages.close();
+  if (signal.aborted) close();
+  else signal.addEventListener("abort", close, { once: true });
+  return () => signal.removeEventListener("abort", close);
+}
+
+/** Ends the pulling when the server does not know the consumer any more, to begin afresh. */
+async function watch(messages: ConsumerMessages): Promise<void> {
+  const ends: unknown[] = [
+    ConsumerEvents.ConsumerDeleted,
+    ConsumerEvents.HeartbeatsMissed,
+    ConsumerEvents.NoResponders,
+  ];
+  for await (const { type } of await messages.status()) {
+    if (ends.includes(type)) await messages.close();
+  }
+}
+
+async function handleAll(
+  bus: Consuming,
+  options: SubscribeOptions,
+  messages: ConsumerMessages,
+  slots: Slots,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const message of messages) {
+    const free = await slots.take();
+    if (signal.aborted) {
+      // Fetched but not begun: somebody else may have it at once.
+      message.nak();
+      free();
+      continue;
+    }
+    void handle(bus, options, message).finally(free);
+  }
+}
+
+/** Acknowledges after the handler's success, and only then. Never rejects. */
+async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg): Promise<void> {
+  const { ackWaitMs, redeliverFirstMs, redeliverMaxMs } = bus.delivery;
+  const { stream, consumer, types, handler } = options;
+  const type = message.subject.slice(stream.length + 1);
+  if (types !== undefined && !types.includes(type)) return message.ack();
+  const stillWorking = setInterval(() => message.working(), ackWaitMs / 3);
+  const fields = { stream, consumer, type, seq: message.seq };
+  try {
+    const gzipped = message.headers?.get(ENCODING_HEADER) === GZIP;
+    const event = parseEnvelope(await decodeBody(message.data, gzipped));
+    if (event === null) {
+      bus.logger.error(fields, "a message that is no event is left out");
+      return message.term();
+    }
+    await handler(event);
+    message.ack();
+  } catch (err) {
+    const attempt = message.info.redeliveryCount;
+    bus.logger.warn({ ...fields, err, attempt }, "an event was not handled; it will come again");
+    message.nak(backoffMs(attempt, redeliverFirstMs, redeliverMaxMs));
+  } finally {
+    clearInterval(stillWorking);
+  }
+}

@@ -1,0 +1,50 @@
+import type { Queryable } from "@workflow/db";
+import { newId, sql } from "@workflow/db";
+import { z } from "zod";
+import type { EventEnvelope, NewEvent } from "./envelope.ts";
+import { EVENT_ID_PREFIX, eventTypeSchema } from "./envelope.ts";
+
+/** The Postgres schema that holds the table `outbox`; a name written in code, never input. */
+export type OutboxSchema = string;
+
+/**
+ * Writes events into the outbox, in the order given and in one statement. Call it in the
+ * transaction that makes them true, and wake the relay after the commit.
+ *
+ * @returns the ids of the events, in the same order
+ */
+export async function insertEvents(
+  tx: Queryable,
+  schema: OutboxSchema,
+  events: readonly NewEvent[],
+): Promise<string[]> {
+  if (events.length === 0) return [];
+  const envelopes = events.map(toEnvelope);
+  const ids = envelopes.map(({ id }) => id);
+  const types = envelopes.map(({ type }) => type);
+  const companyIds = envelopes.map(({ companyId }) => companyId);
+  const payloads = envelopes.map((envelope) => JSON.stringify(envelope));
+  await tx.query(sql.prepared(`outbox_insert_${schema}`, z.object({}))`
+    insert into ${sql.identifier([schema, "outbox"])} (id, type, company_id, payload)
+    select id, type, company_id, payload
+    from unnest(
+      ${sql.array(ids, "text")},
+      ${sql.array(types, "text")},
+      ${sql.array(companyIds, "uuid")},
+      ${sql.array(payloads, "json")}
+    ) with ordinality as event (id, type, company_id, payload, position)
+    order by position
+  `);
+  return ids;
+}
+
+function toEnvelope(event: NewEvent): Omit<EventEnvelope, "data"> & { data: object } {
+  return {
+    id: event.id ?? newId(EVENT_ID_PREFIX),
+    type: eventTypeSchema.parse(event.type),
+    timestamp: (event.timestamp ?? new Date()).toISOString(),
+    companyId: event.companyId,
+    ...(event.requestId === undefined ? {} : { requestId: event.requestId }),
+    data: event.data,
+  };
+}

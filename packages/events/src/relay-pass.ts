@@ -1,0 +1,120 @@
+import type { Transaction } from "@workflow/db";
+import { createDeferrals } from "./deferrals.ts";
+import type { PublishFailure } from "./event-bus.ts";
+import { PublishError } from "./event-bus.ts";
+import type { UnpublishedEvent } from "./relay-queries.ts";
+import { listUnpublished, markPublished, setAside, tryLockOutbox } from "./relay-queries.ts";
+import type { OutboxRelayOptions } from "./relay-options.ts";
+
+/**
+ * `busy`: another relay works on this outbox; `idle`: nothing to publish now; `progress`: look
+ * again at once; `unavailable`: the database or the bus is away.
+ */
+export type PassResult = "busy" | "idle" | "progress" | "unavailable";
+
+export interface RelayPass {
+  /** Publishes and marks one batch. Never rejects. */
+  run(): Promise<PassResult>;
+  /** Time until an event that failed by itself is due again, or null when there is none. */
+  nextDueInMs(): number | null;
+}
+
+type PassOptions = OutboxRelayOptions & { retryFirstMs: number; retryMaxMs: number };
+
+/** So many events failing by themselves is a fault of the bus or of a consumer as a whole. */
+const DEFERRED_MAX = 1_000;
+
+/**
+ * The batch is published inside the transaction that holds the outbox. While the bus is at work
+ * that transaction has neither a snapshot nor a transaction id nor a row lock, only the advisory
+ * lock: nothing waits for it but other relays, and vacuum goes on. The alternative, a column
+ * `claimed_until`, would write each row twice and leave a dead relay's events to their lease.
+ */
+export function createRelayPass(options: PassOptions): RelayPass {
+  const { database, schema, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
+  const deferrals = createDeferrals(options.retryFirstMs, options.retryMaxMs);
+
+  const publishBatch = async (tx: Transaction): Promise<PassResult> => {
+    // Locked first and read after: what the former holder marked is then seen as published.
+    if (!(await tryLockOutbox(tx, schema, "publish", publishTimeoutMs * 2 + 5_000))) return "busy";
+    const waiting = deferrals.waiting();
+    const events = await listUnpublished(tx, schema, batchSize, waiting);
+    if (events.length < batchSize) deferrals.dropDueExcept(new Set(events.map(({ seq }) => seq)));
+    if (events.length === 0) return "idle";
+
+    const failures = await publish(options, events);
+    const published = events.filter(({ id }) => !failures.has(id)).map(({ seq }) => seq);
+    for (const seq of published) deferrals.forget(seq);
+    if (published.length > 0) await markPublished(tx, schema, published);
+    return handleFailures(tx, events, failures);
+  };
+
+  const handleFailures = async (
+    tx: Transaction,
+    events: readonly UnpublishedEvent[],
+    failures: ReadonlyMap<string, PublishFailure>,
+  ): Promise<PassResult> => {
+    const refused: number[] = [];
+    let result: PassResult = "progress";
+    for (const { seq, id, type, body } of events) {
+      const failure = failures.get(id);
+      if (failure === undefined) continue;
+      const fields = { schema, eventId: id, type, err: failure.cause };
+      if (failure.kind === "refused") {
+        refused.push(seq);
+        deferrals.forget(seq);
+        const bytes = Buffer.byteLength(body);
+        logger.error({ ...fields, bytes }, "the bus refuses an event; it is set aside");
+      } else if (failure.kind === "failed") {
+        const attempts = deferrals.defer(seq);
+        logger.warn({ ...fields, attempts }, "an event was not published; it will be tried again");
+      } else {
+        if (result !== "unavailable") logger.warn(fields, "the bus takes no events at the moment");
+        result = "unavailable";
+      }
+    }
+    if (refused.length > 0) await setAside(tx, schema, refused);
+    return deferrals.waiting().length > DEFERRED_MAX ? "unavailable" : result;
+  };
+
+  return {
+    nextDueInMs: () => deferrals.nextDueInMs(),
+    async run() {
+      try {
+        // Not run again by itself: a batch is published twice only when there is no other way.
+        return await database.transaction(publishBatch, 0);
+      } catch (err) {
+        logger.warn({ schema, err }, "the outbox could not be published");
+        return "unavailable";
+      }
+    },
+  };
+}
+
+/** Publishes and answers what failed, by event id. */
+async function publish(
+  options: PassOptions,
+  rows: readonly UnpublishedEvent[],
+): Promise<Map<string, PublishFailure>> {
+  const { bus, stream, publishTimeoutMs = 10_000 } = options;
+  const events = rows.map(({ id, type, body }) => ({ id, stream, type, body }));
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`not taken within ${publishTimeoutMs} ms`)),
+    publishTimeoutMs,
+  );
+  try {
+    await Promise.race([bus.publish(events), late]);
+    return new Map();
+  } catch (error) {
+    const failures = error instanceof PublishError ? error.failures : allUnavailable(rows, error);
+    return new Map(failures.map((failure) => [failure.id, failure]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An error that does not say which events it is about says that none is known to be durable. */
+function allUnavailable(rows: readonly UnpublishedEvent[], cause: unknown): PublishFailure[] {
+  return rows.map(({ id }) => ({ id, kind: "unavailable", cause }));
+}

@@ -1,0 +1,48 @@
+import pino from "pino";
+import {
+  createRpcClient,
+  createRpcServer,
+  createTokenMinter,
+  createTokenSigner,
+  createTokenVerifier,
+  generateSigningKey,
+} from "../src/index.ts";
+import { alice, echo, EchoService } from "../tests/support.ts";
+
+/**
+ * How many trivial calls a second one client makes over one connection to a server in the same
+ * process: `node packages/rpc/bench/unary.ts [calls in flight]`.
+ */
+const CONCURRENCY = Number(process.argv[2] ?? 64);
+const DURATION_MS = 5_000;
+
+const key = generateSigningKey();
+const server = createRpcServer({
+  logger: pino({ level: "info" }),
+  verifier: createTokenVerifier({ publicKeys: [key.publicKeyPem] }),
+});
+server.add(EchoService, echo);
+const { address } = await server.listen("127.0.0.1:0");
+const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+const client = createRpcClient(EchoService, { address, minter });
+
+let calls = 0;
+async function callUntil(end: number): Promise<void> {
+  while (performance.now() < end) {
+    await client.say({ text: "hello" }, { identity: alice, requestId: "bench" });
+    calls += 1;
+  }
+}
+
+async function measure(durationMs: number): Promise<number> {
+  calls = 0;
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => callUntil(startedAt + durationMs)));
+  return calls / ((performance.now() - startedAt) / 1000);
+}
+
+await measure(1_000);
+const perSecond = await measure(DURATION_MS);
+process.stdout.write(`${Math.round(perSecond)} calls/s, ${CONCURRENCY} in flight\n`);
+client.close();
+await server.close();

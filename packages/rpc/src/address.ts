@@ -1,0 +1,61 @@
+import { rm, stat } from "node:fs/promises";
+import { connect } from "node:net";
+
+const UNIX_PREFIX = "unix:";
+/** The size of sockaddr_un.sun_path on Linux, less the closing NUL. */
+const UNIX_PATH_BYTES_MAX = 107;
+
+/** Where a server is reached, in the form that clients take. */
+export interface BoundAddress {
+  /** `host:port`, or `unix:/path`. */
+  address: string;
+  /** 0 for a unix socket. */
+  port: number;
+}
+
+/**
+ * Makes an address ready to be bound: checks its form and removes the socket file that a killed
+ * process left behind. A file that a living server listens on stays, so that binding fails.
+ */
+export async function prepareAddress(address: string): Promise<void> {
+  const path = unixPath(address);
+  if (path === undefined) {
+    if (!/^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(address)) {
+      throw new Error(`"${address}" is not a gRPC address: give host:port or unix:/path.`);
+    }
+    return;
+  }
+  if (Buffer.byteLength(path) > UNIX_PATH_BYTES_MAX) {
+    throw new Error(`The socket path "${path}" is longer than ${UNIX_PATH_BYTES_MAX} bytes.`);
+  }
+  if ((await isSocket(path)) && !(await isListening(path))) await rm(path, { force: true });
+}
+
+/** The address under which a server bound to `requested` is reached, now that its port is known. */
+export function boundAddress(requested: string, port: number): BoundAddress {
+  if (unixPath(requested) !== undefined) return { address: requested, port: 0 };
+  return { address: `${requested.slice(0, requested.lastIndexOf(":"))}:${port}`, port };
+}
+
+function unixPath(address: string): string | undefined {
+  return address.startsWith(UNIX_PREFIX) ? address.slice(UNIX_PREFIX.length) : undefined;
+}
+
+async function isSocket(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isSocket();
+  } catch {
+    return false;
+  }
+}
+
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}

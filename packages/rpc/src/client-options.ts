@@ -1,0 +1,37 @@
+import type { RpcContext } from "./context.ts";
+import type { Identity } from "./identity.ts";
+
+/** What is sent along with a single call. */
+export interface RpcCallOptions {
+  /** On whose behalf; needs the client's minter. */
+  identity?: Identity | undefined;
+  /** A ready token, instead of an identity. */
+  token?: string | undefined;
+  requestId?: string | undefined;
+  traceparent?: string | undefined;
+  /** How long to wait; the client's default when neither this nor a deadline is given. */
+  timeoutMs?: number | undefined;
+  /** Until when to wait; with `timeoutMs` the earlier of both counts. */
+  deadline?: Date | undefined;
+  /** Cancels the call; it then rejects with UNAVAILABLE, the signal's reason being the cause. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What is kept back of a call's time for its own answer when it calls further (boulder's idea). */
+const SUB_CALL_MARGIN_MS = 50;
+
+/** The deadline for a call made while serving another: somewhat before that one's own. */
+export function subDeadline(context: RpcContext): Date {
+  return new Date(context.deadline.getTime() - SUB_CALL_MARGIN_MS);
+}
+
+/** Hands a call's identity, ids, deadline and cancellation on to a call made while serving it. */
+export function subCallOptions(context: RpcContext): RpcCallOptions {
+  return {
+    identity: context.identity,
+    requestId: context.requestId,
+    traceparent: context.traceparent,
+    deadline: subDeadline(context),
+    signal: context.signal,
+  };
+}

@@ -1,0 +1,238 @@
+import { Client, Metadata } from "@grpc/grpc-js";
+import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
+import { AppError } from "@workflow/errors";
+import type { RpcCallOptions } from "./client-options.ts";
+import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
+import { fromServiceError } from "./error-status.ts";
+import { checkServing } from "./health-check.ts";
+import { channelCredentials } from "./tls.ts";
+import type { RpcTls } from "./tls.ts";
+import type { TokenMinter } from "./token-signer.ts";
+
+export interface RpcClientOptions {
+  /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
+  address: string;
+  tls?: RpcTls | undefined;
+  /** Signs the tokens of calls that name an identity. */
+  minter?: TokenMinter | undefined;
+  /** For calls that give no time of their own (default 10 s). */
+  defaultTimeoutMs?: number;
+  /** The largest message in either direction (default 64 MiB). */
+  maxMessageBytes?: number;
+}
+
+type ClientMethod<M extends RpcMethodDefinition> = M["responseStream"] extends false
+  ? (request: RequestOf<M>, options?: RpcCallOptions) => Promise<ResponseOf<M>>
+  : (request: RequestOf<M>, options?: RpcCallOptions) => AsyncIterable<ResponseOf<M>>;
+
+/**
+ * A method for each one of the definition. A unary call is a promise, a server stream an iterable
+ * that calls when iteration begins and cancels when it is left. Failures are AppErrors.
+ */
+export type RpcClient<D extends RpcDefinition> = {
+  readonly [Name in keyof D]: ClientMethod<D[Name]>;
+} & ClientLife;
+
+interface ClientLife {
+  /** Resolves when a connection is up; rejects with UNAVAILABLE when none is within the time. */
+  waitForReady(timeoutMs: number): Promise<void>;
+  /** Whether the server's health service answers SERVING in time; never rejects. */
+  isServing(timeoutMs: number): Promise<boolean>;
+  /** Closes the channel; running calls end with UNAVAILABLE. */
+  close(): void;
+}
+
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Creates a client from a service definition (`RunsServiceService`) or a generated client class
+ * (`RunsServiceClient`). Every call has a deadline. Nothing is retried, as calls may have effects,
+ * and while the server is away calls fail at once with UNAVAILABLE.
+ */
+export function createRpcClient<D extends RpcDefinition>(
+  target: { readonly service: D; readonly serviceName: string },
+  options: RpcClientOptions,
+): RpcClient<D>;
+export function createRpcClient<D extends RpcDefinition>(
+  target: D,
+  options: RpcClientOptions,
+): RpcClient<D>;
+export function createRpcClient(
+  target: RpcDefinition | { readonly service: RpcDefinition; readonly serviceName: string },
+  options: RpcClientOptions,
+): unknown {
+  const definition = isClientClass(target) ? target.service : target;
+  const client = new Client(options.address, channelCredentials(options.tls), {
+    ...channelOptions(options),
+  });
+  const methods: Record<string, unknown> = {};
+  for (const [name, method] of Object.entries(definition)) {
+    methods[name] = method.responseStream
+      ? (request: unknown, call?: RpcCallOptions) =>
+          callStream(client, method, request, options, call)
+      : (request: unknown, call?: RpcCallOptions) =>
+          callUnary(client, method, request, options, call);
+  }
+  const life: ClientLife = {
+    waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
+    isServing: (timeoutMs) => checkServing(client, timeoutMs),
+    close: () => client.close(),
+  };
+  return { ...methods, ...life };
+}
+
+async function callUnary(
+  client: Client,
+  method: RpcMethodDefinition,
+  request: unknown,
+  defaults: RpcClientOptions,
+  options: RpcCallOptions = {},
+): Promise<unknown> {
+  const metadata = await callMetadata(defaults, options);
+  const deadline = callDeadline(defaults, options);
+  const { signal } = options;
+  throwIfAborted(signal);
+
+  return new Promise((resolve, reject) => {
+    const call = client.makeUnaryRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      metadata,
+      { deadline },
+      (error, response) => {
+        signal?.removeEventListener("abort", cancel);
+        if (error === null) resolve(response);
+        else reject(failure(error, method, signal));
+      },
+    );
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+  });
+}
+
+async function* callStream(
+  client: Client,
+  method: RpcMethodDefinition,
+  request: unknown,
+  defaults: RpcClientOptions,
+  options: RpcCallOptions = {},
+): AsyncGenerator<unknown, void, undefined> {
+  const metadata = await callMetadata(defaults, options);
+  const deadline = callDeadline(defaults, options);
+  const { signal } = options;
+  throwIfAborted(signal);
+
+  const call: ClientReadableStream<unknown> = client.makeServerStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize,
+    request,
+    metadata,
+    { deadline },
+  );
+  // Iteration reports errors; after it was left, the status of our own cancellation has no taker.
+  call.on("error", () => {});
+  const cancel = (): void => call.cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    yield* call;
+  } catch (error) {
+    throw isServiceError(error) ? failure(error, method, signal) : error;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+    call.cancel();
+  }
+}
+
+async function callMetadata(
+  { minter }: RpcClientOptions,
+  { identity, token, requestId, traceparent }: RpcCallOptions,
+): Promise<Metadata> {
+  const metadata = new Metadata();
+  if (token !== undefined) {
+    metadata.set("authorization", `Bearer ${token}`);
+  } else if (identity !== undefined) {
+    if (minter === undefined) throw new Error("A client without a minter cannot use identities.");
+    metadata.set("authorization", `Bearer ${await minter.mint(identity)}`);
+  }
+  if (requestId !== undefined) metadata.set("x-request-id", requestId);
+  if (traceparent !== undefined) metadata.set("traceparent", traceparent);
+  return metadata;
+}
+
+function callDeadline(
+  { defaultTimeoutMs = 10_000 }: RpcClientOptions,
+  { timeoutMs, deadline }: RpcCallOptions,
+): number {
+  if (deadline === undefined) return Date.now() + (timeoutMs ?? defaultTimeoutMs);
+  return Math.min(deadline.getTime(), Date.now() + (timeoutMs ?? Infinity));
+}
+
+function waitForReady(client: Client, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.waitForReady(Date.now() + timeoutMs, (error) => {
+      if (error === undefined) resolve();
+      else {
+        const message = "The service is not available at the moment.";
+        reject(new AppError("UNAVAILABLE", message, { cause: error }));
+      }
+    });
+  });
+}
+
+function channelOptions({ tls, maxMessageBytes = MAX_MESSAGE_BYTES }: RpcClientOptions) {
+  return {
+    "grpc.max_send_message_length": maxMessageBytes,
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.keepalive_time_ms": 30_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+    "grpc.initial_reconnect_backoff_ms": 50,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+    "grpc.enable_retries": 0,
+    "grpc.enable_channelz": 0,
+    // Internal calls never leave through the proxy that outside calls may need.
+    "grpc.enable_http_proxy": 0,
+    // A subchannel of its own, so that close() closes the connection.
+    "grpc.use_local_subchannel_pool": 1,
+    // Spreads calls over the replicas behind a headless Kubernetes service.
+    "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    "grpc.service_config_disable_resolution": 1,
+    ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
+  };
+}
+
+function failure(
+  error: ServiceError,
+  method: RpcMethodDefinition,
+  signal: AbortSignal | undefined,
+): AppError {
+  return signal?.aborted === true
+    ? cancelled(signal)
+    : fromServiceError(error, method.path.slice(1));
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw cancelled(signal);
+}
+
+function cancelled(signal: AbortSignal): AppError {
+  return new AppError("UNAVAILABLE", "The request was cancelled.", { cause: signal.reason });
+}
+
+function isServiceError(value: unknown): value is ServiceError {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "code" in value &&
+    "details" in value &&
+    "metadata" in value
+  );
+}
+
+function isClientClass(
+  target: RpcDefinition | { readonly service: RpcDefinition; readonly serviceName: string },
+): target is { readonly service: RpcDefinition; readonly serviceName: string } {
+  return typeof target === "function";
+}

@@ -1,0 +1,90 @@
+import { AppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import type { Identity } from "./identity.ts";
+
+/** What a handler knows of the call it serves, beside the request message. */
+export interface RpcContext {
+  /** The caller, from its verified token. */
+  readonly identity: Identity;
+  /** The id that connects everything that one outside request causes (D7). */
+  readonly requestId: string;
+  /** The W3C trace context of the caller, to be handed on. */
+  readonly traceparent?: string | undefined;
+  /** When the caller stops waiting. */
+  readonly deadline: Date;
+  /**
+   * Aborted when the caller has cancelled or the deadline has passed; for a stream also when the
+   * server closes. The reason is an AppError.
+   */
+  readonly signal: AbortSignal;
+  /** A logger whose lines carry the request id, the company and the method. */
+  readonly log: Logger;
+}
+
+/** What is known of a call before its token is checked. */
+export interface CallStart {
+  readonly rpc: string;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  /** performance.now() */
+  readonly startedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly deadlineMs: number;
+}
+
+/** A call that has been let in. The signal and the logger are made on first use only. */
+export class CallContext implements RpcContext {
+  readonly start: CallStart;
+  readonly identity: Identity;
+  readonly #logger: Logger;
+  #log: Logger | undefined;
+  #controller: AbortController | undefined;
+  #abortReason: AppError | undefined;
+
+  constructor(start: CallStart, identity: Identity, logger: Logger) {
+    this.start = start;
+    this.identity = identity;
+    this.#logger = logger;
+  }
+
+  get requestId(): string {
+    return this.start.requestId;
+  }
+
+  get traceparent(): string | undefined {
+    return this.start.traceparent;
+  }
+
+  get deadline(): Date {
+    return new Date(this.start.deadlineMs);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#logger.child({
+      requestId: this.start.requestId,
+      company: this.identity.companyId,
+      rpc: this.start.rpc,
+    });
+    return this.#log;
+  }
+
+  /** Why the call was aborted, if it was. */
+  get abortReason(): AppError | undefined {
+    return this.#abortReason;
+  }
+
+  /** Aborts the signal, once; later calls change nothing. */
+  abort(message: string): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = new AppError("UNAVAILABLE", message);
+    this.#controller?.abort(this.#abortReason);
+  }
+}

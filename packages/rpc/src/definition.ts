@@ -1,0 +1,76 @@
+import type { RpcContext } from "./context.ts";
+
+/**
+ * One method of a service definition, as ts-proto generates it (`outputServices=grpc-js`). Written
+ * with method signatures, so that definitions of any message types are assignable.
+ */
+export interface RpcMethodDefinition {
+  readonly path: string;
+  readonly requestStream: boolean;
+  readonly responseStream: boolean;
+  requestSerialize(this: void, value: unknown): Buffer;
+  requestDeserialize(this: void, bytes: Buffer): unknown;
+  responseSerialize(this: void, value: unknown): Buffer;
+  responseDeserialize(this: void, bytes: Buffer): unknown;
+}
+
+/** A service definition as generated, for example `RunsServiceService`. */
+export type RpcDefinition = Readonly<Record<string, RpcMethodDefinition>>;
+
+/** The request message of a method. */
+export type RequestOf<M extends RpcMethodDefinition> = ReturnType<M["requestDeserialize"]>;
+
+/** The response message of a method. */
+export type ResponseOf<M extends RpcMethodDefinition> = ReturnType<M["responseDeserialize"]>;
+
+/** The scopes of which a caller needs one: a single one, or a list of alternatives. */
+export type RequiredScopes = string | readonly [string, ...string[]];
+
+/** A method that answers one request with one response. */
+export interface UnaryMethod<Request, Response> {
+  readonly kind: "unary";
+  readonly scopes: RequiredScopes;
+  readonly handler: (request: Request, context: RpcContext) => Promise<Response>;
+}
+
+/** A method that answers one request with a sequence of responses. */
+export interface ServerStreamMethod<Request, Response> {
+  readonly kind: "server-stream";
+  readonly scopes: RequiredScopes;
+  readonly handler: (request: Request, context: RpcContext) => AsyncIterable<Response>;
+}
+
+/** Some method whose message types are not known any more. */
+export type AnyMethod = UnaryMethod<unknown, unknown> | ServerStreamMethod<unknown, unknown>;
+
+/** What has to be given for each method of a definition. */
+export type Implementation<D extends RpcDefinition> = {
+  readonly [Name in keyof D]: MethodImplementation<D[Name]>;
+};
+
+type MethodImplementation<M extends RpcMethodDefinition> = M["requestStream"] extends false
+  ? M["responseStream"] extends false
+    ? UnaryMethod<RequestOf<M>, ResponseOf<M>>
+    : ServerStreamMethod<RequestOf<M>, ResponseOf<M>>
+  : never;
+
+/**
+ * Declares a unary method. The caller's token must hold one of `scopes`, else it is refused with
+ * FORBIDDEN before its message is read. What the handler throws reaches the client as AppError.
+ */
+export function rpc<Request, Response>(
+  method: Omit<UnaryMethod<Request, Response>, "kind">,
+): UnaryMethod<Request, Response> {
+  return { kind: "unary", ...method };
+}
+
+/**
+ * Declares a server-streaming method. Items are taken from the iterable only as fast as the client
+ * reads. When the call ends early, `context.signal` is aborted and the iterable is closed; a handler
+ * that waits for something must therefore watch the signal.
+ */
+export function rpcServerStream<Request, Response>(
+  method: Omit<ServerStreamMethod<Request, Response>, "kind">,
+): ServerStreamMethod<Request, Response> {
+  return { kind: "server-stream", ...method };
+}

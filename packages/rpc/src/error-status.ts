@@ -1,0 +1,146 @@
+import { Metadata, status as Code } from "@grpc/grpc-js";
+import type { ServiceError } from "@grpc/grpc-js";
+import { AppError, GRPC_CODE_BY_REASON, isReason } from "@workflow/errors";
+import type { Reason, Violation } from "@workflow/errors";
+import { decodeRichStatus, encodeRichStatus } from "./rich-status.ts";
+import type { RichStatus } from "./rich-status.ts";
+
+const DETAILS_KEY = "grpc-status-details-bin";
+const DOMAIN = "workflow";
+
+/**
+ * Trailers have to fit into the peer's header limit (8 KiB in several gRPC implementations), or the
+ * whole answer turns into a broken stream. These add up to about 4.5 KiB, 6 KiB in base64.
+ */
+const MESSAGE_BYTES_MAX = 1_000;
+const DETAILS_BYTES_MAX = 1_500;
+const VIOLATIONS_BYTES_MAX = 1_900;
+const VIOLATIONS_MAX = 50;
+
+const INTERNAL: PlainError = ["INTERNAL_ERROR", "An internal error occurred."];
+const UNAVAILABLE: PlainError = ["UNAVAILABLE", "The service is not available at the moment."];
+type PlainError = readonly [Reason, string];
+
+/** What a status without our details means; the codes that are missing are faults of ours. */
+const ERROR_BY_CODE: Readonly<Partial<Record<Code, PlainError>>> = {
+  [Code.DEADLINE_EXCEEDED]: ["UNAVAILABLE", "The service did not answer in time."],
+  [Code.UNAVAILABLE]: UNAVAILABLE,
+  [Code.CANCELLED]: UNAVAILABLE,
+  [Code.UNAUTHENTICATED]: ["UNAUTHORIZED", "The access token is not valid."],
+  [Code.PERMISSION_DENIED]: ["FORBIDDEN", "The operation is not permitted."],
+  // Our servers send details with every status of theirs, so this one is grpc-js refusing a
+  // message above its size limit.
+  [Code.RESOURCE_EXHAUSTED]: ["PAYLOAD_TOO_LARGE", "The message is too large."],
+};
+
+/** A status as grpc-js takes it in a handler's callback. */
+export interface ErrorStatus {
+  code: Code;
+  details: string;
+  metadata: Metadata;
+}
+
+/** What goes over the wire for an error: reason, public message, violations, details, retry. */
+export function toErrorStatus(error: AppError): ErrorStatus {
+  const code = codeOf(error.reason);
+  const message = truncate(error.message, MESSAGE_BYTES_MAX);
+  const rich: RichStatus = {
+    code,
+    message,
+    info: { reason: error.reason, domain: DOMAIN, metadata: encodeDetails(error.details) },
+    violations: fitViolations(error.violations),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  };
+  const metadata = new Metadata();
+  metadata.set(DETAILS_KEY, Buffer.from(encodeRichStatus(rich)));
+  // The plain text is percent-encoded by grpc-js, which at worst triples it.
+  return { code, details: truncate(message, MESSAGE_BYTES_MAX / 3), metadata };
+}
+
+/**
+ * The AppError that a failed call stands for: the server's own one when it sent details, otherwise
+ * one that follows from the status code and tells nothing of what lies behind.
+ */
+export function fromServiceError(error: ServiceError, rpc = "a service"): AppError {
+  const rich = readDetails(error);
+  const internal = `${rpc}: ${Code[error.code] ?? error.code} ${error.details}`;
+  if (rich?.info?.domain === DOMAIN && isReason(rich.info.reason)) {
+    const details = decodeDetails(rich.info.metadata);
+    return new AppError(rich.info.reason, rich.message, {
+      internal,
+      violations: rich.violations,
+      cause: error,
+      ...(details === undefined ? {} : { details }),
+      ...(rich.retryAfterMs === undefined ? {} : { retryAfterMs: rich.retryAfterMs }),
+    });
+  }
+  const [reason, message] = ERROR_BY_CODE[error.code] ?? INTERNAL;
+  return new AppError(reason, message, { internal, cause: error });
+}
+
+function codeOf(reason: Reason): Code {
+  const code: number = GRPC_CODE_BY_REASON[reason];
+  return isCode(code) ? code : Code.INTERNAL;
+}
+
+function isCode(value: number): value is Code {
+  return Code[value] !== undefined;
+}
+
+function readDetails(error: ServiceError): RichStatus | undefined {
+  const value = error.metadata?.get(DETAILS_KEY)[0];
+  if (value === undefined || typeof value === "string") return undefined;
+  try {
+    return decodeRichStatus(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function encodeDetails(details: unknown): Record<string, string> {
+  if (details === undefined) return {};
+  const json = toJson(details);
+  const fits = json !== undefined && Buffer.byteLength(json) <= DETAILS_BYTES_MAX;
+  return fits ? { details: json } : { details_omitted: "true" };
+}
+
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // A cycle or a BigInt: the error itself matters more than its details.
+    return undefined;
+  }
+}
+
+function decodeDetails(metadata: Readonly<Record<string, string>>): unknown {
+  const json = metadata["details"];
+  if (json === undefined) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function fitViolations(violations: readonly Violation[]): readonly Violation[] {
+  const fitting: Violation[] = [];
+  let bytes = 0;
+  for (const { path, message } of violations) {
+    const violation = { path, message: truncate(message, MESSAGE_BYTES_MAX / 2) };
+    bytes += Buffer.byteLength(JSON.stringify(path)) + Buffer.byteLength(violation.message) + 10;
+    if (bytes > VIOLATIONS_BYTES_MAX || fitting.length === VIOLATIONS_MAX) break;
+    fitting.push(violation);
+  }
+  const omitted = violations.length - fitting.length;
+  if (omitted > 0) fitting.push({ path: [], message: `${omitted} more problems are not listed.` });
+  return fitting;
+}
+
+/** Cuts to a number of UTF-8 bytes; lone surrogates, which no header can hold, are replaced. */
+function truncate(text: string, bytesMax: number): string {
+  const wellFormed = text.toWellFormed();
+  if (Buffer.byteLength(wellFormed) <= bytesMax) return wellFormed;
+  const cut = Buffer.from(wellFormed).subarray(0, Math.floor(bytesMax) - 3);
+  return `${new TextDecoder().decode(cut, { stream: true })}…`;
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { ServerInterceptingCall, status as Code } from "@grpc/grpc-js";
+import type { Metadata, ServerInterceptingCallInterface, ServerInterceptor } from "@grpc/grpc-js";
+import { AppError, toAppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import type { CallStart } from "./context.ts";
+import { CallContext } from "./context.ts";
+import type { RequiredScopes } from "./definition.ts";
+import { toErrorStatus } from "./error-status.ts";
+import type { Identity } from "./identity.ts";
+import type { ReportRequest } from "./request-log.ts";
+import type { TokenVerifier } from "./token-verifier.ts";
+
+/** The form of request ids that are taken over from callers (D7). */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** What the guard has to know of a method. */
+export interface GuardedMethod {
+  rpc: string;
+  scopes: RequiredScopes;
+  /** For callers that send no deadline, which gRPC allows. */
+  defaultDeadlineMs: number;
+}
+
+export interface GuardOptions {
+  /** By path. A method that is missing here (health, reflection) is open to everyone. */
+  methods: ReadonlyMap<string, GuardedMethod>;
+  verifier: TokenVerifier;
+  logger: Logger;
+  report: ReportRequest;
+  /** A call was let in; its handler finds the context under the call's metadata. */
+  onAdmitted(metadata: Metadata, context: CallContext): void;
+  /** A call that was let in is over: answered, cancelled, or past its deadline. */
+  onOver(context: CallContext): void;
+}
+
+/**
+ * Decides who gets in, from the headers alone: a caller without a valid token or without the scope
+ * is answered before any byte of its message is buffered or parsed.
+ */
+export function createGuard(options: GuardOptions): ServerInterceptor {
+  return (descriptor, call) => {
+    const method = options.methods.get(descriptor.path);
+    return method === undefined
+      ? new ServerInterceptingCall(call)
+      : guardCall(options, method, call);
+  };
+}
+
+function guardCall(
+  options: GuardOptions,
+  method: GuardedMethod,
+  call: ServerInterceptingCallInterface,
+): ServerInterceptingCall {
+  let context: CallContext | undefined;
+  let isOver = false;
+  let deadlineTimer: NodeJS.Timeout | undefined;
+
+  async function check(metadata: Metadata, start: CallStart, proceed: Proceed): Promise<void> {
+    const admission = await admit(options, method, metadata, start);
+    if (isOver) {
+      options.report(start, undefined, Code.CANCELLED);
+    } else if ("error" in admission) {
+      const status = toErrorStatus(admission.error);
+      options.report(start, admission.companyId, status.code, admission.error);
+      call.sendStatus(status);
+    } else {
+      context = admission.context;
+      options.onAdmitted(metadata, context);
+      proceed(metadata);
+    }
+  }
+
+  return new ServerInterceptingCall(call, {
+    start(next) {
+      next({
+        onReceiveMetadata(metadata, proceed) {
+          deadlineTimer = enforceDefaultDeadline(method, call);
+          const start = beginCall(method, metadata, call);
+          check(metadata, start, proceed).catch((error: unknown) => {
+            options.logger.error({ err: error }, "a call could not be admitted");
+          });
+        },
+        // Called at the end of every call, whichever way it ended.
+        onCancel() {
+          isOver = true;
+          clearTimeout(deadlineTimer);
+          if (context !== undefined) options.onOver(context);
+        },
+      });
+    },
+  });
+}
+
+type Proceed = (metadata: Metadata) => void;
+type Admission = { context: CallContext } | { error: AppError; companyId: string | undefined };
+
+async function admit(
+  { verifier, logger }: GuardOptions,
+  method: GuardedMethod,
+  metadata: Metadata,
+  start: CallStart,
+): Promise<Admission> {
+  let identity: Identity | undefined;
+  try {
+    identity = await verifier.verify(bearerToken(metadata));
+    requireScope(identity, method.scopes);
+    return { context: new CallContext(start, identity, logger) };
+  } catch (error) {
+    return { error: toAppError(error), companyId: identity?.companyId };
+  }
+}
+
+function beginCall(
+  method: GuardedMethod,
+  metadata: Metadata,
+  call: ServerInterceptingCallInterface,
+): CallStart {
+  const requestId = firstText(metadata, "x-request-id");
+  const traceparent = firstText(metadata, "traceparent");
+  const deadline = Number(call.getDeadline());
+  return {
+    rpc: method.rpc,
+    requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
+    traceparent:
+      traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    startedAt: performance.now(),
+    deadlineMs: Number.isFinite(deadline) ? deadline : Date.now() + method.defaultDeadlineMs,
+  };
+}
+
+/** grpc-js itself ends a call at the deadline that the caller sent. */
+function enforceDefaultDeadline(
+  method: GuardedMethod,
+  call: ServerInterceptingCallInterface,
+): NodeJS.Timeout | undefined {
+  if (Number.isFinite(Number(call.getDeadline()))) return undefined;
+  const status = { code: Code.DEADLINE_EXCEEDED, details: "Deadline exceeded" };
+  return setTimeout(() => call.sendStatus(status), method.defaultDeadlineMs).unref();
+}
+
+function bearerToken(metadata: Metadata): string {
+  const header = firstText(metadata, "authorization");
+  const token = header === undefined ? undefined : /^Bearer (\S+)$/i.exec(header)?.[1];
+  if (token === undefined) {
+    throw new AppError("UNAUTHORIZED", "An access token is required.");
+  }
+  return token;
+}
+
+function requireScope({ scopes }: Identity, required: RequiredScopes): void {
+  const isAllowed =
+    typeof required === "string"
+      ? scopes.includes(required)
+      : required.some((scope) => scopes.includes(scope));
+  if (isAllowed) return;
+  const wanted = typeof required === "string" ? required : required.join(" or ");
+  throw new AppError("FORBIDDEN", `The scope ${wanted} is required.`);
+}
+
+function firstText(metadata: Metadata, key: string): string | undefined {
+  const value = metadata.get(key)[0];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,27 @@
+const PRINCIPAL_TYPES = ["api_key", "user", "service", "token"] as const;
+
+/** What kind of caller it is. */
+export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
+
+/** Who calls: an API key, a signed-in user, one of our services or a holder of a minted token. */
+export interface Principal {
+  readonly type: PrincipalType;
+  readonly id: string;
+  /** For people to read, in audit entries; never a basis for a decision. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * On whose behalf a request runs. It always comes from a verified token; no request field may
+ * override the company in it.
+ */
+export interface Identity {
+  readonly companyId: string;
+  readonly principal: Principal;
+  readonly scopes: readonly string[];
+}
+
+/** Whether a claim names one of the principal types. */
+export function isPrincipalType(value: unknown): value is PrincipalType {
+  return PRINCIPAL_TYPES.some((type) => type === value);
+}

@@ -1,0 +1,31 @@
+export type { BoundAddress } from "./address.ts";
+export { createRpcClient } from "./client.ts";
+export type { RpcClient, RpcClientOptions } from "./client.ts";
+export { subCallOptions, subDeadline } from "./client-options.ts";
+export type { RpcCallOptions } from "./client-options.ts";
+export type { RpcContext } from "./context.ts";
+export { rpc, rpcServerStream } from "./definition.ts";
+export type {
+  Implementation,
+  RequestOf,
+  RequiredScopes,
+  ResponseOf,
+  RpcDefinition,
+  RpcMethodDefinition,
+  ServerStreamMethod,
+  UnaryMethod,
+} from "./definition.ts";
+export { fromServiceError } from "./error-status.ts";
+export { isPrincipalType } from "./identity.ts";
+export type { Identity, Principal, PrincipalType } from "./identity.ts";
+export { generateSigningKey, keyIdOf, readSigningKey, readVerificationKey } from "./keys.ts";
+export type { GeneratedSigningKey, VerificationKey } from "./keys.ts";
+export type { RequestOutcome } from "./request-log.ts";
+export { createRpcServer } from "./server.ts";
+export type { RpcServer, RpcServerOptions } from "./server.ts";
+export { loadTls } from "./tls.ts";
+export type { RpcTls, RpcTlsFiles } from "./tls.ts";
+export { createTokenMinter, createTokenSigner } from "./token-signer.ts";
+export type { TokenMinter, TokenSigner, TokenSignerOptions } from "./token-signer.ts";
+export { createTokenVerifier } from "./token-verifier.ts";
+export type { TokenVerifier, TokenVerifierOptions } from "./token-verifier.ts";

@@ -1,0 +1,63 @@
+import { status as Code } from "@grpc/grpc-js";
+import type { AppError } from "@workflow/errors";
+import type { Level, Logger } from "pino";
+import type { CallStart } from "./context.ts";
+
+/** What a metrics hook gets for each finished request. */
+export interface RequestOutcome {
+  /** For example `workflow.runs.v1.RunsService/GetRun`. */
+  rpc: string;
+  /** The name of the gRPC status, for example `NOT_FOUND`. */
+  code: string;
+  durationMs: number;
+}
+
+/** Reports a finished request; called exactly once for each. */
+export type ReportRequest = (
+  start: CallStart,
+  companyId: string | undefined,
+  code: Code,
+  error?: AppError,
+) => void;
+
+/** What a caller did wrong is no warning. */
+const LEVELS: Readonly<Partial<Record<Code, Level>>> = {
+  [Code.OK]: "debug",
+  [Code.INTERNAL]: "error",
+  [Code.UNKNOWN]: "error",
+  [Code.DATA_LOSS]: "error",
+  [Code.UNAVAILABLE]: "warn",
+  [Code.DEADLINE_EXCEEDED]: "warn",
+  [Code.RESOURCE_EXHAUSTED]: "warn",
+};
+
+/** Writes one line for each request: what was called, by whom and how it ended; never contents. */
+export function createRequestReport(
+  logger: Logger,
+  onRequest: ((outcome: RequestOutcome) => void) | undefined,
+): ReportRequest {
+  return (start, companyId, code, error) => {
+    const level = LEVELS[code] ?? "info";
+    const isLogged = logger.isLevelEnabled(level);
+    if (!isLogged && onRequest === undefined) return;
+
+    const durationMs = Math.round((performance.now() - start.startedAt) * 100) / 100;
+    const outcome = { rpc: start.rpc, code: Code[code] ?? "UNKNOWN", durationMs };
+    if (isLogged) {
+      const line = { requestId: start.requestId, company: companyId, ...outcome };
+      logger[level]({ ...line, ...describe(error, level) }, "request");
+    }
+    try {
+      onRequest?.(outcome);
+    } catch (hookError) {
+      logger.error({ err: hookError }, "request hook failed");
+    }
+  };
+}
+
+/** A fault of ours is shown with its cause; of the rest, its reason and our internal note. */
+function describe(error: AppError | undefined, level: Level): object {
+  if (error === undefined) return {};
+  const { reason, internal } = error;
+  return level === "error" ? { reason, internal, err: error.cause ?? error } : { reason, internal };
+}

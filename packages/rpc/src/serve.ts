@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { status as Code } from "@grpc/grpc-js";
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import { AppError } from "@workflow/errors";
+import type { CallContext } from "./context.ts";
+import type { RpcMethodDefinition, ServerStreamMethod, UnaryMethod } from "./definition.ts";
+import { toErrorStatus } from "./error-status.ts";
+
+/**
+ * What a request that could not be decoded is replaced by, so that it is answered and logged like
+ * every other wrong request.
+ */
+export const UNREADABLE = Symbol("unreadable request");
+
+/** A request message, boxed so that grpc-js never takes an empty one for a missing one. */
+export interface DecodedRequest {
+  readonly message: unknown;
+}
+
+/** What serving a call needs of the server around it. */
+export interface ServeHooks {
+  toAppError(error: unknown): AppError;
+  /** The handler has ended; the first report of a call counts. */
+  onHandled(context: CallContext, code: Code, error?: AppError): void;
+}
+
+/**
+ * Runs a unary handler. Whatever goes wrong, the serialization of the response included, is
+ * answered and never thrown: grpc-js would end the process on a rejected promise.
+ */
+export async function serveUnary(
+  call: ServerUnaryCall<DecodedRequest, Buffer>,
+  respond: sendUnaryData<Buffer>,
+  context: CallContext,
+  method: UnaryMethod<unknown, unknown>,
+  serialize: (value: unknown) => Buffer,
+  hooks: ServeHooks,
+): Promise<void> {
+  try {
+    const response = await method.handler(readRequest(call.request), context);
+    const bytes = serialize(response);
+    hooks.onHandled(context, Code.OK);
+    respond(null, bytes);
+  } catch (thrown) {
+    const error = toPublicError(thrown, hooks);
+    const status = toErrorStatus(error);
+    hooks.onHandled(context, status.code, error);
+    respond(status);
+  }
+}
+
+/**
+ * Runs a server-streaming handler: takes an item only when the client has room for it, and closes
+ * the iterable when the call is over.
+ */
+export async function serveStream(
+  call: ServerWritableStream<DecodedRequest, Buffer>,
+  context: CallContext,
+  method: ServerStreamMethod<unknown, unknown>,
+  serialize: (value: unknown) => Buffer,
+  hooks: ServeHooks,
+): Promise<void> {
+  try {
+    for await (const item of method.handler(readRequest(call.request), context)) {
+      if (context.abortReason !== undefined) break;
+      if (!call.write(serialize(item))) await once(call, "drain", { signal: context.signal });
+    }
+    if (context.abortReason !== undefined) throw context.abortReason;
+    hooks.onHandled(context, Code.OK);
+    call.end();
+  } catch (thrown) {
+    const error = context.abortReason ?? toPublicError(thrown, hooks);
+    const status = toErrorStatus(error);
+    hooks.onHandled(context, status.code, error);
+    // grpc-js takes a stream's status from its error event.
+    call.emit("error", Object.assign(new Error(status.details), status));
+  }
+}
+
+/** The decoder to register with grpc-js: never throws, see UNREADABLE. */
+export function decoder(definition: RpcMethodDefinition): (bytes: Buffer) => DecodedRequest {
+  return (bytes) => {
+    try {
+      return { message: definition.requestDeserialize(bytes) };
+    } catch {
+      return { message: UNREADABLE };
+    }
+  };
+}
+
+/** The encoder that the serve functions use; grpc-js itself only gets finished bytes. */
+export function encoder(
+  definition: RpcMethodDefinition,
+  maxMessageBytes: number,
+): (value: unknown) => Buffer {
+  return (value) => {
+    const bytes = definition.responseSerialize(value);
+    if (bytes.byteLength > maxMessageBytes) {
+      throw new AppError("INTERNAL_ERROR", "The response is too large.", {
+        internal: `response of ${bytes.byteLength} bytes, at most ${maxMessageBytes}`,
+      });
+    }
+    return bytes;
+  };
+}
+
+function readRequest(request: DecodedRequest): unknown {
+  if (request.message === UNREADABLE) {
+    throw new AppError("BAD_REQUEST", "The request message could not be decoded.");
+  }
+  return request.message;
+}
+
+function toPublicError(thrown: unknown, hooks: ServeHooks): AppError {
+  try {
+    return hooks.toAppError(thrown);
+  } catch (cause) {
+    return new AppError("INTERNAL_ERROR", "An internal error occurred.", { cause });
+  }
+}

@@ -1,0 +1,225 @@
+import { Server } from "@grpc/grpc-js";
+import type { handleServerStreamingCall, handleUnaryCall, Metadata } from "@grpc/grpc-js";
+import { toAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import { boundAddress, prepareAddress } from "./address.ts";
+import type { BoundAddress } from "./address.ts";
+import type { CallContext } from "./context.ts";
+import type {
+  AnyMethod,
+  Implementation,
+  RpcDefinition,
+  RpcMethodDefinition,
+} from "./definition.ts";
+import { createGuard } from "./guard.ts";
+import type { GuardedMethod } from "./guard.ts";
+import { addHealth } from "./health.ts";
+import type { Health } from "./health.ts";
+import { InFlight } from "./in-flight.ts";
+import { addReflection } from "./reflection.ts";
+import { createRequestReport } from "./request-log.ts";
+import type { RequestOutcome } from "./request-log.ts";
+import { decoder, encoder, serveStream, serveUnary } from "./serve.ts";
+import type { DecodedRequest, ServeHooks } from "./serve.ts";
+import { serverCredentials } from "./tls.ts";
+import type { RpcTls } from "./tls.ts";
+import type { TokenVerifier } from "./token-verifier.ts";
+
+export interface RpcServerOptions {
+  logger: Logger;
+  verifier: TokenVerifier;
+  /** Turns what handlers throw into an AppError, for example database errors. */
+  toAppError?: (error: unknown) => AppError;
+  tls?: RpcTls | undefined;
+  /** The largest message in either direction (default 64 MiB). */
+  maxMessageBytes?: number;
+  /** For unary calls without a deadline (default 30 s). */
+  defaultDeadlineMs?: number;
+  /** For streams without a deadline (default 1 h). */
+  defaultStreamDeadlineMs?: number;
+  /** The folder that `.proto` imports are relative to; turns on server reflection. */
+  protoRoot?: string;
+  /** Told of every finished request, for metrics. */
+  onRequest?: (outcome: RequestOutcome) => void;
+}
+
+/** A gRPC server. Every method needs a token, except health and reflection. */
+export interface RpcServer {
+  /** Adds a service; before `listen` only. */
+  add<D extends RpcDefinition>(definition: D, implementation: Implementation<D>): void;
+  /**
+   * Binds to `host:port` (port 0 picks a free one) or `unix:/path` and accepts calls; health still
+   * answers NOT_SERVING. Rejects when the address is malformed or taken.
+   */
+  listen(address: string): Promise<BoundAddress>;
+  /** What the health service answers. */
+  setServing(isServing: boolean): void;
+  /**
+   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished; what
+   * is left after `graceMs` (default 10 s) is cut off. May be called more than once.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** How long health watchers, which never end by themselves, may delay the end of a server. */
+const WATCHERS_GRACE_MS = 100;
+
+/** Creates a server; see RpcServer for its life. */
+export function createRpcServer(options: RpcServerOptions): RpcServer {
+  return new GrpcServer(options);
+}
+
+class GrpcServer implements RpcServer {
+  readonly #options: RpcServerOptions;
+  readonly #maxMessageBytes: number;
+  readonly #server: Server;
+  readonly #methods = new Map<string, GuardedMethod>();
+  readonly #contexts = new WeakMap<Metadata, CallContext>();
+  readonly #services = new Set<string>();
+  readonly #inFlight: InFlight;
+  readonly #hooks: ServeHooks;
+  #health: Health | undefined;
+  #bound: BoundAddress | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RpcServerOptions) {
+    this.#options = options;
+    this.#maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+    const report = createRequestReport(options.logger, options.onRequest);
+    const inFlight = new InFlight(report);
+    this.#inFlight = inFlight;
+    this.#hooks = {
+      toAppError: options.toAppError ?? toAppError,
+      onHandled: (context, code, error) => inFlight.handled(context, code, error),
+    };
+    const guard = createGuard({
+      methods: this.#methods,
+      verifier: options.verifier,
+      logger: options.logger,
+      report,
+      onAdmitted: (metadata, context) => {
+        this.#contexts.set(metadata, context);
+        inFlight.admitted(context);
+      },
+      onOver: (context) => inFlight.over(context),
+    });
+    this.#server = new Server({
+      "grpc.max_receive_message_length": this.#maxMessageBytes,
+      "grpc.max_send_message_length": this.#maxMessageBytes,
+      "grpc.keepalive_time_ms": 30_000,
+      "grpc.keepalive_timeout_ms": 10_000,
+      "grpc.enable_channelz": 0,
+      interceptors: [guard],
+    });
+  }
+
+  add<D extends RpcDefinition>(definition: D, implementation: Implementation<D>): void {
+    if (this.#health !== undefined) throw new Error("Services are added before listening.");
+    // The mapped type ties each method to its own messages; from here on they are only passed on.
+    const methods = new Map<string, AnyMethod>(Object.entries(implementation));
+    for (const [name, methodDefinition] of Object.entries(definition)) {
+      const method = methods.get(name);
+      if (method === undefined) throw new Error(`${methodDefinition.path} is not implemented.`);
+      this.#register(methodDefinition, method);
+    }
+  }
+
+  async listen(address: string): Promise<BoundAddress> {
+    if (this.#health !== undefined) throw new Error("The server listens already.");
+    const services = [...this.#services];
+    this.#health = addHealth(this.#server, services);
+    const { protoRoot, tls } = this.#options;
+    if (protoRoot !== undefined) await addReflection(this.#server, protoRoot, services);
+    await prepareAddress(address);
+    const port = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(address, serverCredentials(tls), (error, boundPort) => {
+        if (error === null) resolve(boundPort);
+        else reject(new Error(`Cannot listen on ${address}: ${error.message}`, { cause: error }));
+      });
+    });
+    this.#bound = boundAddress(address, port);
+    return this.#bound;
+  }
+
+  setServing(isServing: boolean): void {
+    this.#health?.setServing(isServing && this.#closed === undefined);
+  }
+
+  close(graceMs = 10_000): Promise<void> {
+    this.#closed ??= this.#shutDown(graceMs);
+    return this.#closed;
+  }
+
+  async #shutDown(graceMs: number): Promise<void> {
+    this.#health?.setServing(false);
+    const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
+    this.#inFlight.abortStreams("The service is shutting down.");
+    const answered = this.#inFlight.drained().then(() => delay(WATCHERS_GRACE_MS));
+    await Promise.race([allClosed, answered, delay(graceMs)]);
+    // forceShutdown alone spares connections when channelz is off (grpc-js 1.14).
+    if (this.#bound !== undefined) this.#server.drain(this.#bound.address, 0);
+    this.#server.forceShutdown();
+    await allClosed;
+  }
+
+  #register(definition: RpcMethodDefinition, method: AnyMethod): void {
+    const { path } = definition;
+    const [, service = "", name = ""] = path.split("/");
+    const { defaultDeadlineMs = 30_000, defaultStreamDeadlineMs = 3_600_000 } = this.#options;
+    const isUnary = method.kind === "unary";
+    this.#services.add(service);
+    this.#methods.set(path, {
+      rpc: `${service}/${name}`,
+      scopes: method.scopes,
+      defaultDeadlineMs: isUnary ? defaultDeadlineMs : defaultStreamDeadlineMs,
+    });
+    const encode = encoder(definition, this.#maxMessageBytes);
+    const isNew = this.#server.register(
+      path,
+      isUnary ? this.#unaryCall(method, encode) : this.#streamCall(method, encode),
+      (bytes: Buffer) => bytes,
+      decoder(definition),
+      isUnary ? "unary" : "serverStream",
+    );
+    if (!isNew) throw new Error(`${path} was added before.`);
+  }
+
+  #unaryCall(
+    method: Extract<AnyMethod, { kind: "unary" }>,
+    encode: (value: unknown) => Buffer,
+  ): handleUnaryCall<DecodedRequest, Buffer> {
+    return (call, respond) => {
+      const context = this.#begin(call.metadata, "unary");
+      serveUnary(call, respond, context, method, encode, this.#hooks).catch(this.#onLost);
+    };
+  }
+
+  #streamCall(
+    method: Extract<AnyMethod, { kind: "server-stream" }>,
+    encode: (value: unknown) => Buffer,
+  ): handleServerStreamingCall<DecodedRequest, Buffer> {
+    return (call) => {
+      const context = this.#begin(call.metadata, "stream");
+      serveStream(call, context, method, encode, this.#hooks).catch(this.#onLost);
+    };
+  }
+
+  #begin(metadata: Metadata, kind: "unary" | "stream"): CallContext {
+    const context = this.#contexts.get(metadata);
+    // The guard lets no call through without one.
+    if (context === undefined) throw new Error("The call was not admitted.");
+    this.#inFlight.started(context, kind);
+    return context;
+  }
+
+  /** An answer could not even be handed to grpc-js; the caller sees its deadline pass. */
+  readonly #onLost = (error: unknown): void => {
+    this.#options.logger.error({ err: error }, "an answer was lost");
+  };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

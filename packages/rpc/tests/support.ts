@@ -1,0 +1,134 @@
+import { Writable } from "node:stream";
+import pino from "pino";
+import type { Logger } from "pino";
+import {
+  createRpcClient,
+  createRpcServer,
+  createTokenMinter,
+  createTokenSigner,
+  createTokenVerifier,
+  generateSigningKey,
+  rpc,
+  rpcServerStream,
+} from "../src/index.ts";
+import type {
+  Identity,
+  Implementation,
+  RequestOutcome,
+  RpcClient,
+  RpcServer,
+  RpcServerOptions,
+} from "../src/index.ts";
+
+export interface Word {
+  text: string;
+}
+
+function toJson(value: Word): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function fromJson(bytes: Buffer): Word {
+  const value: unknown = JSON.parse(bytes.toString());
+  if (typeof value === "object" && value !== null && "text" in value) {
+    return { text: String(value.text) };
+  }
+  throw new Error("not a word");
+}
+
+const codec = {
+  requestStream: false as const,
+  requestSerialize: toJson,
+  requestDeserialize: fromJson,
+  responseSerialize: toJson,
+  responseDeserialize: fromJson,
+};
+
+/** The shape that ts-proto generates, with JSON on the wire. */
+export const EchoService = {
+  say: { ...codec, path: "/test.v1.EchoService/Say" as const, responseStream: false as const },
+  repeat: { ...codec, path: "/test.v1.EchoService/Repeat" as const, responseStream: true as const },
+} as const;
+
+export type EchoImplementation = Implementation<typeof EchoService>;
+
+export const signingKey = generateSigningKey();
+export const signer = createTokenSigner({ privateKeyPem: signingKey.privateKeyPem });
+export const minter = createTokenMinter(signer);
+export const verifier = createTokenVerifier({ publicKeys: [signingKey.publicKeyPem] });
+
+export const alice: Identity = {
+  companyId: "company-1",
+  principal: { type: "user", id: "user-1", name: "Alice" },
+  scopes: ["words:read", "words:write"],
+};
+
+/** Echoes; each test overrides what it is about. */
+export const echo: EchoImplementation = {
+  say: rpc({ scopes: "words:read", handler: async (request) => request }),
+  repeat: rpcServerStream({
+    scopes: "words:read",
+    async *handler({ text }) {
+      for (const part of text.split(" ")) yield { text: part };
+    },
+  }),
+};
+
+export interface Echo extends AsyncDisposable {
+  server: RpcServer;
+  client: RpcClient<typeof EchoService>;
+  address: string;
+  /** What was logged, parsed. */
+  logged: Record<string, unknown>[];
+  outcomes: RequestOutcome[];
+}
+
+/** A server on a free port and a client connected to it. */
+export async function startEcho(
+  implementation: Partial<EchoImplementation> = {},
+  options: Partial<RpcServerOptions> & { address?: string } = {},
+): Promise<Echo> {
+  const logged: Record<string, unknown>[] = [];
+  const outcomes: RequestOutcome[] = [];
+  const server = createRpcServer({
+    logger: recordingLogger(logged),
+    verifier,
+    onRequest: (outcome) => outcomes.push(outcome),
+    ...options,
+  });
+  server.add(EchoService, { ...echo, ...implementation });
+  const { address } = await server.listen(options.address ?? "127.0.0.1:0");
+  server.setServing(true);
+  const client = createRpcClient(EchoService, { address, minter });
+  return {
+    server,
+    client,
+    address,
+    logged,
+    outcomes,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await server.close(0);
+    },
+  };
+}
+
+function recordingLogger(lines: Record<string, unknown>[]): Logger {
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()));
+      done();
+    },
+  });
+  return pino({ level: "debug" }, stream);
+}
+
+/** What a promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error("The promise was expected to reject.");
+    },
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { ConfigError } from "./config-error.ts";
+import type { ConfigProblem } from "./config-error.ts";
+import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
+import type { ProviderSettings } from "./provider-settings.ts";
+import { SETTINGS } from "./settings.ts";
+import type { SettingName } from "./settings.ts";
+import { findUnknownSettings } from "./unknown-settings.ts";
+
+/** Environment variables as Node gives them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK/;
+const URL_WITH_CREDENTIALS = /:\/\/[^/]*@/;
+const SHOWN_VALUE_LENGTH_MAX = 60;
+
+/**
+ * A schema of the named settings, for `parseConfig`. What is optional in the catalogue but needed
+ * by a service is made so with zod: `pickSettings("PORT", "DATABASE_URL").required({ DATABASE_URL:
+ * true })`. Always with names, as a bare `required()` would take the defaults away.
+ */
+export function pickSettings<const Name extends SettingName>(
+  ...names: readonly Name[]
+): z.ZodObject<Pick<typeof SETTINGS, Name>>;
+export function pickSettings(...names: readonly SettingName[]): z.ZodObject {
+  return z.object(Object.fromEntries(names.map((name) => [name, SETTINGS[name]])));
+}
+
+/**
+ * Reads settings from an environment. An empty variable counts as one that is not set. Throws a
+ * ConfigError that lists everything wrong at once, misspelt settings included; values that look
+ * secret are not shown in it.
+ */
+export function parseConfig<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: Environment,
+): z.output<Schema> {
+  const given = withoutEmpty(env);
+  const result = schema.safeParse(given);
+  const unknown = unknownProblems(given, Object.keys(schema.shape));
+  const problems = [...(result.error?.issues ?? []).map(toProblem(given)), ...unknown];
+  if (!result.success || problems.length > 0) throw new ConfigError(problems);
+  return result.data;
+}
+
+/** Reads the settings of the providers that have any. Throws a ConfigError like `parseConfig`. */
+export function parseProviderSettings(env: Environment): Map<string, ProviderSettings> {
+  const given = withoutEmpty(env);
+  const byProvider = new Map<string, ProviderSettings>();
+  const problems: ConfigProblem[] = [];
+
+  function read(providerId: string, key: keyof typeof PROVIDER_SETTINGS): string | undefined {
+    const name = providerSettingName(providerId, key);
+    const result = PROVIDER_SETTINGS[key].schema.optional().safeParse(given[name]);
+    const issues = result.error?.issues ?? [];
+    problems.push(...issues.map((issue) => toProblem(given)({ ...issue, path: [name] })));
+    return result.data;
+  }
+
+  for (const providerId of PROVIDER_IDS) {
+    const baseUrl = read(providerId, "BASE_URL");
+    const clientId = read(providerId, "CLIENT_ID");
+    const clientSecret = read(providerId, "CLIENT_SECRET");
+    const settings: ProviderSettings = {
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+    };
+    if (Object.keys(settings).length > 0) byProvider.set(providerId, settings);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return byProvider;
+}
+
+function withoutEmpty(env: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => {
+      const [, value] = entry;
+      return value !== undefined && value.trim() !== "";
+    }),
+  );
+}
+
+function unknownProblems(given: Environment, picked: readonly string[]): ConfigProblem[] {
+  const known = [...new Set([...Object.keys(SETTINGS), ...picked, ...providerSettingNames()])];
+  return findUnknownSettings(Object.keys(given), known).map(({ name, suggestion }) => ({
+    setting: name,
+    message:
+      suggestion === undefined ? "unknown setting" : `unknown setting; did you mean ${suggestion}?`,
+  }));
+}
+
+function providerSettingNames(): string[] {
+  const keys = ["BASE_URL", "CLIENT_ID", "CLIENT_SECRET"] as const;
+  return PROVIDER_IDS.flatMap((id) => keys.map((key) => providerSettingName(id, key)));
+}
+
+function toProblem(given: Environment): (issue: z.core.$ZodIssue) => ConfigProblem {
+  return (issue) => {
+    const setting = issue.path.map(String).join(".");
+    const value = given[setting];
+    if (value === undefined) return { setting, message: "is required but not set" };
+    return { setting, message: `${showValue(setting, value)} is not allowed; ${issue.message}` };
+  };
+}
+
+function showValue(name: string, value: string): string {
+  if (SECRET_NAME.test(name) || URL_WITH_CREDENTIALS.test(value)) return "the value (not shown)";
+  const shown =
+    value.length > SHOWN_VALUE_LENGTH_MAX ? `${value.slice(0, SHOWN_VALUE_LENGTH_MAX)}…` : value;
+  return JSON.stringify(shown);
+}

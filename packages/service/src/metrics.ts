@@ -1,0 +1,79 @@
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+/** A running server of `/metrics`. */
+export interface MetricsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** A registry with the process's own metrics: memory, event loop lag, garbage collection. */
+export function createMetricsRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/**
+ * Serves a registry at `/metrics`. Port 0 means that no metrics are wanted and gives undefined; a
+ * port in use rejects.
+ */
+export async function startMetricsServer(
+  port: number,
+  registry: Registry,
+  host = "0.0.0.0",
+): Promise<MetricsServer | undefined> {
+  if (port === 0) return undefined;
+  const server = createServer((request, response) => {
+    if (request.method !== "GET" || request.url?.split("?")[0] !== "/metrics") {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await listen(server, port, host);
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/**
+ * Measures gRPC requests; the result is what an RPC server takes as its request hook. Services that
+ * share a process may share a registry.
+ */
+export function rpcRequestMetrics(
+  registry: Registry,
+): (outcome: { rpc: string; code: string; durationMs: number }) => void {
+  const name = "rpc_request_duration_seconds";
+  const known = registry.getSingleMetric(name);
+  const histogram =
+    known instanceof Histogram
+      ? known
+      : new Histogram({
+          name,
+          help: "Time that gRPC requests took, by method and status code.",
+          labelNames: ["rpc", "code"],
+          buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+          registers: [registry],
+        });
+  return ({ rpc, code, durationMs }) => histogram.observe({ rpc, code }, durationMs / 1000);
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}

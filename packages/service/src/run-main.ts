@@ -1,0 +1,97 @@
+import type { Logger } from "pino";
+import { ConfigError } from "./config-error.ts";
+import { createLogger } from "./logger.ts";
+
+const STOP_TIMEOUT_MS = 10_000;
+/** After a stop that went well, how long something forgotten may keep the process alive. */
+const LINGER_MS = 2_000;
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** A service that runs. */
+export interface Running {
+  stop(): Promise<void>;
+}
+
+export interface RunMainOptions {
+  logger?: Logger;
+  /** How long `stop` may take (default 10 s). */
+  stopTimeoutMs?: number;
+}
+
+/**
+ * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM.
+ * The signal given to `start` is aborted when the process is asked to stop, also half-way through
+ * the start. Exit code 0 after a stop in time, 1 when the start failed or the stop did not end. A
+ * second signal ends the process at once.
+ */
+export async function runMain(
+  name: string,
+  start: (signal: AbortSignal) => Promise<Running>,
+  options: RunMainOptions = {},
+): Promise<void> {
+  const { logger = createLogger({ name, level: "info" }), stopTimeoutMs = STOP_TIMEOUT_MS } =
+    options;
+  process.on("uncaughtExceptionMonitor", (error) => {
+    logger.fatal({ err: error }, "uncaught error");
+  });
+  const stopRequest = new AbortController();
+  const stopRequested = onFirstSignal((signal) => {
+    logger.info({ signal }, "stopping");
+    stopRequest.abort();
+  });
+
+  let running: Running;
+  try {
+    running = await start(stopRequest.signal);
+  } catch (error) {
+    if (stopRequest.signal.aborted) return end(logger, 0);
+    if (error instanceof ConfigError) logger.fatal(error.message);
+    else logger.fatal({ err: error }, "the start failed");
+    return end(logger, 1);
+  }
+  if (!stopRequest.signal.aborted) logger.info("ready");
+  await stopRequested;
+  const hasStopped = await stopInTime(running, stopTimeoutMs, logger);
+  return end(logger, hasStopped ? 0 : 1);
+}
+
+/** Later signals find no handler and do what the system does by default: end the process. */
+function onFirstSignal(handle: (signal: NodeJS.Signals) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = (signal: NodeJS.Signals): void => {
+      for (const each of SIGNALS) process.off(each, onSignal);
+      handle(signal);
+      resolve();
+    };
+    for (const each of SIGNALS) process.on(each, onSignal);
+  });
+}
+
+async function stopInTime(running: Running, timeoutMs: number, logger: Logger): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), timeoutMs);
+  });
+  try {
+    const outcome = await Promise.race([running.stop(), timeout]);
+    if (outcome === "late") {
+      logger.error({ timeoutMs }, "the stop took too long");
+      process.exit(1);
+    }
+    return true;
+  } catch (error) {
+    logger.error({ err: error }, "the stop failed");
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets the process end by itself, so that buffered output is written, but not hang for ever. */
+function end(logger: Logger, exitCode: number): void {
+  process.exitCode = exitCode;
+  setTimeout(() => {
+    logger.warn("something was left open; ending the process");
+    process.exit();
+  }, LINGER_MS).unref();
+}

@@ -1,0 +1,100 @@
+import { z } from "zod";
+
+/**
+ * The kinds of settings. A setting arrives as text and leaves as a narrow type; the message of a
+ * failed check completes the sentence "expected …".
+ */
+function setting<T>(expected: string, read: (text: string) => T | undefined) {
+  return z.string(`expected ${expected}`).transform((text, context): T => {
+    const value = read(text.trim());
+    if (value !== undefined) return value;
+    context.addIssue({ code: "custom", message: `expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
+/** Any text that is not empty. */
+export function text(expected = "a text") {
+  return setting(expected, (value) => (value === "" ? undefined : value));
+}
+
+/** A whole number within bounds, both included. */
+export function wholeNumber(min: number, max: number) {
+  return setting(`a whole number from ${min} to ${max}`, (value) => {
+    const number = /^\d{1,12}$/.test(value) ? Number(value) : NaN;
+    return number >= min && number <= max ? number : undefined;
+  });
+}
+
+/** A TCP port. */
+export function port() {
+  return wholeNumber(1, 65_535);
+}
+
+const BOOLEANS = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+
+export function flag() {
+  return setting("true or false (or 1, 0)", (value) => BOOLEANS.get(value.toLowerCase()));
+}
+
+/** One of a few words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return setting(`one of ${words.join(", ")}`, (value) => words.find((word) => word === value));
+}
+
+/** A URL of one of the protocols, as text without a slash at its end. */
+export function url(...protocols: readonly string[]) {
+  return setting(
+    `a URL that begins with ${protocols.map((p) => `${p}://`).join(" or ")}`,
+    (value) =>
+      URL.canParse(value) && protocols.includes(new URL(value).protocol.slice(0, -1))
+        ? value.replace(/\/+$/, "")
+        : undefined,
+  );
+}
+
+/** Where a gRPC server listens or is found. */
+export function grpcAddress() {
+  return setting("host:port or unix:/path", (value) =>
+    /^(unix:\/.+|(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5})$/i.test(value) ? value : undefined,
+  );
+}
+
+/** A list of durations in milliseconds, separated by commas. */
+export function millisecondsList() {
+  return setting("whole numbers of milliseconds, separated by commas", (value) => {
+    const items = value.split(",").map((item) => item.trim());
+    return items.every((item) => /^\d{1,10}$/.test(item)) ? items.map(Number) : undefined;
+  });
+}
+
+/** Random bytes of an exact length in base64. */
+export function base64Bytes(length: number) {
+  return setting(`${length} bytes in base64`, (value) => {
+    const bytes = Buffer.from(value, "base64");
+    return bytes.length === length ? bytes : undefined;
+  });
+}
+
+/** A key in PEM, or the base64 of its PEM, which survives tools that do not keep line breaks. */
+export function pemKey() {
+  return setting("a key in PEM, or its PEM in base64", readPemKey);
+}
+
+/** Keys like `pemKey` in base64, separated by commas. */
+export function pemKeys() {
+  return setting("keys in PEM as base64, separated by commas", (value) => {
+    const keys = value.split(",").map((item) => readPemKey(item.trim()));
+    return keys.every((key) => key !== undefined) ? keys : undefined;
+  });
+}
+
+function readPemKey(value: string): string | undefined {
+  const pem = value.startsWith("-----") ? value : Buffer.from(value, "base64").toString("utf8");
+  return /^-----BEGIN [A-Z ]*KEY-----/.test(pem) ? pem : undefined;
+}

@@ -1,0 +1,16 @@
+import type { TriggerType } from "./run-status.ts";
+
+/** What does not change while a run is executed. */
+export interface RunFacts {
+  id: string;
+  companyId: string;
+  workflowId: string;
+  workflowName: string;
+  workflowVersion: number;
+  triggerType: TriggerType;
+  createdAt: Date;
+  /** When its execution began: now, unless an earlier execution has begun it. */
+  startedAt: Date;
+  /** Whether an earlier execution has written that it began. */
+  started: boolean;
+}

@@ -1,0 +1,44 @@
+/** Every status of a run, in the contract's words. */
+export const RUN_STATUSES = [
+  "pending",
+  "running",
+  "waiting_approval",
+  "suspended",
+  "completed",
+  "failed",
+  "cancelled",
+  "timeout",
+] as const;
+
+/** Where a run stands. */
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** A status that no run leaves again; written once. */
+export type TerminalStatus = "completed" | "failed" | "cancelled" | "timeout";
+
+/** Which statuses a run may go to from each: the only place that says so. */
+export const RUN_TRANSITIONS = {
+  pending: ["running", "waiting_approval", "suspended", "completed", "failed", "cancelled", "timeout"],
+  running: ["running", "waiting_approval", "suspended", "completed", "failed", "cancelled", "timeout"],
+  waiting_approval: ["running", "suspended", "completed", "failed", "cancelled", "timeout"],
+  suspended: ["running", "waiting_approval", "completed", "failed", "cancelled", "timeout"],
+  completed: [],
+  failed: [],
+  cancelled: [],
+  timeout: [],
+} as const satisfies Record<RunStatus, readonly RunStatus[]>;
+
+/** Whether a run in this status has ended. */
+export function isTerminal(status: RunStatus): status is TerminalStatus {
+  return RUN_TRANSITIONS[status].length === 0;
+}
+
+/** The statuses from which a run may go to the given one. */
+export function statusesBefore(target: RunStatus): RunStatus[] {
+  return RUN_STATUSES.filter((status) =>
+    (RUN_TRANSITIONS[status] as readonly RunStatus[]).includes(target),
+  );
+}
+
+/** What starts a run. */
+export type TriggerType = "api" | "webhook" | "schedule" | "manual";

@@ -1,0 +1,85 @@
+import type { Database } from "@workflow/db";
+import { compileDefinition, compileJsonSchema } from "@workflow/definition";
+import type { CompiledDefinition, JsonSchemaValidator } from "@workflow/definition";
+import { LRUCache } from "lru-cache";
+import { listDeployments } from "../store/deployments.ts";
+import type { DeploymentRow } from "../store/deployments.ts";
+
+/** A deployment ready to be started and executed. */
+export interface Deployment {
+  id: string;
+  companyId: string;
+  workflowId: string;
+  name: string;
+  version: number;
+  definition: CompiledDefinition;
+  /** Null when the workflow has no such schema. */
+  inputSchema: JsonSchemaValidator | null;
+  outputSchema: JsonSchemaValidator | null;
+}
+
+/** Compiled deployments by id. They never change, so the cache needs no invalidation. */
+export interface DeploymentCache {
+  /** @returns undefined when it is not in memory */
+  peek(id: string): Deployment | undefined;
+  /** Loads those that are not in memory with one query; unknown ids are left out. */
+  getMany(ids: Iterable<string>): Promise<Map<string, Deployment>>;
+}
+
+const DEPLOYMENTS_MAX = 2_000;
+/** Compiled forms take a small multiple of their source; this bounds the whole cache. */
+const SOURCE_CHARS_MAX = 64 * 1024 * 1024;
+
+/** Makes an empty cache. */
+export function createDeploymentCache(database: Database): DeploymentCache {
+  const cache = new LRUCache<string, Deployment>({
+    max: DEPLOYMENTS_MAX,
+    maxSize: SOURCE_CHARS_MAX,
+  });
+  return {
+    peek: (id) => cache.get(id),
+    async getMany(ids) {
+      const found = new Map<string, Deployment>();
+      const missing: string[] = [];
+      for (const id of new Set(ids)) {
+        const deployment = cache.get(id);
+        if (deployment === undefined) missing.push(id);
+        else found.set(id, deployment);
+      }
+      if (missing.length === 0) return found;
+      for (const row of await listDeployments(database, missing)) {
+        const deployment = compileDeployment(row);
+        cache.set(row.id, deployment, { size: row.trigger.length + row.steps.length });
+        found.set(row.id, deployment);
+      }
+      return found;
+    },
+  };
+}
+
+/** Only content that the workflows service validated is stored; anything else is a fault of ours. */
+function compileDeployment(row: DeploymentRow): Deployment {
+  return {
+    id: row.id,
+    companyId: row.company_id,
+    workflowId: row.workflow_id,
+    name: row.name,
+    version: row.version,
+    definition: compileDefinition({
+      trigger: JSON.parse(row.trigger),
+      steps: JSON.parse(row.steps),
+      settings: row.settings === null ? null : JSON.parse(row.settings),
+    }),
+    inputSchema: compileStoredSchema(row.input_schema),
+    outputSchema: compileStoredSchema(row.output_schema),
+  };
+}
+
+function compileStoredSchema(text: string | null): JsonSchemaValidator | null {
+  if (text === null) return null;
+  const schema: unknown = JSON.parse(text);
+  if (schema === null) return null;
+  const compiled = compileJsonSchema(schema);
+  if (!compiled.ok) throw new Error("a deployed schema does not compile");
+  return compiled;
+}

@@ -1,0 +1,89 @@
+import { LRUCache } from "lru-cache";
+
+/** Run ids per notification: a payload may have 8,000 bytes, an id has 30. */
+const IDS_PER_NOTIFICATION = 200;
+
+/** A run that a caller waits for has ended. The payload is a comma-separated list of run ids. */
+export const ENDED_CHANNEL = "runs_ended";
+
+/** Tells those who wait for the end of a run that it has come. */
+export interface EndedRuns {
+  /**
+   * Resolves with true when the run has ended, or with false after `timeoutMs`. `isEnded` is asked
+   * when a notification may have been missed.
+   */
+  wait(
+    runId: string,
+    timeoutMs: number,
+    isEnded: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  /** Says that runs of this or another process have ended. */
+  announce(runIds: readonly string[]): void;
+  /** Asks every waiter's `isEnded` again: the connection that carries notifications was cut. */
+  recheck(): void;
+}
+
+interface Waiter {
+  end: (ended: boolean) => void;
+  isEnded: () => Promise<boolean>;
+}
+
+/** Announcements are kept for so long, since one may overtake the answer that the run was stored. */
+const ANNOUNCED_MS = 10_000;
+const ANNOUNCED_MAX = 5_000;
+
+/** Makes the waiting room of one process. */
+export function createEndedRuns(): EndedRuns {
+  const announced = new LRUCache<string, true>({ max: ANNOUNCED_MAX, ttl: ANNOUNCED_MS });
+  const waiters = new Map<string, Set<Waiter>>();
+
+  const check = async (waiter: Waiter): Promise<void> => {
+    try {
+      if (await waiter.isEnded()) waiter.end(true);
+    } catch {
+      // The database is away: the next notification or recheck will tell, or else the timeout.
+    }
+  };
+
+  return {
+    wait(runId, timeoutMs, isEnded, signal) {
+      if (announced.has(runId)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const waiter: Waiter = { end: () => {}, isEnded };
+        const timer = setTimeout(() => waiter.end(false), timeoutMs);
+        const onAbort = (): void => waiter.end(false);
+        waiter.end = (ended) => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", onAbort);
+          const others = waiters.get(runId);
+          others?.delete(waiter);
+          if (others?.size === 0) waiters.delete(runId);
+          resolve(ended);
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        const others = waiters.get(runId) ?? new Set();
+        waiters.set(runId, others.add(waiter));
+        if (signal.aborted) onAbort();
+      });
+    },
+    announce(runIds) {
+      for (const runId of runIds) {
+        announced.set(runId, true);
+        for (const waiter of waiters.get(runId) ?? []) waiter.end(true);
+      }
+    },
+    recheck() {
+      for (const others of waiters.values()) for (const waiter of others) void check(waiter);
+    },
+  };
+}
+
+/** The payloads that announce these runs on `ENDED_CHANNEL`. */
+export function endedPayloads(runIds: readonly string[]): string[] {
+  const payloads: string[] = [];
+  for (let start = 0; start < runIds.length; start += IDS_PER_NOTIFICATION) {
+    payloads.push(runIds.slice(start, start + IDS_PER_NOTIFICATION).join(","));
+  }
+  return payloads;
+}

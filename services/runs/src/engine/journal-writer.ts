@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database, Transaction } from "@workflow/db";
+import { databaseErrorToAppError } from "@workflow/db";
+import { insertEvents } from "@workflow/events";
+import type { Logger } from "pino";
+import {
+  deleteOpenSteps,
+  deleteOpenStepsOf,
+  insertStepResults,
+  updateRuns,
+  upsertOpenSteps,
+} from "../store/write-journal.ts";
+import type { RuntimeWorker, Settlement } from "../task-runtime/port.ts";
+import type { JournalEntry } from "./journal.ts";
+
+/** Writes checkpoints of runs. */
+export interface JournalWriter {
+  /**
+   * Writes one checkpoint; entries of one run are written in the order of the calls.
+   *
+   * @returns whether the lease still held; if not, nothing was written and the execution must stop
+   */
+  write(entry: JournalEntry): Promise<boolean>;
+}
+
+/** What the writer tells of after each commit. */
+export interface JournalWriterOptions {
+  database: Database;
+  worker: RuntimeWorker;
+  logger: Logger;
+  /** Called with the entries that were committed. */
+  onCommitted: (entries: readonly JournalEntry[]) => void;
+}
+
+interface Waiting {
+  entry: JournalEntry;
+  resolve: (written: boolean) => void;
+  reject: (error: unknown) => void;
+}
+
+const BATCH_MAX = 250;
+const BACKOFF_MIN_MS = 50;
+const BACKOFF_MAX_MS = 2_000;
+
+/**
+ * One transaction at a time takes everything that has gathered since the last one: at a low rate a
+ * checkpoint is written at once, at a high one hundreds share one commit.
+ */
+export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
+  const { database, worker, logger, onCommitted } = options;
+  let waiting: Waiting[] = [];
+  let writing = false;
+
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = takeBatch();
+      await writeBatch(batch);
+    }
+    writing = false;
+  };
+
+  /** A batch holds at most one entry of a run, so that each statement sees a run once. */
+  const takeBatch = (): Waiting[] => {
+    const batch: Waiting[] = [];
+    const later: Waiting[] = [];
+    const runIds = new Set<string>();
+    for (const item of waiting) {
+      const { runId } = item.entry.lease;
+      if (batch.length < BATCH_MAX && !runIds.has(runId)) batch.push(item);
+      else later.push(item);
+      runIds.add(runId);
+    }
+    waiting = later;
+    return batch;
+  };
+
+  const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const entries = batch.map((item) => item.entry);
+      const written = await commitWithPatience(entries);
+      onCommitted(entries.filter((entry) => written.has(entry.lease.runId)));
+      for (const item of batch) item.resolve(written.has(item.entry.lease.runId));
+    } catch (error) {
+      if (batch.length === 1) {
+        batch[0]?.reject(error);
+        return;
+      }
+      // One entry that cannot be stored must not fail the others.
+      logger.error({ err: error, runs: batch.length }, "a batch failed; writing run by run");
+      for (const item of batch) await writeBatch([item]);
+    }
+  };
+
+  /** While Postgres is away the leases' tasks cannot go to anyone else either: so wait. */
+  const commitWithPatience = async (entries: readonly JournalEntry[]): Promise<Set<string>> => {
+    for (let backoffMs = BACKOFF_MIN_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
+      try {
+        return await commit(entries);
+      } catch (error) {
+        const passing = databaseErrorToAppError(error).reason === "UNAVAILABLE";
+        if (!passing || entries.every((entry) => entry.lease.signal.aborted)) throw error;
+        logger.warn({ err: error, runs: entries.length }, "could not write; trying again");
+        await sleep(backoffMs);
+      }
+    }
+  };
+
+  const commit = async (entries: readonly JournalEntry[]): Promise<Set<string>> => {
+    const settlements = entries.map(settlementOf);
+    const written = await database.transaction(async (transaction) => {
+      const owned = await worker.settle(transaction, settlements);
+      const valid = entries.filter((entry) => owned.has(entry.lease.runId));
+      if (valid.length > 0) await writeEntries(transaction, valid);
+      return owned;
+    });
+    worker.settled(settlements.filter(({ lease }) => written.has(lease.runId)));
+    return written;
+  };
+
+  return {
+    write(entry) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ entry, resolve, reject });
+        if (writing) return;
+        writing = true;
+        // In the next turn, so that runs that reach a checkpoint together share the first commit.
+        setImmediate(() => void drain());
+      });
+    },
+  };
+}
+
+async function writeEntries(transaction: Transaction, entries: readonly JournalEntry[]) {
+  const updated = await updateRuns(transaction, entries);
+  if (updated.size !== entries.length) {
+    throw new Error("a leased task belongs to a run that has ended");
+  }
+  const results = entries.flatMap(({ lease, results }) =>
+    results.map((record) => ({ runId: lease.runId, record })),
+  );
+  const opened = entries.flatMap(({ lease, opened }) =>
+    opened.map((step) => ({ runId: lease.runId, step })),
+  );
+  const closed = entries.flatMap(({ lease, closed }) =>
+    closed.map((path) => ({ runId: lease.runId, path })),
+  );
+  const ended = entries.filter((entry) => entry.next === "done" && entry.run.status !== "completed");
+  const events = entries.flatMap((entry) => entry.events);
+  if (results.length > 0) await insertStepResults(transaction, results);
+  if (opened.length > 0) await upsertOpenSteps(transaction, opened);
+  if (closed.length > 0) await deleteOpenSteps(transaction, closed);
+  if (ended.length > 0) await deleteOpenStepsOf(transaction, ended.map(({ lease }) => lease.runId));
+  if (events.length > 0) await insertEvents(transaction, "runs", events);
+}
+
+function settlementOf({ lease, next, wakeAt }: JournalEntry): Settlement {
+  return next === "park" ? { lease, next, wakeAt } : { lease, next };
+}

@@ -1,0 +1,203 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
+import { evaluateCondition, retryDelayMs } from "@workflow/definition";
+import type { ExecutionError, OpenStep } from "../engine/journal.ts";
+import type { RunFacts } from "../domain/run-facts.ts";
+import { executeStep } from "./execute-step.ts";
+import type { RunJournal } from "./run-journal.ts";
+import { StepError } from "./step-error.ts";
+import { toStepError } from "./to-step-error.ts";
+import type { StepEffects } from "./effects.ts";
+
+/** What a sequence of steps, or one step, came to. */
+export type Outcome =
+  | { kind: "done"; output: unknown }
+  /** Something in it waits; `long` says that the run counts as suspended meanwhile (D17). */
+  | { kind: "waiting"; dueAt: Date | null; long: boolean }
+  | { kind: "failed"; error: ExecutionError };
+
+/** What the interpreter works with; the same for every step of a run. */
+export interface Execution {
+  readonly facts: RunFacts;
+  readonly definition: CompiledDefinition;
+  readonly scope: TemplateScope;
+  /** What the scope's `steps` shows: filled in as steps end. */
+  readonly stepScope: Map<string, StepScope>;
+  readonly journal: RunJournal;
+  readonly effects: StepEffects;
+  /** Aborted when the execution must stop: lease lost, cancelled, or the run's time is up. */
+  readonly signal: AbortSignal;
+  /** Called when a write found the lease lost. */
+  readonly onLeaseLost: () => void;
+}
+
+/** What templates see of a step that has ended. */
+export interface StepScope {
+  output: unknown;
+  error: ExecutionError | null;
+  status: "success" | "error" | "skipped";
+}
+
+/** A run may hold the event loop for so long before others get a turn. */
+const TURN_MS = 8;
+
+/**
+ * Takes a run as far as it will go: through every step whose turn it is, until the end or until
+ * nothing is left but waiting. Results that earlier executions wrote are taken over, so that it can
+ * be called again after a wait or by another worker after a crash.
+ */
+export async function advance(execution: Execution): Promise<Outcome> {
+  return runSequence(execution, execution.definition.steps, "");
+}
+
+/**
+ * Runs steps in order.
+ *
+ * @param prefix path of the enclosing step with a dot at the end; empty at the top (D26)
+ * @returns `done` with the output of the last step that was not skipped
+ */
+export async function runSequence(
+  execution: Execution,
+  steps: readonly CompiledStep[],
+  prefix: string,
+): Promise<Outcome> {
+  let output: unknown = null;
+  let turnEndsAt = performance.now() + TURN_MS;
+  for (const step of steps) {
+    if (performance.now() > turnEndsAt) {
+      await nextTurn();
+      turnEndsAt = performance.now() + TURN_MS;
+    }
+    const outcome = await runStep(execution, step, prefix + step.id);
+    if (outcome.kind === "skipped") continue;
+    if (outcome.kind !== "done") return outcome;
+    output = outcome.output;
+  }
+  return { kind: "done", output };
+}
+
+async function runStep(
+  execution: Execution,
+  step: CompiledStep,
+  path: string,
+): Promise<Outcome | { kind: "skipped" }> {
+  const { journal, scope } = execution;
+  const past = journal.findPast(path);
+  if (past !== undefined) {
+    execution.stepScope.set(step.id, { output: past.output, error: past.error, status: past.status });
+    if (past.status === "skipped") return { kind: "skipped" };
+    if (past.status === "error" && step.onError === "fail") return failed(past.error);
+    return { kind: "done", output: past.output };
+  }
+  const open = journal.begin(path);
+  if (open.dueAt === null && open.attempt === 1 && step.when !== undefined) {
+    if (!evaluateCondition(step.when, scope)) return skip(execution, step, open);
+  }
+  return attemptStep(execution, step, open);
+}
+
+function skip(execution: Execution, step: CompiledStep, open: OpenStep): { kind: "skipped" } {
+  execution.stepScope.set(step.id, { output: null, error: null, status: "skipped" });
+  execution.journal.record(open, {
+    stepId: step.id,
+    type: step.type,
+    status: "skipped",
+    completedAt: new Date(),
+    input: null,
+    output: null,
+    error: null,
+  });
+  return { kind: "skipped" };
+}
+
+async function attemptStep(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+): Promise<Outcome> {
+  const { journal } = execution;
+  // A retry's pause; a delay step looks at its due time itself.
+  if (step.type !== "delay" && open.dueAt !== null && open.dueAt.getTime() > Date.now()) {
+    return { kind: "waiting", dueAt: open.dueAt, long: false };
+  }
+  const attemptStartedAt = new Date();
+  let input: string | null = null;
+  try {
+    const outcome = await executeStep(execution, step, open, (resolved) => (input = resolved));
+    if (outcome.kind !== "completed") return outcome;
+    execution.stepScope.set(step.id, { output: outcome.output, error: null, status: "success" });
+    journal.record(open, {
+      stepId: step.id,
+      type: step.type,
+      status: "success",
+      completedAt: new Date(),
+      input,
+      output: outcome.outputText,
+      error: null,
+    });
+    if (step.checkpoint) journal.announceCheckpoint(step.id);
+    if (step.checkpoint || outcome.effect) await journal.checkpoint();
+    return { kind: "done", output: outcome.output };
+  } catch (thrown) {
+    if (execution.signal.aborted) throw thrown;
+    const error = toStepError(thrown);
+    return (
+      retryLater(execution, step, open, error, attemptStartedAt) ?? recordFailure(execution, step, open, error, input)
+    );
+  }
+}
+
+/** Puts off the next attempt, if the step's policy allows one. */
+function retryLater(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  error: StepError,
+  attemptStartedAt: Date,
+): Outcome | null {
+  const policy = step.retry;
+  if (policy === undefined || !error.retryable || open.attempt >= policy.maxAttempts) return null;
+  const backoffMs = retryDelayMs(policy, open.attempt, Math.random);
+  const dueAt = new Date(Date.now() + Math.max(backoffMs, error.retryAfterMs ?? 0));
+  const attempt = {
+    attempt: open.attempt,
+    startedAt: attemptStartedAt.toISOString(),
+    error: error.toRecord(),
+  };
+  execution.journal.hold(open, {
+    dueAt,
+    attempt: open.attempt + 1,
+    attemptGroup: open.attemptGroup + (error.answered ? 1 : 0),
+    previousAttempts: [...open.previousAttempts, attempt],
+  });
+  return { kind: "waiting", dueAt, long: false };
+}
+
+async function recordFailure(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  error: StepError,
+  input: string | null,
+): Promise<Outcome> {
+  const record = error.toRecord();
+  execution.stepScope.set(step.id, { output: null, error: record, status: "error" });
+  execution.journal.record(open, {
+    stepId: step.id,
+    type: step.type,
+    status: "error",
+    completedAt: new Date(),
+    input,
+    output: null,
+    error: record,
+  });
+  if (step.onError === "fail") {
+    return failed({ ...record, details: { ...record.details, stepId: step.id, path: open.path } });
+  }
+  if (step.type === "action") await execution.journal.checkpoint();
+  return { kind: "done", output: null };
+}
+
+function failed(error: ExecutionError | null): Outcome {
+  return { kind: "failed", error: error ?? { code: "STEP_FAILED", message: "A step failed." } };
+}

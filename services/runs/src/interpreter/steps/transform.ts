@@ -1,0 +1,40 @@
+import { evaluate } from "@workflow/definition";
+import type { CompiledTransformStep, TemplateScope } from "@workflow/definition";
+import { storableJson, storableJsonText } from "../../domain/storable-json.ts";
+import type { Execution } from "../advance.ts";
+import type { StepCompletion } from "../execute-step.ts";
+import { completionOf } from "../step-output.ts";
+
+/** Executes a transform: a mapping with templates, or a JSONata expression (D17). */
+export async function executeTransform(
+  execution: Execution,
+  step: CompiledTransformStep,
+  showInput: (resolved: string) => void,
+): Promise<StepCompletion> {
+  const { scope } = execution;
+  if (step.transform.kind === "mapping") {
+    const mapping = evaluate(step.transform.mapping, scope);
+    const completion = completionOf(mapping.value, false);
+    const masked = mapping.masked === mapping.value ? completion.outputText : storableJson(mapping.masked);
+    showInput(`{"mapping":${masked}}`);
+    return completion;
+  }
+  const { expression, input } = step.transform;
+  const document = input === undefined ? undefined : evaluate(input, scope);
+  const shown = document === undefined ? {} : { input: document.masked };
+  showInput(storableJson({ expression, ...shown }));
+  const text = await execution.effects.expressions.evaluate(
+    expression,
+    JSON.stringify(document === undefined ? visibleScope(scope) : document.value) ?? "null",
+    execution.signal,
+  );
+  const output = storableJsonText(text);
+  return completionOf(JSON.parse(output), false, output);
+}
+
+/** What an expression without an input of its own sees: everything but secrets. */
+function visibleScope(scope: TemplateScope): Record<string, unknown> {
+  const steps: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  if (scope.steps instanceof Map) for (const [id, result] of scope.steps) steps[String(id)] = result;
+  return { input: scope.input, steps, trigger: scope.trigger, run: scope.run, loop: scope.loop };
+}

@@ -1,0 +1,38 @@
+import { createNatsEventBus } from "@workflow/events";
+import { loadTls, readVerificationKey } from "@workflow/rpc";
+import { createLogger, createMetricsRegistry, createScope, runMain, startMetricsServer } from "@workflow/service";
+import { readConfig } from "./config.ts";
+import { startRunsService } from "./service.ts";
+
+async function start() {
+  const config = readConfig(process.env);
+  const logger = createLogger({ name: "runs", level: config.LOG_LEVEL });
+  const scope = createScope();
+  return scope.guard(async () => {
+    const metrics = await startMetricsServer(config.METRICS_PORT, createMetricsRegistry());
+    if (metrics !== undefined) scope.defer(() => metrics.close());
+    const bus = await createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
+    scope.defer(() => bus.close());
+    const service = await startRunsService({
+      role: config.RUNS_ROLE,
+      databaseUrl: config.DATABASE_URL,
+      databasePoolSize: config.DATABASE_POOL_SIZE,
+      grpcAddress: config.RUNS_GRPC_ADDR,
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      tls: await loadTls({
+        certFile: config.GRPC_TLS_CERT_FILE,
+        keyFile: config.GRPC_TLS_KEY_FILE,
+        caFile: config.GRPC_TLS_CA_FILE,
+      }),
+      bus,
+      outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
+      workerConcurrency: config.WORKER_CONCURRENCY,
+      leaseMs: config.RUNS_LEASE_MS,
+      logger,
+    });
+    scope.defer(() => service.stop());
+    return { stop: () => scope.close() };
+  });
+}
+
+await runMain("runs", start, { stopTimeoutMs: 20_000 });

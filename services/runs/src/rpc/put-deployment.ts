@@ -1,0 +1,99 @@
+import { isUuid } from "@workflow/db";
+import { parseJsonText, validateDefinition } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
+import type {
+  DeploymentContent as ContentMessage,
+  PutDeploymentRequest,
+  PutDeploymentResponse,
+} from "@workflow/proto/runs/v1/deployments";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { putDeployment as putState } from "../store/deployments.ts";
+import type { DeploymentContent, DeploymentState } from "../store/deployments.ts";
+
+/** Takes over a workflow's newest executable state. */
+export function putDeployment({
+  database,
+}: ServiceContext): UnaryMethod<PutDeploymentRequest, PutDeploymentResponse> {
+  return rpc({
+    scopes: "internal:deployments",
+    async handler(request, { identity }) {
+      const state = parseState(request, identity.companyId);
+      const revision = await database.transaction((transaction) => putState(transaction, state));
+      return { revision };
+    },
+  });
+}
+
+function parseState(request: PutDeploymentRequest, companyId: string): DeploymentState {
+  if (!isUuid(request.workflowId)) throw badRequest([violation("workflow_id", "must be a UUID")]);
+  if (request.revision < 1) throw badRequest([violation("revision", "must be 1 or more")]);
+  const status = parseStatus(request.status);
+  if (status === "active" && request.content === undefined) {
+    throw badRequest([violation("content", "is required when the status is active")]);
+  }
+  return {
+    companyId,
+    workflowId: request.workflowId,
+    revision: request.revision,
+    status,
+    content: request.content === undefined ? null : parseContent(request.content),
+  };
+}
+
+function parseStatus(status: DeploymentStatus): DeploymentState["status"] {
+  switch (status) {
+    case DeploymentStatus.ACTIVE:
+      return "active";
+    case DeploymentStatus.PAUSED:
+      return "paused";
+    case DeploymentStatus.ARCHIVED:
+      return "archived";
+    default:
+      throw badRequest([violation("status", "must be active, paused or archived")]);
+  }
+}
+
+/** Content that could not be executed is refused here, not found out by the first run. */
+function parseContent(content: ContentMessage): DeploymentContent {
+  const violations: Violation[] = [];
+  const parse = (field: string, text: string | undefined, kind: "object" | "array"): unknown => {
+    if (text === undefined || text === "null") return undefined;
+    const parsed = parseJsonText(text, kind);
+    if (parsed.ok) return parsed.value;
+    violations.push(violation(field, parsed.message));
+    return undefined;
+  };
+  const settings = parse("settings_json", content.settingsJson, "object");
+  const definition = {
+    trigger: parse("trigger_json", content.triggerJson, "object"),
+    steps: parse("steps_json", content.stepsJson, "array"),
+    inputSchema: parse("input_schema_json", content.inputSchemaJson, "object"),
+    outputSchema: parse("output_schema_json", content.outputSchemaJson, "object"),
+    settings,
+  };
+  if (violations.length > 0) throw badRequest(violations);
+  const validated = validateDefinition(definition);
+  if (!validated.ok) throw badRequest(validated.violations);
+  return {
+    name: content.name,
+    version: content.version,
+    trigger: content.triggerJson,
+    steps: content.stepsJson,
+    inputSchema: content.inputSchemaJson ?? null,
+    outputSchema: content.outputSchemaJson ?? null,
+    settings: content.settingsJson ?? null,
+    tags: validated.definition.settings?.tags ?? [],
+  };
+}
+
+function violation(field: string, message: string): Violation {
+  return { path: ["content", field], message };
+}
+
+function badRequest(violations: readonly Violation[]): AppError {
+  return new AppError("BAD_REQUEST", "The deployment cannot be executed.", { violations });
+}

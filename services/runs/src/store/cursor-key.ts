@@ -1,0 +1,13 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+
+const cursorKeyRow = z.object({ key_hex: z.string() });
+
+/** The key that signs list cursors, the same for all replicas (D6). */
+export async function getCursorKey(queryable: Queryable): Promise<Buffer> {
+  const row = await queryable.one(sql.type(cursorKeyRow)`
+    select encode(key, 'hex') as key_hex from runs.cursor_key
+  `);
+  return Buffer.from(row.key_hex, "hex");
+}

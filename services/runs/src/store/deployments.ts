@@ -1,0 +1,118 @@
+import { newUuid, sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { z } from "zod";
+
+const nothing = z.object({});
+const revisionRow = z.object({ revision: z.number() });
+
+/** What of a workflow is executed; documents are JSON text. */
+export interface DeploymentContent {
+  name: string;
+  version: number;
+  trigger: string;
+  steps: string;
+  inputSchema: string | null;
+  outputSchema: string | null;
+  settings: string | null;
+  tags: readonly string[];
+}
+
+/** Whether runs of a deployed workflow may start. */
+export type DeploymentStatus = "active" | "paused" | "archived";
+
+/** A workflow's state of deployment from a revision on. */
+export interface DeploymentState {
+  companyId: string;
+  workflowId: string;
+  revision: number;
+  status: DeploymentStatus;
+  content: DeploymentContent | null;
+}
+
+/**
+ * Makes a state the newest one unless a newer is known, in one conditional statement, and returns
+ * the newest revision. The same revision twice is one deployment.
+ */
+export async function putDeployment(
+  transaction: Transaction,
+  state: DeploymentState,
+): Promise<number> {
+  const deploymentId = state.content === null ? null : newUuid();
+  if (state.content !== null) {
+    const { content } = state;
+    await transaction.query(sql.type(nothing)`
+      insert into runs.deployments (
+        id, company_id, workflow_id, revision, version, name, trigger, steps, input_schema,
+        output_schema, settings, tags
+      )
+      values (
+        ${deploymentId}, ${state.companyId}, ${state.workflowId}, ${state.revision},
+        ${content.version}, ${content.name}, ${content.trigger}, ${content.steps},
+        ${content.inputSchema}, ${content.outputSchema}, ${content.settings},
+        ${sql.array([...content.tags], "text")}
+      )
+      on conflict on constraint deployments_revision_key do nothing
+    `);
+  }
+  const head = await transaction.maybeOne(sql.type(revisionRow)`
+    insert into runs.deployment_heads as head (workflow_id, company_id, revision, status, deployment_id)
+    values (
+      ${state.workflowId}, ${state.companyId}, ${state.revision}, ${state.status},
+      (
+        select id from runs.deployments
+        where workflow_id = ${state.workflowId} and revision = ${state.revision}
+      )
+    )
+    on conflict on constraint deployment_heads_pkey do update
+    set revision = excluded.revision,
+      status = excluded.status,
+      deployment_id = coalesce(excluded.deployment_id, head.deployment_id),
+      updated_at = now()
+    where head.revision < excluded.revision and head.company_id = excluded.company_id
+    returning head.revision
+  `);
+  if (head !== null) return head.revision;
+  const newest = await transaction.one(sql.type(revisionRow)`
+    select revision from runs.deployment_heads where workflow_id = ${state.workflowId}
+  `);
+  return newest.revision;
+}
+
+const headRow = z.object({
+  status: z.enum(["active", "paused", "archived"]),
+  deployment_id: z.string().nullable(),
+});
+
+/** A workflow's newest state; null when it was never deployed in this company. */
+export async function findHead(queryable: Queryable, companyId: string, workflowId: string) {
+  return queryable.maybeOne(sql.prepared("head_find", headRow)`
+    select status, deployment_id from runs.deployment_heads
+    where workflow_id = ${workflowId} and company_id = ${companyId}
+  `);
+}
+
+const deploymentRow = z.object({
+  id: z.string(),
+  company_id: z.string(),
+  workflow_id: z.string(),
+  version: z.number(),
+  name: z.string(),
+  trigger: z.string(),
+  steps: z.string(),
+  input_schema: z.string().nullable(),
+  output_schema: z.string().nullable(),
+  settings: z.string().nullable(),
+});
+
+/** A deployment's content as stored. */
+export type DeploymentRow = z.infer<typeof deploymentRow>;
+
+/** Deployments by id; unknown ids are left out. */
+export async function listDeployments(queryable: Queryable, ids: readonly string[]) {
+  return queryable.any(sql.prepared("deployments_list", deploymentRow)`
+    select id, company_id, workflow_id, version, name, trigger::text, steps::text,
+      input_schema::text, output_schema::text, settings::text
+    from runs.deployments
+    where id = any(${sql.array([...ids], "uuid")})
+  `);
+}

@@ -1,0 +1,139 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import type { RunStatus, TriggerType } from "../domain/run-status.ts";
+import { RUN_STATUSES } from "../domain/run-status.ts";
+
+const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+const triggerType = z.enum(["api", "webhook", "schedule", "manual"]);
+const status = z.enum(RUN_STATUSES);
+
+const summaryRow = z.object({
+  id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  workflow_version: z.number(),
+  status,
+  trigger_type: triggerType,
+  error: errorSchema.nullable(),
+  restarted_from_run_id: z.string().nullable(),
+  created_at: z.date(),
+  started_at: z.date().nullable(),
+  completed_at: z.date().nullable(),
+});
+const runRow = summaryRow.extend({
+  task_runtime_run_id: z.string().nullable(),
+  input: z.string(),
+  output: z.string().nullable(),
+});
+
+/** A run without its documents. */
+export type RunSummaryRow = z.infer<typeof summaryRow>;
+/** A run; documents are JSON text. */
+export type RunRow = z.infer<typeof runRow>;
+
+/** One run of a company; null when there is none. */
+export async function findRun(
+  queryable: Queryable,
+  companyId: string,
+  runId: string,
+): Promise<RunRow | null> {
+  return queryable.maybeOne(sql.prepared("run_find", runRow)`
+    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
+      run.status, run.trigger_type, run.task_runtime_run_id, run.input::text, run.output::text,
+      run.error, run.restarted_from_run_id, run.created_at, run.started_at, run.completed_at
+    from runs.runs as run
+    join runs.deployments as deployment on deployment.id = run.deployment_id
+    where run.id = ${runId} and run.company_id = ${companyId}
+  `);
+}
+
+/** Which runs a list holds. */
+export interface RunFilter {
+  companyId: string;
+  workflowId: string | null;
+  statuses: readonly RunStatus[];
+  triggerType: TriggerType | null;
+  createdAfter: Date | null;
+  createdBefore: Date | null;
+  tag: string | null;
+}
+
+/** Runs newest first, from after the run with the id `after`; ids sort by time of acceptance. */
+export async function listRuns(
+  queryable: Queryable,
+  filter: RunFilter,
+  page: { after: string | null; limit: number },
+): Promise<readonly RunSummaryRow[]> {
+  const conditions = [sql.fragment`run.company_id = ${filter.companyId}`];
+  if (filter.workflowId !== null) {
+    conditions.push(sql.fragment`run.workflow_id = ${filter.workflowId}`);
+  }
+  if (filter.statuses.length > 0) {
+    conditions.push(sql.fragment`run.status = any(${sql.array([...filter.statuses], "text")})`);
+  }
+  if (filter.triggerType !== null) {
+    conditions.push(sql.fragment`run.trigger_type = ${filter.triggerType}`);
+  }
+  if (filter.createdAfter !== null) {
+    conditions.push(sql.fragment`run.created_at >= ${filter.createdAfter.toISOString()}`);
+  }
+  if (filter.createdBefore !== null) {
+    conditions.push(sql.fragment`run.created_at < ${filter.createdBefore.toISOString()}`);
+  }
+  if (filter.tag !== null) {
+    conditions.push(sql.fragment`deployment.tags @> ${sql.array([filter.tag], "text")}`);
+  }
+  if (page.after !== null) conditions.push(sql.fragment`run.id < ${page.after}`);
+  return queryable.any(sql.type(summaryRow)`
+    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
+      run.status, run.trigger_type, run.error, run.restarted_from_run_id, run.created_at,
+      run.started_at, run.completed_at
+    from runs.runs as run
+    join runs.deployments as deployment on deployment.id = run.deployment_id
+    where ${sql.join(conditions, sql.fragment` and `)}
+    order by run.id desc
+    limit ${page.limit}
+  `);
+}
+
+const attemptSchema = z.object({
+  attempt: z.number(),
+  startedAt: z.string(),
+  error: errorSchema,
+});
+const stepRow = z.object({
+  step_id: z.string(),
+  path: z.string(),
+  type: z.string(),
+  status: z.enum(["success", "error", "skipped"]),
+  started_at: z.date(),
+  completed_at: z.date(),
+  input: z.string().nullable(),
+  output: z.string().nullable(),
+  error: errorSchema.nullable(),
+  attempt: z.number(),
+  previous_attempts: z.array(attemptSchema).nullable(),
+  reused: z.boolean(),
+});
+
+/** A step result; documents are JSON text. */
+export type StepRow = z.infer<typeof stepRow>;
+
+/** The step results of a run in the order in which the steps began. */
+export async function listStepResults(
+  queryable: Queryable,
+  runId: string,
+): Promise<readonly StepRow[]> {
+  return queryable.any(sql.prepared("steps_list", stepRow)`
+    select step_id, path, type, status, started_at, completed_at, input::text, output::text, error,
+      attempt, previous_attempts, reused
+    from runs.step_results
+    where run_id = ${runId}
+    order by seq
+  `);
+}

@@ -1,0 +1,178 @@
+import { sql } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
+import { z } from "zod";
+import type { JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
+import { RUN_TRANSITIONS } from "../domain/run-status.ts";
+
+/*
+ * Each statement takes the whole batch as one JSON document (`json_to_recordset`) rather than as
+ * arrays: documents inside need no quoting, and a batch of any size is one prepared statement.
+ */
+
+const nothing = z.object({});
+const idRow = z.object({ id: z.string() });
+
+/** Statuses from which a run may still change; the conditions below all rest on it. */
+const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
+  .filter(([, next]) => next.length > 0)
+  .map(([status]) => status);
+
+/**
+ * Writes the runs' rows and returns the ids of those that were written: a run that has ended is
+ * left as it is.
+ */
+export async function updateRuns(
+  transaction: Transaction,
+  entries: readonly JournalEntry[],
+): Promise<Set<string>> {
+  const rows = entries.map(({ lease, run }) =>
+    jsonObject({
+      id: text(lease.runId),
+      status: text(run.status),
+      started_at: time(run.startedAt),
+      completed_at: time(run.completedAt),
+      output: run.output ?? "null",
+      error: run.error === null ? "null" : JSON.stringify(run.error),
+      active_ms: String(Math.round(run.activeMs)),
+      active_since: time(run.activeSince),
+    }),
+  );
+  const written = await transaction.any(sql.prepared("journal_runs", idRow)`
+    update runs.runs as run
+    set status = change.status,
+      started_at = coalesce(run.started_at, change.started_at),
+      completed_at = change.completed_at,
+      output = change.output,
+      error = change.error,
+      active_ms = change.active_ms,
+      active_since = change.active_since
+    from json_to_recordset(${jsonArray(rows)}::json) as change (
+      id text, status text, started_at timestamptz, completed_at timestamptz, output json,
+      error json, active_ms bigint, active_since timestamptz
+    )
+    where run.id = change.id and run.status = any(${sql.array(LIVE_STATUSES, "text")})
+    returning run.id
+  `);
+  return new Set(written.map((row) => row.id));
+}
+
+/** Inserts step results. A second result of one step is a fault of ours and fails the transaction. */
+export async function insertStepResults(
+  transaction: Transaction,
+  results: readonly { runId: string; record: StepRecord }[],
+): Promise<void> {
+  const rows = results.map(({ runId, record }) =>
+    jsonObject({
+      run_id: text(runId),
+      path: text(record.path),
+      seq: String(record.seq),
+      step_id: text(record.stepId),
+      type: text(record.type),
+      status: text(record.status),
+      started_at: time(record.startedAt),
+      completed_at: time(record.completedAt),
+      input: record.input ?? "null",
+      output: record.output ?? "null",
+      error: record.error === null ? "null" : JSON.stringify(record.error),
+      attempt: String(record.attempt),
+      previous_attempts: attempts(record),
+    }),
+  );
+  await transaction.query(sql.prepared("journal_steps", nothing)`
+    insert into runs.step_results (
+      run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
+      attempt, previous_attempts
+    )
+    select run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
+      attempt, previous_attempts
+    from json_to_recordset(${jsonArray(rows)}::json) as result (
+      run_id text, path text, seq integer, step_id text, type text, status text,
+      started_at timestamptz, completed_at timestamptz, input json, output json, error json,
+      attempt integer, previous_attempts json
+    )
+  `);
+}
+
+/** Stores steps that have begun and wait, or what has changed about them. */
+export async function upsertOpenSteps(
+  transaction: Transaction,
+  opened: readonly { runId: string; step: OpenStep }[],
+): Promise<void> {
+  const rows = opened.map(({ runId, step }) =>
+    jsonObject({
+      run_id: text(runId),
+      path: text(step.path),
+      seq: String(step.seq),
+      started_at: time(step.startedAt),
+      due_at: time(step.dueAt),
+      attempt: String(step.attempt),
+      attempt_group: String(step.attemptGroup),
+      previous_attempts: attempts(step),
+    }),
+  );
+  await transaction.query(sql.prepared("journal_open", nothing)`
+    insert into runs.open_steps (
+      run_id, path, seq, started_at, due_at, attempt, attempt_group, previous_attempts
+    )
+    select run_id, path, seq, started_at, due_at, attempt, attempt_group, previous_attempts
+    from json_to_recordset(${jsonArray(rows)}::json) as open (
+      run_id text, path text, seq integer, started_at timestamptz, due_at timestamptz,
+      attempt integer, attempt_group integer, previous_attempts json
+    )
+    on conflict on constraint open_steps_pkey do update
+    set due_at = excluded.due_at,
+      attempt = excluded.attempt,
+      attempt_group = excluded.attempt_group,
+      previous_attempts = excluded.previous_attempts
+  `);
+}
+
+/** Forgets open steps that have ended. */
+export async function deleteOpenSteps(
+  transaction: Transaction,
+  closed: readonly { runId: string; path: string }[],
+): Promise<void> {
+  await transaction.query(sql.prepared("journal_close", nothing)`
+    delete from runs.open_steps as open
+    using ${sql.unnest(
+      closed.map(({ runId, path }) => [runId, path]),
+      ["text", "text"],
+    )} as closed (run_id, path)
+    where open.run_id = closed.run_id and open.path = closed.path
+  `);
+}
+
+/** Forgets every open step of runs that have ended. */
+export async function deleteOpenStepsOf(
+  transaction: Transaction,
+  runIds: readonly string[],
+): Promise<void> {
+  await transaction.query(sql.prepared("journal_close_all", nothing)`
+    delete from runs.open_steps where run_id = any(${sql.array([...runIds], "text")})
+  `);
+}
+
+function attempts({ previousAttempts }: Pick<StepRecord, "previousAttempts">): string {
+  return previousAttempts.length === 0 ? "null" : JSON.stringify(previousAttempts);
+}
+
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
+function time(value: Date | null): string {
+  return value === null ? "null" : `"${value.toISOString()}"`;
+}
+
+/** Puts JSON texts together without parsing them. */
+function jsonObject(fields: Record<string, string>): string {
+  let members = "";
+  for (const [name, value] of Object.entries(fields)) {
+    members += `${members === "" ? "" : ","}"${name}":${value}`;
+  }
+  return `{${members}}`;
+}
+
+function jsonArray(items: readonly string[]): string {
+  return `[${items.join(",")}]`;
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import type { Database, Transaction } from "@workflow/db";
+import type { Logger } from "pino";
+import {
+  claimTasks,
+  extendLeases,
+  findNextDue,
+  releaseLeases,
+  settleTasks,
+} from "./postgres-queries.ts";
+import type { Lease, Settlement, WorkerOptions } from "./port.ts";
+
+interface PostgresWorkerOptions extends WorkerOptions {
+  database: Database;
+  logger: Logger;
+  leaseMs: number;
+  pollMs: number;
+}
+
+interface HeldLease extends Lease {
+  readonly controller: AbortController;
+  settledForGood: boolean;
+}
+
+/** Most tasks that one claim takes; more would delay the first of them behind the others. */
+const CLAIM_MAX = 64;
+const RETRY_AFTER_ERROR_MS = 500;
+
+/** Claims due tasks, keeps their leases alive and hands them to `execute`. */
+export function createPostgresWorker(options: PostgresWorkerOptions) {
+  const { database, logger, leaseMs, pollMs, concurrency } = options;
+  const workerId = randomUUID();
+  const held = new Map<string, HeldLease>();
+  let running = 0;
+  let stopping = false;
+  let looking: Promise<void> | null = null;
+  let lookAgain = false;
+  let lookAt = Number.POSITIVE_INFINITY;
+  let lookTimer: NodeJS.Timeout | undefined;
+  let idle: (() => void) | undefined;
+
+  const lookIn = (delayMs: number): void => {
+    const at = Date.now() + delayMs;
+    if (stopping || at >= lookAt) return;
+    clearTimeout(lookTimer);
+    lookAt = at;
+    lookTimer = setTimeout(look, Math.max(0, delayMs));
+  };
+
+  function look(): void {
+    if (stopping) return;
+    lookAgain = true;
+    looking ??= lookUntilDone().finally(() => {
+      looking = null;
+      if (lookAgain) look();
+    });
+  }
+
+  async function lookUntilDone(): Promise<void> {
+    clearTimeout(lookTimer);
+    lookAt = Number.POSITIVE_INFINITY;
+    try {
+      while (lookAgain && !stopping && running < concurrency) {
+        lookAgain = false;
+        const limit = Math.min(concurrency - running, CLAIM_MAX);
+        const tasks = await claimTasks(database, { workerId, leaseMs, limit });
+        if (tasks.length > 0) begin(tasks.map((task) => hold(task)));
+        if (tasks.length === limit) lookAgain = true;
+        else if (tasks.length === 0) lookIn(Math.min((await findNextDue(database)) ?? pollMs, pollMs));
+      }
+      // A full worker looks again when a task ends.
+      if (running >= concurrency) lookAgain = false;
+      lookIn(pollMs);
+    } catch (error) {
+      lookAgain = false;
+      logger.warn({ err: error }, "could not claim tasks");
+      lookIn(RETRY_AFTER_ERROR_MS);
+    }
+  }
+
+  function hold(task: { run_id: string; fence: number; takeovers: number }): HeldLease {
+    // The same task again means that this worker was silent for longer than a lease.
+    held.get(task.run_id)?.controller.abort();
+    const controller = new AbortController();
+    const lease: HeldLease = {
+      runId: task.run_id,
+      fence: task.fence,
+      takeovers: task.takeovers,
+      signal: controller.signal,
+      controller,
+      settledForGood: false,
+    };
+    held.set(task.run_id, lease);
+    return lease;
+  }
+
+  function begin(leases: readonly HeldLease[]): void {
+    running += leases.length;
+    options.execute(leases, (lease) => {
+      running -= 1;
+      const mine = held.get(lease.runId);
+      if (mine?.fence === lease.fence) {
+        held.delete(lease.runId);
+        if (!mine.settledForGood && !mine.signal.aborted) void release([mine]);
+      }
+      if (running < concurrency) lookIn(running < concurrency / 2 ? 0 : 1);
+      if (running === 0) idle?.();
+    });
+  }
+
+  async function release(leases: readonly HeldLease[]): Promise<void> {
+    try {
+      await releaseLeases(database, leases);
+    } catch (error) {
+      logger.warn({ err: error }, "could not give leases back; they run out by themselves");
+    }
+  }
+
+  async function beat(): Promise<void> {
+    const leases = [...held.values()].filter((lease) => !lease.settledForGood);
+    if (leases.length === 0) return;
+    const alive = new Set(await extendLeases(database, leases, leaseMs));
+    for (const lease of leases) {
+      if (!alive.has(lease.runId) && !lease.settledForGood) lease.controller.abort();
+    }
+  }
+
+  const heartbeat = setInterval(() => {
+    beat().catch((error: unknown) => logger.warn({ err: error }, "could not extend leases"));
+  }, leaseMs / 3);
+
+  return {
+    look,
+    abort(runId: string): void {
+      held.get(runId)?.controller.abort();
+    },
+    async settle(transaction: Transaction, settlements: readonly Settlement[]): Promise<Set<string>> {
+      const rows = settlements.map((settlement) => ({
+        runId: settlement.lease.runId,
+        fence: settlement.lease.fence,
+        next: settlement.next,
+        wakeAt: settlement.next === "park" ? settlement.wakeAt : null,
+      }));
+      return new Set(await settleTasks(transaction, rows, leaseMs));
+    },
+    settled(settlements: readonly Settlement[]): void {
+      for (const settlement of settlements) {
+        if (settlement.next === "keep") continue;
+        const lease = held.get(settlement.lease.runId);
+        if (lease?.fence === settlement.lease.fence) lease.settledForGood = true;
+        if (settlement.next === "park" && settlement.wakeAt !== null) {
+          lookIn(Math.min(settlement.wakeAt.getTime() - Date.now(), pollMs));
+        }
+      }
+    },
+    async stop(): Promise<void> {
+      stopping = true;
+      clearTimeout(lookTimer);
+      await looking;
+      const leases = [...held.values()];
+      for (const lease of leases) lease.controller.abort();
+      if (running > 0) await new Promise<void>((resolve) => (idle = resolve));
+      clearInterval(heartbeat);
+      await release(leases.filter((lease) => !lease.settledForGood));
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { createTestDatabase } from "@workflow/testkit";
+import { newUuid, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
+import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
+import type { Run } from "@workflow/proto/runs/v1/runs";
+import {
+  createRpcClient,
+  createTokenMinter,
+  createTokenSigner,
+  generateSigningKey,
+} from "@workflow/rpc";
+import type { Identity, RpcClient } from "@workflow/rpc";
+import { waitFor } from "@workflow/testkit";
+import { pino } from "pino";
+import { startRunsService } from "../../src/service.ts";
+import type { RunningService, RunsServiceOptions } from "../../src/service.ts";
+
+const TERMINAL: readonly RunStatus[] = [
+  RunStatus.COMPLETED,
+  RunStatus.FAILED,
+  RunStatus.CANCELLED,
+  RunStatus.TIMEOUT,
+];
+
+/** A runs service of its own, on a database of its own, spoken to over gRPC. */
+export interface RunsHarness {
+  database: Database;
+  runs: RpcClient<typeof RunsServiceService>;
+  deployments: RpcClient<typeof DeploymentsServiceService>;
+  identity: Identity;
+  /** Deploys steps as an active workflow and returns its id. */
+  deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
+  /** Starts a run and waits until it has ended. */
+  runToEnd(workflowId: string, input?: unknown): Promise<Run>;
+  start(workflowId: string, input?: unknown): Promise<string>;
+  get(runId: string): Promise<Run>;
+  waitForEnd(runId: string): Promise<Run>;
+  /** Starts one more process's worth of the service on the same database. */
+  startAnother(role: "api" | "worker", more?: Partial<RunsServiceOptions>): Promise<RunningService>;
+  close(): Promise<void>;
+}
+
+/** What is deployed beside the steps. */
+export interface WorkflowContent {
+  workflowId: string;
+  revision: number;
+  version: number;
+  name: string;
+  inputSchema: unknown;
+  outputSchema: unknown;
+  settings: unknown;
+  identity: Identity;
+}
+
+/** An identity with every scope that the service asks for. */
+export function testIdentity(companyId: string = newUuid()): Identity {
+  return {
+    companyId,
+    principal: { type: "service", id: "tests" },
+    scopes: ["runs:read", "workflows:execute", "internal:deployments"],
+  };
+}
+
+/** Starts a service for one test file. */
+export async function startRunsHarness(
+  options: Partial<RunsServiceOptions> & { bus?: EventBus } = {},
+): Promise<RunsHarness> {
+  const testDatabase = await createTestDatabase();
+  const key = generateSigningKey();
+  const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
+  const bus = options.bus ?? createInProcessEventBus({ logger });
+  const base: RunsServiceOptions = {
+    role: "all",
+    databaseUrl: testDatabase.connectionUri,
+    databasePoolSize: 8,
+    grpcAddress: "127.0.0.1:0",
+    tokenPublicKeys: [{ keyId: key.keyId, key: key.publicKeyPem }],
+    bus,
+    outboundAllowPrivate: true,
+    workerConcurrency: 100,
+    logger,
+    ...options,
+  };
+  const service = await startRunsService(base);
+  const started: RunningService[] = [service];
+  const clientOptions = {
+    address: service.grpcAddress ?? "",
+    minter: createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem })),
+  };
+  const runs = createRpcClient(RunsServiceService, clientOptions);
+  const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
+  const database = await openDatabase({
+    connectionUri: testDatabase.connectionUri,
+    applicationName: "test",
+    maxConnections: 3,
+  });
+  const identity = testIdentity();
+  const get = (runId: string): Promise<Run> => runs.getRun({ runId }, { identity });
+
+  const harness: RunsHarness = {
+    database,
+    runs,
+    deployments,
+    identity,
+    get,
+    async deploy(steps, more = {}) {
+      const workflowId = more.workflowId ?? newUuid();
+      const json = (value: unknown): string | undefined =>
+        value === undefined ? undefined : JSON.stringify(value);
+      await deployments.putDeployment(
+        {
+          workflowId,
+          revision: more.revision ?? 1,
+          status: DeploymentStatus.ACTIVE,
+          content: {
+            name: more.name ?? "Test workflow",
+            version: more.version ?? 1,
+            triggerJson: '{"type":"api"}',
+            stepsJson: JSON.stringify(steps),
+            inputSchemaJson: json(more.inputSchema),
+            outputSchemaJson: json(more.outputSchema),
+            settingsJson: json(more.settings),
+          },
+        },
+        { identity: more.identity ?? identity },
+      );
+      return workflowId;
+    },
+    async start(workflowId, input) {
+      const response = await runs.startRun(startRequest(workflowId, input), { identity });
+      if (response.run === undefined) throw new Error("no run in the response");
+      return response.run.id;
+    },
+    async runToEnd(workflowId, input) {
+      return harness.waitForEnd(await harness.start(workflowId, input));
+    },
+    waitForEnd: (runId) =>
+      waitFor(
+        async () => {
+          const run = await get(runId);
+          return TERMINAL.includes(run.status) ? run : null;
+        },
+        { timeoutMs: 20_000, what: `run ${runId} to end` },
+      ),
+    async startAnother(role, more = {}) {
+      const another = await startRunsService({ ...base, role, ...more });
+      started.push(another);
+      return another;
+    },
+    async close() {
+      runs.close();
+      deployments.close();
+      await database.end();
+      await Promise.all(started.map((each) => each.stop()));
+      if (options.bus === undefined) await bus.close();
+      await testDatabase.close();
+    },
+  };
+  return harness;
+}
+
+/** A request to start a run in the background. */
+export function startRequest(workflowId: string, input?: unknown) {
+  return {
+    workflowId,
+    inputJson: input === undefined ? undefined : JSON.stringify(input),
+    connectionId: undefined,
+    idempotencyKey: undefined as string | undefined,
+    triggerType: 0 as const,
+    waitMs: 0,
+  };
+}
+
+/** A transform with a mapping. */
+export function mapping(id: string, value: unknown, more: object = {}) {
+  return { id, type: "transform", name: id, config: { mapping: value }, ...more };
+}
+
+/** An action that calls a URL. */
+export function httpStep(id: string, url: string, config: object = {}, more: object = {}) {
+  return {
+    id,
+    type: "action",
+    name: id,
+    action: "http.request",
+    config: { method: "POST", url, ...config },
+    ...more,
+  };
+}
+
+/** Output and parsed results of a run, for expectations. */
+export function resultsOf(run: Run) {
+  return run.stepResults.map((step) => ({
+    path: step.path,
+    status: ["", "success", "error", "skipped"][step.status],
+    output: step.outputJson === undefined ? null : (JSON.parse(step.outputJson) as unknown),
+    error: step.error?.code ?? null,
+    attempt: step.attempt,
+  }));
+}
+
+/** A run's output. */
+export function outputOf(run: Run): unknown {
+  return run.outputJson === undefined ? undefined : JSON.parse(run.outputJson);
+}
