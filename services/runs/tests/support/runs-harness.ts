@@ -71,7 +71,7 @@ export async function startRunsHarness(
   const testDatabase = await createTestDatabase();
   const key = generateSigningKey();
   const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
-  const bus = options.bus ?? createInProcessEventBus({ logger });
+  const bus = options.bus ?? createInProcessEventBus({ consumers: {} });
   const base: RunsServiceOptions = {
     role: "all",
     databaseUrl: testDatabase.connectionUri,
