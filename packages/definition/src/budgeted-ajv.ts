@@ -1,4 +1,4 @@
-import type { Ajv, Options, SchemaObject } from "ajv";
+import type { Ajv, Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Ajv as Ajv07 } from "ajv";
 import ajvFormats from "ajv-formats";
@@ -26,8 +26,6 @@ const CODE_CHARS_PER_UNIT = 200;
 const UNITS_PER_ERROR = 10;
 const ERRORS_COPIED_PER_UNIT = 2;
 const REGEX_STEPS_PER_UNIT = 2;
-/** Instructions of all patterns of a schema; compiling one takes about 10 µs. */
-const PATTERN_INSTRUCTIONS_MAX = 50_000;
 
 /**
  * The units left to the validations of one schema, and the hooks that spend them. ajv itself has no
@@ -72,7 +70,7 @@ class WorkMeter {
     }
     const { pattern } = compiled;
     this.instructions += pattern.instructions;
-    if (this.instructions > PATTERN_INSTRUCTIONS_MAX) {
+    if (this.instructions > DEFINITION_LIMITS.patternInstructionsMax) {
       throw new Error("The patterns are too large together; use fewer or simpler ones");
     }
     return {
@@ -92,9 +90,8 @@ class WorkMeter {
     const known = this.sizes.get(value);
     if (known !== undefined) return known;
     let size = 1;
-    for (const item of isJsonObject(value) ? Object.values(value) : Object.values<unknown>(value)) {
-      size += this.measure(item, depth + 1);
-    }
+    const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    for (const item of items) size += this.measure(item, depth + 1);
     this.sizes.set(value, size);
     return size;
   }
@@ -135,21 +132,21 @@ export function createAjv(draft: Draft, allErrors: boolean): BudgetedAjv {
   return { ajv, meter };
 }
 
-/**
- * Puts the meter into the code that ajv generates; `self` there is the ajv. A text of the schema that
- * looks like one of the replaced fragments stays the text of a string: nothing inserted has a quote.
- */
+/** In generated code: the head of a validating function, which no text of the schema precedes. */
+const FUNCTION_HEAD = /return function \w+\(data, ?\{[^{}]*(?:\{\}[^{}]*)*\}=\{\}\)\{/;
+/** A string literal, to be left alone, or a place where errors are collected. */
+const STRING_OR_ERRORS = /"[^"\\]*(?:\\.[^"\\]*)*"|vErrors\.(?:push|concat)\(/g;
+
+/** Puts the meter into the code that ajv generates, where `self` is the ajv. */
 function meterCode(code: string): string {
   const units = Math.ceil(code.length / CODE_CHARS_PER_UNIT);
-  const metered = code
-    .replace(
-      /(return function \w+\(data, ?\{[^{}]*?(?:=\{\})?\}=\{\}\)\{)/,
-      `$1self.meter.enter(${units}, data);`,
-    )
-    .replaceAll("vErrors.push(", "self.meter.keepError(vErrors, ")
-    .replaceAll("vErrors.concat(", "self.meter.joinErrors(vErrors, ");
-  if (!metered.includes("self.meter.enter(")) throw new Error("ajv's generated code has changed");
-  return metered;
+  const metered = code.replaceAll(STRING_OR_ERRORS, (found) => {
+    if (found === "vErrors.push(") return "self.meter.keepError(vErrors, ";
+    return found === "vErrors.concat(" ? "self.meter.joinErrors(vErrors, " : found;
+  });
+  // Fails closed: a function that is not metered would run without any limit.
+  if (!FUNCTION_HEAD.test(metered)) throw new Error("ajv generates code of an unknown form");
+  return metered.replace(FUNCTION_HEAD, (head) => `${head}self.meter.enter(${units}, data);`);
 }
 
 /** ajv compares every pair of items; a set of canonical texts does it in one pass. */
@@ -176,5 +173,3 @@ export function canonicalJson(value: unknown): string {
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
   return `{${members.join(",")}}`;
 }
-
-export type { SchemaObject };

@@ -1,4 +1,4 @@
-import { checkCondition } from "./condition.ts";
+import { checkConditionInto } from "./condition.ts";
 import { checkReferences } from "./check-references.ts";
 import type { BlockPlace, StepPlace, StepReference } from "./check-references.ts";
 import { isJsonObject, ownProperty } from "./json.ts";
@@ -90,7 +90,7 @@ function registerPlace(place: StepPlace, path: readonly string[], walk: Walk): v
 function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], walk: Walk): void {
   const when = ownProperty(step, "when");
   if (when === undefined) return;
-  walk.problems.addAll([...path, "when"], checkCondition(when));
+  checkConditionInto(walk.problems, when, [...path, "when"]);
   collectReferences([{ path: ["when"], value: when }], place, path, walk);
 }
 

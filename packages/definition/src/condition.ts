@@ -10,7 +10,6 @@ import { InvalidDefinitionError } from "./invalid-definition-error.ts";
 import { describeKind, isJsonObject } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
-import { compilePattern } from "./pattern.ts";
 import { Problems } from "./problems.ts";
 import { scanTemplates } from "./template-scan.ts";
 import { compileTemplates, evaluate, resolvePath } from "./template.ts";
@@ -41,8 +40,17 @@ export function compileCondition(value: unknown): CompiledCondition {
 /** What is wrong with a condition; empty when it can be compiled. */
 export function checkCondition(value: unknown): Violation[] {
   const problems = new Problems();
-  parseCondition(value, [], problems);
+  checkConditionInto(problems, value, []);
   return problems.violations;
+}
+
+/** Adds what is wrong with a condition that stands at a path of a larger definition. */
+export function checkConditionInto(
+  problems: Problems,
+  value: unknown,
+  path: readonly string[],
+): void {
+  parseCondition(value, path, problems);
 }
 
 /**
@@ -194,7 +202,5 @@ function isPossiblePattern(
     problems.add(path, "must be a regular expression as a string");
     return false;
   }
-  const compiled = compilePattern(right.value, ignoreCase);
-  if (!compiled.ok) problems.add(path, `is not a valid pattern: ${compiled.message}`);
-  return compiled.ok;
+  return problems.tryPattern(right.value, ignoreCase, path);
 }

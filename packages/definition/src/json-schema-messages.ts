@@ -69,7 +69,7 @@ function shorten(value: unknown): string {
 }
 
 /** Segments of a JSON pointer (RFC 6901). */
-export function pointerSegments(pointer: string): string[] {
+function pointerSegments(pointer: string): string[] {
   return pointer
     .split("/")
     .slice(1)

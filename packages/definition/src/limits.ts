@@ -15,6 +15,8 @@ export const DEFINITION_LIMITS = {
   expressionCharsMax: 16_384,
   conditionDepthMax: 32,
   patternCharsMax: 1_000,
+  /** Of all patterns of a definition or of a JSON Schema; compiling one takes about 10 µs. */
+  patternInstructionsMax: 50_000,
   jsonSchemaBytesMax: 256 * 1024,
   jsonSchemaDepthMax: 32,
   jsonSchemaPartsMax: 1_000,

@@ -2,10 +2,12 @@ import type { Violation } from "@workflow/errors";
 import type { z } from "zod";
 import { issueMessage, violationsOf } from "./zod-messages.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
+import { compilePattern } from "./pattern.ts";
 
-/** Collects violations of one definition, each once, up to the cap. */
+/** Collects violations of one definition, each once, up to the cap, and bounds what checks cost. */
 export class Problems {
   private readonly found: Violation[] = [];
+  private patternInstructionsLeft: number = DEFINITION_LIMITS.patternInstructionsMax;
 
   get violations(): Violation[] {
     return [...this.found];
@@ -25,6 +27,15 @@ export class Problems {
     for (const violation of violations) this.add([...path, ...violation.path], violation.message);
   }
 
+  /** Tries a regular expression that is written out, or adds why it can't be used. */
+  tryPattern(source: string, ignoreCase: boolean, path: readonly string[]): boolean {
+    const result =
+      this.patternInstructionsLeft > 0 ? compilePattern(source, ignoreCase) : TOO_MANY_PATTERNS;
+    if (result.ok) this.patternInstructionsLeft -= result.pattern.instructions;
+    else this.add(path, `is not a usable pattern: ${result.message}`);
+    return result.ok;
+  }
+
   /** Parses a value, or adds what is wrong with it and answers undefined. */
   parse<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T | undefined {
     const result = schema.safeParse(value, { error: issueMessage });
@@ -33,6 +44,11 @@ export class Problems {
     return undefined;
   }
 }
+
+const TOO_MANY_PATTERNS = {
+  ok: false,
+  message: "the patterns are too large together; use fewer or simpler ones",
+} as const;
 
 function isSame(known: Violation, path: readonly string[], message: string): boolean {
   return (

@@ -24,13 +24,15 @@ export type TextPart = string | TemplatePath;
 
 export interface ParsedText {
   parts: TextPart[];
-  /** What is wrong, one sentence a template; parts are incomplete when there is any. */
+  /** What is wrong, one sentence a template, at most ten; parts are incomplete when there is any. */
   problems: string[];
 }
 
 const NAME = /[\p{L}\p{N}\p{M}_$][\p{L}\p{N}\p{M}_$-]*/uy;
 const DIGITS = /(?:0|[1-9][0-9]{0,9})(?=\s*\])/y;
 const SPACES = /\s*/y;
+/** A bad template may have been read to the end of the text; more of them would be quadratic. */
+const PROBLEMS_MAX = 10;
 /** How much of a bad template a message quotes. */
 const QUOTE_CHARS_MAX = 60;
 
@@ -55,6 +57,7 @@ export function parseTemplateText(text: string): ParsedText {
     const template = parseTemplate(text, open);
     if (typeof template === "string") {
       problems.push(template);
+      if (problems.length === PROBLEMS_MAX) break;
       position = open + 2;
       continue;
     }

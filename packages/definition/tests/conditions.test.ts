@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   InvalidDefinitionError,
   checkCondition,
@@ -74,7 +74,7 @@ describe("operators", () => {
     ["{{input.amount}}", "greater_than", 10, true],
     [10, "greater_than", 10, false],
     [10, "greater_than_or_equal", 10, true],
-    [1e999, "greater_than_or_equal", 1e999, true],
+    [Infinity, "greater_than_or_equal", Infinity, true],
     [9, "less_than", 10, true],
     [10, "less_than_or_equal", 10, true],
     ["9", "less_than", 10, false],
@@ -176,8 +176,8 @@ describe("a bad condition is refused at its place", () => {
     [{ left: 1, operator: "equals", right: 1, ignoreCase: "yes" }, ["ignoreCase"], "true or false"],
     [{ left: "{{nope}}", operator: "exists" }, ["left"], "unknown root"],
     [{ left: { a: ["{{nope}}"] }, operator: "exists" }, ["left", "a", "0"], "unknown root"],
-    [{ left: "a", operator: "matches", right: "(?=a)" }, ["right"], "not a valid pattern"],
-    [{ left: "a", operator: "matches", right: "a{1001}" }, ["right"], "not a valid pattern"],
+    [{ left: "a", operator: "matches", right: "(?=a)" }, ["right"], "not a usable pattern"],
+    [{ left: "a", operator: "matches", right: "a{1001}" }, ["right"], "not a usable pattern"],
     [{ left: "a", operator: "matches", right: "a".repeat(1001) }, ["right"], "at most 1000"],
     [{ left: "a", operator: "matches", right: 5 }, ["right"], "regular expression as a string"],
   ])("%j", (condition, path, message) => {

@@ -29,6 +29,7 @@ interface LinkOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const DRAIN_TIMEOUT_MS = 5_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 const PING_INTERVAL_MS = 10_000;
@@ -37,6 +38,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
   const { logger } = options;
   const closing = new AbortController();
   let session: { value: NatsSession; lose: () => void } | null = null;
+  let connection: NatsConnection | null = null;
   let next = Promise.withResolvers<NatsSession>();
 
   const begin = (connection: NatsConnection): void => {
@@ -52,9 +54,8 @@ export function createNatsLink(options: LinkOptions): NatsLink {
     session = null;
   };
 
-  /** The client reconnects by itself; it gives up only when its credentials are refused twice. */
-  const follow = async (connection: NatsConnection): Promise<void> => {
-    begin(connection);
+  /** Goes on for the connection's life; its iterator has no end, it is just let go of. */
+  const followStatus = async (connection: NatsConnection): Promise<void> => {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) {
         end();
@@ -62,18 +63,24 @@ export function createNatsLink(options: LinkOptions): NatsLink {
       }
       if (status.type === Events.Reconnect) begin(connection);
     }
-    end();
+  };
+
+  /** The client reconnects by itself; it gives up only when its credentials are refused twice. */
+  const stayWith = async (connection: NatsConnection): Promise<void> => {
+    begin(connection);
+    void followStatus(connection);
     const error = await connection.closed();
+    end();
     if (!closing.signal.aborted) logger.warn({ err: error }, "the connection to NATS is closed");
   };
 
   const run = async (): Promise<void> => {
     for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
       try {
-        const connection = await connect(connectionOptions(options));
+        connection = await connect(connectionOptions(options));
         attempt = 0;
         if (closing.signal.aborted) await connection.close();
-        else await follow(connection);
+        else await stayWith(connection);
       } catch (err) {
         logger.warn({ err, attempt }, "NATS cannot be reached");
       }
@@ -100,11 +107,22 @@ export function createNatsLink(options: LinkOptions): NatsLink {
     },
     async close() {
       closing.abort();
-      const connection = session?.value.connection;
-      await connection?.drain().catch(() => connection.close());
+      if (session !== null) await drain(session.value.connection);
+      // Draining does not close a connection that is lost meanwhile.
+      await connection?.close();
       await ended;
     },
   };
+}
+
+/** Sends what is buffered; gives up after a while, as a server that hangs would never take it. */
+async function drain(connection: NatsConnection): Promise<void> {
+  const done = new AbortController();
+  const drained = connection
+    .drain()
+    .catch(() => {})
+    .finally(() => done.abort());
+  await Promise.race([drained, sleep(DRAIN_TIMEOUT_MS, done.signal)]);
 }
 
 function connectionOptions({ servers, name }: LinkOptions) {

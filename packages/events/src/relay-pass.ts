@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Transaction } from "@workflow/db";
 import { createDeferrals } from "./deferrals.ts";
 import type { PublishFailure } from "./event-bus.ts";
@@ -32,6 +33,9 @@ const DEFERRED_MAX = 1_000;
  */
 export function createRelayPass(options: PassOptions): RelayPass {
   const { database, schema, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
+  // slonik refuses all other queries in the asynchronous context of a transaction, and the handlers
+  // of the in-process bus make theirs: publishing happens in the context of this moment instead.
+  const outsideTransaction = AsyncLocalStorage.snapshot();
   const deferrals = createDeferrals(options.retryFirstMs, options.retryMaxMs);
 
   const publishBatch = async (tx: Transaction): Promise<PassResult> => {
@@ -42,7 +46,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
     if (events.length < batchSize) deferrals.dropDueExcept(new Set(events.map(({ seq }) => seq)));
     if (events.length === 0) return "idle";
 
-    const failures = await publish(options, events);
+    const failures = await outsideTransaction(() => publish(options, events));
     const published = events.filter(({ id }) => !failures.has(id)).map(({ seq }) => seq);
     for (const seq of published) deferrals.forget(seq);
     if (published.length > 0) await markPublished(tx, schema, published);

@@ -115,7 +115,9 @@ export function purgePage(
       delete from ${sql.identifier([schema, "outbox"])}
       where seq = any(array(select seq from page where published_at < horizon))
     )
-    select max(seq) as "lastSeq", coalesce(max(created_at) >= max(horizon), true) as done
+    select
+      max(seq) as "lastSeq",
+      coalesce((array_agg(created_at >= horizon order by seq desc))[1], true) as done
     from page
   `);
 }

@@ -7,7 +7,8 @@ export interface OutboxRelay {
   /** There is something new: call it after a commit that wrote events. Cheap, never throws. */
   wake(): void;
   /**
-   * Resolves once nothing was left to publish (apart from events set aside).
+   * Resolves once nothing is left of what was committed before the call (apart from events set
+   * aside).
    *
    * @throws Error when the relay is stopped before
    */
@@ -35,6 +36,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const run = async (): Promise<void> => {
     let failedPasses = 0;
     while (!signal.aborted) {
+      // A pass answers for what was committed before it began, so only those who ask by now.
+      const asked = drainWaiters.length;
       const result = await pass.run();
       if (result === "unavailable") {
         failedPasses += 1;
@@ -51,7 +54,9 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       if (result === "busy") await sleep(BUSY_MS, signal);
       if (result === "idle") {
         const deferredForMs = pass.nextDueInMs();
-        if (deferredForMs === null) for (const waiter of drainWaiters.splice(0)) waiter.resolve();
+        if (deferredForMs === null) {
+          for (const waiter of drainWaiters.splice(0, asked)) waiter.resolve();
+        }
         await bell.wait(Math.min(idleIntervalMs, deferredForMs ?? Infinity), signal);
       }
     }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFile,
@@ -16,11 +16,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import type { LocalPostgres } from "@workflow/local-postgres";
 import { findLocalPostgres, startLocalPostgres } from "@workflow/local-postgres";
 import { waitFor } from "@workflow/testkit";
 import { Client } from "pg";
+
+const run = promisify(execFile);
 
 let made: string;
 let folder: string;
@@ -40,7 +43,7 @@ afterAll(async () => {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "local-postgres-"));
   dataDir = join(folder, "data");
-  await cp(made, dataDir, { recursive: true });
+  await run("cp", ["-Rp", made, dataDir]);
   running = [];
 });
 
@@ -206,6 +209,15 @@ describe("startLocalPostgres", () => {
   });
 
   if (process.getuid?.() === 0) {
+    it("takes over a cluster that root has copied back from a backup", async () => {
+      const copy = join(folder, "copy");
+      await cp(dataDir, copy, { recursive: true });
+      expect((await stat(join(copy, "pgdata"))).uid).toBe(0);
+      dataDir = copy;
+      const server = await start();
+      await expect(query(server.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
+    });
+
     it("runs for root, as another user, below a folder that only root may enter", async () => {
       dataDir = join(folder, "new");
       await chmod(folder, 0o700);

@@ -34,15 +34,22 @@ async function callUntil(end: number): Promise<void> {
   }
 }
 
-async function measure(durationMs: number): Promise<number> {
+async function measure(durationMs: number): Promise<{ perSecond: number; cpuMicros: number }> {
   calls = 0;
   const startedAt = performance.now();
+  const cpuBefore = process.cpuUsage();
   await Promise.all(Array.from({ length: CONCURRENCY }, () => callUntil(startedAt + durationMs)));
-  return calls / ((performance.now() - startedAt) / 1000);
+  const cpu = process.cpuUsage(cpuBefore);
+  return {
+    perSecond: Math.round(calls / ((performance.now() - startedAt) / 1000)),
+    cpuMicros: Math.round((cpu.user + cpu.system) / calls),
+  };
 }
 
 await measure(1_000);
-const perSecond = await measure(DURATION_MS);
-process.stdout.write(`${Math.round(perSecond)} calls/s, ${CONCURRENCY} in flight\n`);
+const { perSecond, cpuMicros } = await measure(DURATION_MS);
+process.stdout.write(
+  `${perSecond} calls/s, ${cpuMicros} µs of CPU a call for both ends, ${CONCURRENCY} in flight\n`,
+);
 client.close();
 await server.close();

@@ -1,4 +1,4 @@
-import { AppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import type { Identity } from "./identity.ts";
 
@@ -82,9 +82,9 @@ export class CallContext implements RpcContext {
   }
 
   /** Aborts the signal, once; later calls change nothing. */
-  abort(message: string): void {
+  abort(reason: AppError): void {
     if (this.#abortReason !== undefined) return;
-    this.#abortReason = new AppError("UNAVAILABLE", message);
-    this.#controller?.abort(this.#abortReason);
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
   }
 }

@@ -30,8 +30,10 @@ export interface GuardOptions {
   verifier: TokenVerifier;
   logger: Logger;
   report: ReportRequest;
+  /** The calls of open methods that are running; a server that closes ends them. */
+  openCalls: Set<ServerInterceptingCallInterface>;
   /** A call was let in; its handler finds the context under the call's metadata. */
-  onAdmitted(metadata: Metadata, context: CallContext): void;
+  onAdmitted(metadata: Metadata, context: CallContext, call: ServerInterceptingCallInterface): void;
   /** A call that was let in is over: answered, cancelled, or past its deadline. */
   onOver(context: CallContext): void;
 }
@@ -44,9 +46,19 @@ export function createGuard(options: GuardOptions): ServerInterceptor {
   return (descriptor, call) => {
     const method = options.methods.get(descriptor.path);
     return method === undefined
-      ? new ServerInterceptingCall(call)
+      ? trackCall(options.openCalls, call)
       : guardCall(options, method, call);
   };
+}
+
+function trackCall(
+  calls: Set<ServerInterceptingCallInterface>,
+  call: ServerInterceptingCallInterface,
+): ServerInterceptingCall {
+  calls.add(call);
+  return new ServerInterceptingCall(call, {
+    start: (next) => next({ onCancel: () => calls.delete(call) }),
+  });
 }
 
 function guardCall(
@@ -68,7 +80,7 @@ function guardCall(
       call.sendStatus(status);
     } else {
       context = admission.context;
-      options.onAdmitted(metadata, context);
+      options.onAdmitted(metadata, context, call);
       proceed(metadata);
     }
   }

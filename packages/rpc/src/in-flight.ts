@@ -1,12 +1,17 @@
 import { status as Code } from "@grpc/grpc-js";
-import type { AppError } from "@workflow/errors";
+import type { ServerInterceptingCallInterface } from "@grpc/grpc-js";
+import { AppError } from "@workflow/errors";
 import type { CallContext } from "./context.ts";
+import { toErrorStatus } from "./error-status.ts";
 import type { ReportRequest } from "./request-log.ts";
+
+const CLOCK_TOLERANCE_MS = 5;
 
 interface CallState {
   kind: "waiting" | "unary" | "stream";
   isHandled: boolean;
   isOver: boolean;
+  call: ServerInterceptingCallInterface;
 }
 
 /**
@@ -17,15 +22,14 @@ interface CallState {
 export class InFlight {
   readonly #calls = new Map<CallContext, CallState>();
   readonly #report: ReportRequest;
-  #onEmpty: (() => void) | undefined;
 
   constructor(report: ReportRequest) {
     this.#report = report;
   }
 
   /** The guard has let the call in; its message is still to be read. */
-  admitted(context: CallContext): void {
-    this.#calls.set(context, { kind: "waiting", isHandled: false, isOver: false });
+  admitted(context: CallContext, call: ServerInterceptingCallInterface): void {
+    this.#calls.set(context, { kind: "waiting", isHandled: false, isOver: false, call });
   }
 
   /** The handler begins. */
@@ -49,32 +53,38 @@ export class InFlight {
     if (state === undefined || state.isOver) return;
     state.isOver = true;
     if (!state.isHandled) {
-      // grpc-js rounds deadlines to milliseconds and its timer may fire one early.
-      const isLate = Date.now() >= context.start.deadlineMs - 2;
-      const code = isLate ? Code.DEADLINE_EXCEEDED : Code.CANCELLED;
-      context.abort(isLate ? "The deadline has passed." : "The caller has cancelled.");
-      this.#report(context.start, context.identity.companyId, code);
+      this.#report(context.start, context.identity.companyId, abortEarly(context));
     }
     this.#forgetIfDone(context, state);
   }
 
-  /** Asks every open stream to end. */
-  abortStreams(message: string): void {
+  /** Asks every open stream to end, with this error. */
+  abortStreams(error: AppError): void {
     for (const [context, state] of this.#calls) {
-      if (state.kind === "stream") context.abort(message);
+      if (state.kind === "stream") context.abort(error);
     }
   }
 
-  /** Resolves when no call is left. */
-  drained(): Promise<void> {
-    if (this.#calls.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.#onEmpty = resolve));
+  /** Answers whatever still runs with this error, without waiting for its handler. */
+  endAll(error: AppError): void {
+    for (const [context, { call }] of this.#calls) {
+      context.abort(error);
+      call.sendStatus(toErrorStatus(error));
+    }
   }
 
   #forgetIfDone(context: CallContext, state: CallState): void {
     const isDone = state.isOver && (state.isHandled || state.kind === "waiting");
-    if (!isDone) return;
-    this.#calls.delete(context);
-    if (this.#calls.size === 0) this.#onEmpty?.();
+    if (isDone) this.#calls.delete(context);
   }
+}
+
+/** Aborts a call that ended before its handler and tells how it ended. */
+function abortEarly(context: CallContext): Code {
+  if (context.abortReason !== undefined) return Code.UNAVAILABLE;
+  // Deadlines travel as a duration, so a caller's own one runs out a moment before ours.
+  const isLate = Date.now() >= context.start.deadlineMs - CLOCK_TOLERANCE_MS;
+  const message = isLate ? "The deadline has passed." : "The caller has cancelled.";
+  context.abort(new AppError("UNAVAILABLE", message));
+  return isLate ? Code.DEADLINE_EXCEEDED : Code.CANCELLED;
 }

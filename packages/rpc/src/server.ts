@@ -1,7 +1,11 @@
 import { Server } from "@grpc/grpc-js";
-import type { handleServerStreamingCall, handleUnaryCall, Metadata } from "@grpc/grpc-js";
-import { toAppError } from "@workflow/errors";
-import type { AppError } from "@workflow/errors";
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  Metadata,
+  ServerInterceptingCallInterface,
+} from "@grpc/grpc-js";
+import { AppError, toAppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { boundAddress, prepareAddress } from "./address.ts";
 import type { BoundAddress } from "./address.ts";
@@ -12,6 +16,7 @@ import type {
   RpcDefinition,
   RpcMethodDefinition,
 } from "./definition.ts";
+import { toErrorStatus } from "./error-status.ts";
 import { createGuard } from "./guard.ts";
 import type { GuardedMethod } from "./guard.ts";
 import { addHealth } from "./health.ts";
@@ -63,8 +68,8 @@ export interface RpcServer {
 }
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** How long health watchers, which never end by themselves, may delay the end of a server. */
-const WATCHERS_GRACE_MS = 100;
+/** How long the peers may take to accept the end of what was cut off. */
+const ENDING_MS = 250;
 
 /** Creates a server; see RpcServer for its life. */
 export function createRpcServer(options: RpcServerOptions): RpcServer {
@@ -78,6 +83,7 @@ class GrpcServer implements RpcServer {
   readonly #methods = new Map<string, GuardedMethod>();
   readonly #contexts = new WeakMap<Metadata, CallContext>();
   readonly #services = new Set<string>();
+  readonly #openCalls = new Set<ServerInterceptingCallInterface>();
   readonly #inFlight: InFlight;
   readonly #hooks: ServeHooks;
   #health: Health | undefined;
@@ -99,9 +105,10 @@ class GrpcServer implements RpcServer {
       verifier: options.verifier,
       logger: options.logger,
       report,
-      onAdmitted: (metadata, context) => {
+      openCalls: this.#openCalls,
+      onAdmitted: (metadata, context, call) => {
         this.#contexts.set(metadata, context);
-        inFlight.admitted(context);
+        inFlight.admitted(context, call);
       },
       onOver: (context) => inFlight.over(context),
     });
@@ -153,15 +160,18 @@ class GrpcServer implements RpcServer {
   }
 
   async #shutDown(graceMs: number): Promise<void> {
+    const error = new AppError("UNAVAILABLE", "The service is shutting down.");
     this.#health?.setServing(false);
+    // Before tryShutdown, as drain skips connections that are closing already. Its own timer is
+    // the last resort against peers that do not read.
+    if (this.#bound !== undefined) this.#server.drain(this.#bound.address, graceMs + ENDING_MS);
     const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
-    this.#inFlight.abortStreams("The service is shutting down.");
-    const answered = this.#inFlight.drained().then(() => delay(WATCHERS_GRACE_MS));
-    await Promise.race([allClosed, answered, delay(graceMs)]);
-    // forceShutdown alone spares connections when channelz is off (grpc-js 1.14).
-    if (this.#bound !== undefined) this.#server.drain(this.#bound.address, 0);
+    this.#inFlight.abortStreams(error);
+    for (const call of this.#openCalls) call.sendStatus(toErrorStatus(error));
+    await Promise.race([allClosed, delay(graceMs)]);
+    this.#inFlight.endAll(error);
+    await Promise.race([allClosed, delay(2 * ENDING_MS)]);
     this.#server.forceShutdown();
-    await allClosed;
   }
 
   #register(definition: RpcMethodDefinition, method: AnyMethod): void {

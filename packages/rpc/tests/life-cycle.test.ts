@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client } from "@grpc/grpc-js";
+import { Client, credentials, status } from "@grpc/grpc-js";
 import { waitFor } from "@workflow/testkit";
 import { createRpcClient, createRpcServer, rpc } from "../src/index.ts";
 import {
@@ -77,7 +77,27 @@ describe("closing", () => {
 
     await echo.server.close(50);
 
-    expect(await running).toMatchObject({ reason: "UNAVAILABLE" });
+    expect(await running).toMatchObject({
+      reason: "UNAVAILABLE",
+      message: "The service is shutting down.",
+    });
+    expect(echo.outcomes).toMatchObject([{ code: "UNAVAILABLE" }]);
+  });
+
+  it("does not wait for those who watch its health", async () => {
+    const echo = await startEcho();
+    const watcher = new Client(echo.address, credentials.createInsecure());
+    const same = (bytes: Buffer): Buffer => bytes;
+    const path = "/grpc.health.v1.Health/Watch";
+    const watch = watcher.makeServerStreamRequest(path, same, same, Buffer.alloc(0));
+    const ended = rejection(once(watch, "end"));
+    await once(watch, "data");
+
+    await echo.server.close(60_000);
+
+    expect(await ended).toMatchObject({ code: status.UNAVAILABLE });
+    watcher.close();
+    echo.client.close();
   });
 
   it("may be asked for twice", async () => {

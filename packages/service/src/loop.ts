@@ -21,7 +21,7 @@ export interface LoopOptions {
 /** A background task that repeats. */
 export interface Loop {
   /** Ends the current pause; during a round, the next one follows without a pause. */
-  wake(): void;
+  wake: () => void;
   /** Resolves when the signal was aborted and the last round has ended; never rejects. */
   readonly done: Promise<void>;
 }

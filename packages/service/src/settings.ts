@@ -76,8 +76,14 @@ export const SETTINGS = {
   INTERNAL_TOKEN_PUBLIC_KEYS: pemKeys()
     .optional()
     .describe("Ed25519 public keys whose tokens are accepted; two while keys are being rotated."),
+  RUNS_ROLE: oneOf(["all", "api", "worker"])
+    .default("all")
+    .describe("Which half of the runs service a process is: the API, a worker, or both."),
+  RUNS_LEASE_MS: wholeNumber(500, 600_000)
+    .default(10_000)
+    .describe("How long a silent worker keeps its runs before another takes them over."),
   WORKER_CONCURRENCY: wholeNumber(1, 1_000)
-    .default(20)
+    .default(200)
     .describe("Runs that one worker process advances at the same time."),
 
   RATE_LIMIT_READ: rateLimit(1_000).describe(

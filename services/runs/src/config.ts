@@ -1,6 +1,6 @@
 import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
-import { z } from "zod";
+import type { z } from "zod";
 
 const settings = pickSettings(
   "DATABASE_URL",
@@ -13,24 +13,12 @@ const settings = pickSettings(
   "GRPC_TLS_CA_FILE",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "OUTBOUND_ALLOW_PRIVATE",
+  "RUNS_ROLE",
+  "RUNS_LEASE_MS",
   "WORKER_CONCURRENCY",
   "LOG_LEVEL",
   "METRICS_PORT",
-)
-  .required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true })
-  .extend({
-    RUNS_ROLE: z
-      .enum(["all", "api", "worker"])
-      .default("all")
-      .describe("Which half of the service the process runs."),
-    RUNS_LEASE_MS: z.coerce
-      .number()
-      .int()
-      .min(500)
-      .max(600_000)
-      .default(10_000)
-      .describe("How long a silent worker keeps its runs."),
-  });
+).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
 
 /** The settings of a runs service that is a process of its own. */
 export type RunsConfig = z.output<typeof settings>;

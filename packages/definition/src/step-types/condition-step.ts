@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkCondition, compileCondition } from "../condition.ts";
+import { checkConditionInto, compileCondition } from "../condition.ts";
 import { isJsonObject, ownProperty } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
@@ -46,7 +46,7 @@ export const conditionStep: StepType = {
     problems.parse(configSchema, config, configPath);
     const ids = new Set<unknown>([ELSE]);
     for (const branch of branchesOf(config)) {
-      problems.addAll([...configPath, ...branch.whenPath], checkCondition(branch.when));
+      checkConditionInto(problems, branch.when, [...configPath, ...branch.whenPath]);
       if (ids.has(branch.id)) {
         const rule =
           branch.id === ELSE ? "else is reserved; give the branch another id" : "is used twice";

@@ -178,7 +178,7 @@ export interface UpdateWorkflowRequest {
   settingsJson?:
     | string
     | undefined;
-  /** What changed, in the caller's words; kept with the version that this update archives. */
+  /** What changed, in the caller's words; kept with the version that this update makes. */
   changeSummary?: string | undefined;
 }
 

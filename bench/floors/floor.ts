@@ -1,0 +1,77 @@
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import express from "express";
+import type { Express } from "express";
+import { Pool } from "pg";
+import type { PoolClient } from "pg";
+import { z } from "zod";
+
+/** What a floor's process is told when it starts. */
+const floorStart = z.object({
+  databaseUrl: z.string(),
+  /** JSON text: what is read, or what is written. */
+  document: z.string(),
+});
+
+/** What it answers: where it listens. */
+export const floorReady = z.object({ url: z.url() });
+
+/** As many connections as a service of the system has by default. */
+const CONNECTIONS = 10;
+const SCHEMA = "create schema if not exists bench";
+
+/** What a floor is made from. */
+export interface FloorSurroundings {
+  database: Pool;
+  document: string;
+}
+
+/**
+ * The life of a floor's process: told by its parent what to serve, it prepares its table, listens on
+ * a free loopback port and ends with the parent.
+ */
+export function runFloor(
+  createTable: string,
+  create: (surroundings: FloorSurroundings) => Promise<Express>,
+): void {
+  process.once("disconnect", () => process.exit());
+  process.once("message", (message) => {
+    void start(floorStart.parse(message));
+  });
+
+  async function start({ databaseUrl, document }: z.infer<typeof floorStart>): Promise<void> {
+    const database = new Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+    const client = await database.connect();
+    await prepare(client, createTable).finally(() => client.release());
+    const port = await listen(await create({ database, document }));
+    process.send?.({ url: `http://127.0.0.1:${port}` });
+  }
+}
+
+/** Express without what the system has switched off as well. */
+export function bareExpress(): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  return app;
+}
+
+async function prepare(client: PoolClient, createTable: string): Promise<void> {
+  // Two floors may start at once, and `if not exists` alone is no protection from a race.
+  await client.query("begin");
+  await client.query("select pg_advisory_xact_lock(1)");
+  await client.query(SCHEMA);
+  await client.query(createTable);
+  await client.query("commit");
+}
+
+function listen(listener: RequestListener): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(listener);
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (typeof address === "object" && address !== null) resolve(address.port);
+    });
+  });
+}

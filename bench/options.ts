@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+/** How long and how often everything is measured. */
+export interface Sizes {
+  rounds: number;
+  /** Before the first round of each target, so that its code is compiled. */
+  warmUpMs: number;
+  /** Of one closed-model measurement. */
+  roundMs: number;
+  /** Started and completed in one round of scenario c. */
+  runsPerRound: number;
+  /** Of the constant arrival rates. */
+  runLatencyMs: number;
+  syncLatencyMs: number;
+}
+
+export interface Options {
+  /** Letters of the scenarios to measure; null is all of them. */
+  only: ReadonlySet<string> | null;
+  isQuick: boolean;
+  /** Folder of the report. */
+  out: string;
+  /** Folder for a CPU profile of the system; none without. */
+  cpuProfileDir: string | undefined;
+}
+
+export const FULL: Sizes = {
+  rounds: 5,
+  warmUpMs: 3_000,
+  roundMs: 5_000,
+  runsPerRound: 10_000,
+  runLatencyMs: 20_000,
+  syncLatencyMs: 15_000,
+};
+
+/** Tells only whether the benchmark works: some 20 s in all, start of the system included. */
+export const QUICK: Sizes = {
+  rounds: 1,
+  warmUpMs: 300,
+  roundMs: 700,
+  runsPerRound: 500,
+  runLatencyMs: 2_000,
+  syncLatencyMs: 2_000,
+};
+
+export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
+
+  --only      measure these scenarios instead of all (a to e)
+  --quick     short rounds: tells whether everything works, not how fast it is
+  --out       where the report goes; bench/results by default
+  --cpu-prof  where the system under test writes a CPU profile when it ends`;
+
+/** Reads the command line. Throws an Error that says what is wrong with it. */
+export function readOptions(args: readonly string[], known: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: "string" },
+      quick: { type: "boolean", default: false },
+      out: { type: "string", default: join(import.meta.dirname, "results") },
+      "cpu-prof": { type: "string" },
+    },
+  });
+  const only = values.only?.split(",").map((letter) => letter.trim());
+  const unknown = only?.filter((letter) => !known.includes(letter)) ?? [];
+  if (unknown.length > 0) {
+    throw new Error(`--only: no scenario "${unknown.join(", ")}"; there are ${known.join(", ")}.`);
+  }
+  return {
+    only: only === undefined ? null : new Set(only),
+    isQuick: values.quick,
+    out: values.out,
+    cpuProfileDir: values["cpu-prof"],
+  };
+}

@@ -1,0 +1,57 @@
+import { createScope } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import { startLoad } from "./load-client.ts";
+import { readCircumstances } from "./machine.ts";
+import { FULL, QUICK, readOptions, USAGE } from "./options.ts";
+import type { Options } from "./options.ts";
+import { formatReport, writeReport } from "./report.ts";
+import type { Measured } from "./report.ts";
+import { openRunsLog } from "./runs-log.ts";
+import type { Scenario } from "./scenario.ts";
+import { acceptRuns } from "./scenarios/accept-runs.ts";
+import { completeRuns } from "./scenarios/complete-runs.ts";
+import { getWorkflow } from "./scenarios/get-workflow.ts";
+import { runLatency } from "./scenarios/run-latency.ts";
+import { syncRuns } from "./scenarios/sync-runs.ts";
+import { startSystem } from "./system.ts";
+
+const SCENARIOS: readonly Scenario[] = [getWorkflow, acceptRuns, completeRuns, runLatency, syncRuns];
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: Options;
+  try {
+    options = readOptions(
+      args,
+      SCENARIOS.map(({ id }) => id),
+    );
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  await using scope = createScope();
+  const interrupted = interruption(scope);
+  return Promise.race([measureAll(scope, options), interrupted]);
+}
+
+async function measureAll(scope: Scope, options: Options): Promise<number> {
+  const sizes = options.isQuick ? QUICK : FULL;
+  const circumstances = await readCircumstances();
+  console.log("Starting the system");
+  const system = await startSystem(scope, options);
+  const load = startLoad(scope);
+  const runs = await openRunsLog(scope, system.databaseUrl);
+  const measured: Measured[] = [];
+  for (const scenario of SCENARIOS) {
+    if (options.only !== null && !options.only.has(scenario.id)) continue;
+    console.log(`Measuring ${scenario.id}: ${scenario.title}`);
+    await using scenarioScope = createScope();
+    const outcome = await scenario.measure({ system, load, runs, sizes, scope: scenarioScope });
+    measured.push({ scenario, outcome });
+  }
+  const report = formatReport(circumstances, system, options, measured);
+  const path = await writeReport(report, circumstances, options);
+  console.log(`\n${report}\nWritten to ${path}`);
+  return 0;
+}

@@ -1,0 +1,47 @@
+import { createActiveWorkflow, runRequest } from "../rest.ts";
+import type { Outcome, Scenario } from "../scenario.ts";
+import { median } from "../statistics.ts";
+
+const CONNECTIONS = 64;
+
+export const completeRuns: Scenario = {
+  id: "c",
+  title: "Completing runs",
+  method:
+    `A fixed number of runs of three mapping steps, started over ${CONNECTIONS} connections as ` +
+    "fast as they are accepted. The rate is their number by the time from the first run's " +
+    "createdAt to the last one's completedAt, as stored.",
+  async measure({ system, load, runs, sizes }) {
+    const rounds: Outcome["rounds"] = [];
+    // The first one warms up.
+    for (let round = 0; round <= sizes.rounds; round += 1) {
+      const workflowId = await createActiveWorkflow(system, `Complete ${round}`);
+      const accepted = await load({
+        model: "closed",
+        request: runRequest(system, workflowId, "async"),
+        connections: CONNECTIONS,
+        stop: { afterRequests: round === 0 ? sizes.runsPerRound / 5 : sizes.runsPerRound },
+      });
+      const stored = await runs.summarize(workflowId);
+      if (round === 0) continue;
+      rounds.push({
+        runs: stored.runs,
+        "completed /s": stored.perSecond,
+        "accepted /s": accepted.perSecond,
+        "createdAt → completedAt p50 ms": stored.p50Ms,
+        "createdAt → completedAt p99 ms": stored.p99Ms,
+      });
+    }
+    return {
+      figures: [
+        {
+          name: "completed runs",
+          value: median(rounds.map((round) => round["completed /s"] ?? Number.NaN)),
+          unit: "/s",
+          target: { atLeast: 1_000 },
+        },
+      ],
+      rounds,
+    };
+  },
+};

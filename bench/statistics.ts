@@ -1,0 +1,18 @@
+/** The middle value, or the mean of the two middle ones. NaN for no values. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
+}
+
+/**
+ * The smallest value that at least this share of the values does not exceed.
+ *
+ * @param sorted in ascending order
+ * @param share between 0 and 1
+ */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}

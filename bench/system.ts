@@ -1,0 +1,120 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { findLocalPostgres } from "@workflow/local-postgres";
+import type { Scope } from "@workflow/service";
+import { freePort } from "@workflow/testkit";
+import { z } from "zod";
+import { endProcess } from "./child-process.ts";
+
+const REPOSITORY = join(import.meta.dirname, "..");
+const START = join(REPOSITORY, "deploy/dev/src/start.ts");
+const ADMIN = join(REPOSITORY, "deploy/dev/src/admin.ts");
+const START_TIMEOUT_MS = 120_000;
+const OUTPUT_SHOWN = 4_000;
+/** Settings that would lead away from the embedded parts. */
+const NOT_INHERITED = ["DATABASE_URL", "NATS_URL", "TASK_RUNTIME"];
+const GRPC_ADDRESSES = ["WORKFLOWS", "RUNS", "TABLES", "INTEGRATIONS", "WEBHOOKS"];
+
+/** The system under test, as `npm start` runs it. */
+export interface System {
+  /** Ends in /api/v1. */
+  baseUrl: string;
+  /** The API key of a company of its own. */
+  apiKey: string;
+  /** The embedded Postgres; a superuser's address. */
+  databaseUrl: string;
+  /** Time from the start of the process to its readiness, with an empty data folder. */
+  startedInMs: number;
+}
+
+export interface SystemOptions {
+  /** Where the system writes a CPU profile when it ends; none without. */
+  cpuProfileDir?: string | undefined;
+}
+
+/**
+ * Starts the whole system as one process on a new data folder with random ports, and makes a
+ * company. Both end with the scope.
+ *
+ * @throws Error with what the system has printed, when it does not become ready
+ */
+export async function startSystem(scope: Scope, options: SystemOptions = {}): Promise<System> {
+  const dataDir = await mkdtemp(join(tmpdir(), "workflow-bench-"));
+  scope.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const port = await freePort();
+  const env = await environment(dataDir, port);
+  const startedAt = performance.now();
+  await launch(scope, env, options);
+  const startedInMs = performance.now() - startedAt;
+  const database = await findLocalPostgres(dataDir);
+  if (database === null) throw new Error(`No Postgres was found in ${dataDir}.`);
+  return {
+    baseUrl: `http://127.0.0.1:${port}/api/v1`,
+    apiKey: await createCompany(env),
+    databaseUrl: database.connectionUri,
+    startedInMs,
+  };
+}
+
+async function environment(dataDir: string, port: number): Promise<NodeJS.ProcessEnv> {
+  const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
+  const addresses: [string, string][] = [];
+  for (const name of GRPC_ADDRESSES) {
+    addresses.push([`${name}_GRPC_ADDR`, `127.0.0.1:${await freePort()}`]);
+  }
+  return {
+    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(addresses),
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    METRICS_PORT: "0",
+    RATE_LIMIT_READ: "0",
+    RATE_LIMIT_WRITE: "0",
+    RATE_LIMIT_EXECUTE: "0",
+    RATE_LIMIT_INBOUND: "0",
+    OUTBOUND_ALLOW_PRIVATE: "true",
+    LOG_LEVEL: "warn",
+  };
+}
+
+async function launch(
+  scope: Scope,
+  env: NodeJS.ProcessEnv,
+  { cpuProfileDir }: SystemOptions,
+): Promise<void> {
+  const flags = cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
+  const child = spawn(process.execPath, [...flags, START], {
+    cwd: REPOSITORY,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  scope.defer(() => endProcess(child, "SIGTERM"));
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let output = "";
+  const read = (chunk: string): void => {
+    output = (output + chunk).slice(-OUTPUT_SHOWN);
+    if (/^Ready /m.test(output)) resolve();
+  };
+  child.stdout.setEncoding("utf8").on("data", read);
+  child.stderr.setEncoding("utf8").on("data", read);
+  child.once("exit", (code) => reject(new Error(`The system has ended (${code}):\n${output}`)));
+  const timer = setTimeout(() => {
+    reject(new Error(`The system was not ready in ${START_TIMEOUT_MS} ms:\n${output}`));
+  }, START_TIMEOUT_MS);
+  await promise.finally(() => clearTimeout(timer));
+}
+
+const createdCompany = z.object({ apiKey: z.string() });
+
+async function createCompany(env: NodeJS.ProcessEnv): Promise<string> {
+  const owner = ["--name", "Bench", "--email", "bench@example.com", "--password", "bench-password"];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [ADMIN, "create-company", ...owner, "--json"],
+    { cwd: REPOSITORY, env },
+  );
+  return createdCompany.parse(JSON.parse(stdout)).apiKey;
+}

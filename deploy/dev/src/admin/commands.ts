@@ -1,0 +1,15 @@
+import type { Command } from "./command.ts";
+import { createApiKeyCommand } from "./create-api-key.ts";
+import { createCompanyCommand } from "./create-company.ts";
+import { createUserCommand } from "./create-user.ts";
+import { migrateCommand } from "./migrate.ts";
+import { mintTokenCommand } from "./mint-token.ts";
+
+/** Every admin command by name (D54). */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ["create-company", createCompanyCommand],
+  ["create-user", createUserCommand],
+  ["create-api-key", createApiKeyCommand],
+  ["mint-token", mintTokenCommand],
+  ["migrate", migrateCommand],
+]);

@@ -1,0 +1,4 @@
+/** The command line is wrong; nothing was done. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

@@ -1,0 +1,144 @@
+import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
+import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
+import type { RpcTls } from "@workflow/rpc";
+import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import { startGatewayService } from "@workflow/service-gateway";
+import { startIntegrationsService } from "@workflow/service-integrations";
+import { startRunsService } from "@workflow/service-runs";
+import { startTablesService } from "@workflow/service-tables";
+import { startWebhooksService } from "@workflow/service-webhooks";
+import { startWorkflowsService } from "@workflow/service-workflows";
+import type { ServiceLog } from "./service-log.ts";
+import type { Settings } from "./settings.ts";
+import { explain, StartError } from "./start-error.ts";
+
+/** What the services share. */
+export interface Surroundings {
+  databaseUrl: string;
+  signingKeyPem: string;
+  log: ServiceLog;
+}
+
+/**
+ * Starts all services in this process, the gateway last; they talk gRPC to each other as if they
+ * were apart. The scope takes charge of each.
+ *
+ * @throws StartError naming the service and its settings
+ */
+export async function startServices(
+  settings: Settings,
+  surroundings: Surroundings,
+  scope: Scope,
+): Promise<void> {
+  const { log, signingKeyPem } = surroundings;
+  const common = {
+    databaseUrl: surroundings.databaseUrl,
+    databasePoolSize: settings.DATABASE_POOL_SIZE,
+    tokenPublicKeys: [signingKeyPem, ...(settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? [])].map(
+      readVerificationKey,
+    ),
+    tokenSigner: createTokenSigner({ privateKeyPem: signingKeyPem }),
+    grpcTls: await loadTlsFiles(settings),
+    metricsRegistry: await startMetrics(settings, scope),
+  };
+  const bus = createEventBus(settings, log);
+  scope.defer(() => bus.close());
+
+  await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
+    startTablesService({
+      ...common,
+      grpcAddress: settings.TABLES_GRPC_ADDR,
+      logger: log.loggerOf("tables"),
+    }),
+  );
+  await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
+    startIntegrationsService({
+      ...common,
+      grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
+      logger: log.loggerOf("integrations"),
+    }),
+  );
+  await launch("webhooks", "WEBHOOKS_GRPC_ADDR", scope, () =>
+    startWebhooksService({
+      ...common,
+      grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
+      logger: log.loggerOf("webhooks"),
+    }),
+  );
+  const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
+    startRunsService({
+      ...common,
+      role: "all",
+      grpcAddress: settings.RUNS_GRPC_ADDR,
+      tls: common.grpcTls,
+      bus,
+      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
+      workerConcurrency: settings.WORKER_CONCURRENCY,
+      logger: log.loggerOf("runs"),
+    }),
+  );
+  const runsGrpcAddress = runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
+  const workflows = await launch("workflows", "WORKFLOWS_GRPC_ADDR", scope, () =>
+    startWorkflowsService({
+      ...common,
+      grpcAddress: settings.WORKFLOWS_GRPC_ADDR,
+      runsGrpcAddress,
+      logger: log.loggerOf("workflows"),
+    }),
+  );
+  await launch("gateway", "PORT", scope, () =>
+    startGatewayService({
+      ...common,
+      port: settings.PORT,
+      workflowsGrpcAddress: workflows.grpcAddress,
+      runsGrpcAddress,
+      logger: log.loggerOf("gateway"),
+    }),
+  );
+}
+
+async function launch<Service extends { stop(): Promise<void> }>(
+  name: string,
+  setting: string,
+  scope: Scope,
+  start: () => Promise<Service>,
+): Promise<Service> {
+  try {
+    return scope.adopt(await start(), (service) => service.stop());
+  } catch (error) {
+    const reason = explain(error);
+    throw new StartError(`The ${name} service (${setting}) did not start: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** No service consumes events so far; they count as published once the bus has taken them. */
+function createEventBus(settings: Settings, log: ServiceLog): EventBus {
+  if (settings.NATS_URL === undefined) return createInProcessEventBus({ consumers: {} });
+  const logger = log.loggerOf("events");
+  return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });
+}
+
+async function startMetrics(settings: Settings, scope: Scope) {
+  const registry = createMetricsRegistry();
+  const server = await startMetricsServer(settings.METRICS_PORT, registry);
+  scope.defer(() => server?.close());
+  return registry;
+}
+
+async function loadTlsFiles(settings: Settings): Promise<RpcTls | undefined> {
+  try {
+    return await loadTls({
+      certFile: settings.GRPC_TLS_CERT_FILE,
+      keyFile: settings.GRPC_TLS_KEY_FILE,
+      caFile: settings.GRPC_TLS_CA_FILE,
+    });
+  } catch (error) {
+    throw new StartError(`GRPC_TLS_CERT_FILE, _KEY_FILE, _CA_FILE: ${explain(error)}`, {
+      cause: error,
+    });
+  }
+}

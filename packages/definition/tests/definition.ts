@@ -1,0 +1,62 @@
+import { validateDefinition } from "../src/index.ts";
+import type { DefinitionInput } from "../src/index.ts";
+
+/** A valid action step; `over` replaces any part. */
+export function httpStep(id: string, over: object = {}): object {
+  return {
+    id,
+    type: "action",
+    name: id,
+    action: "http.request",
+    config: { method: "GET", url: "https://example.com" },
+    ...over,
+  };
+}
+
+export function mappingStep(id: string, mapping: unknown, over: object = {}): object {
+  return { id, type: "transform", name: id, config: { mapping }, ...over };
+}
+
+/** A condition with a branch for each list of steps, named b0, b1, …, all taken when true. */
+export function conditionStep(id: string, branches: object[][], elseSteps?: object[]): object {
+  return {
+    id,
+    type: "condition",
+    name: id,
+    config: {
+      branches: branches.map((steps, index) => ({
+        id: `b${index}`,
+        when: { left: "{{input.x}}", operator: "exists" },
+        steps,
+      })),
+      ...(elseSteps === undefined ? {} : { else: elseSteps }),
+    },
+  };
+}
+
+/** A condition in the form if/then/else. */
+export function ifStep(id: string, left: unknown, then: object[], otherwise?: unknown): object {
+  return {
+    id,
+    type: "condition",
+    name: id,
+    config: {
+      if: { left, operator: "exists" },
+      // oxlint-disable-next-line unicorn/no-thenable -- the key is part of the contract
+      then,
+      ...(otherwise === undefined ? {} : { else: otherwise }),
+    },
+  };
+}
+
+/** Violations as "path: message", the path joined by dots; empty when the definition is valid. */
+export function problemsOf(definition: DefinitionInput): string[] {
+  const result = validateDefinition({ trigger: { type: "api" }, ...definition });
+  if (result.ok) return [];
+  return result.violations.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+/** Violations of a workflow with these steps. */
+export function stepProblems(...steps: unknown[]): string[] {
+  return problemsOf({ steps });
+}

@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, expect, it } from "@jest/globals";
+import { waitFor } from "@workflow/testkit";
+
+describe("a service process", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("says ready and ends with 0 after %s", async (signal) => {
+    const service = run("works");
+    await service.logged("ready");
+
+    service.kill(signal);
+
+    expect(await service.exit()).toEqual({ code: 0, signal: null });
+    expect(service.messages()).toEqual(["ready", "stopping"]);
+  });
+
+  it("that cannot start ends with 1 and the reason, whatever it left open", async () => {
+    const service = run("fails");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(service.lines[0]).toMatchObject({ level: "fatal", err: { message: "no database" } });
+  });
+
+  it("that is misconfigured ends with 1 and the list of what is wrong", async () => {
+    const service = run("misconfigured");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(service.lines[0]).toMatchObject({
+      level: "fatal",
+      msg: expect.stringContaining("PORT: is required but not set"),
+    });
+  });
+
+  it("that is stopped during its start ends with 0", async () => {
+    const service = run("starts-slowly");
+    await service.logged("starting");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 0, signal: null });
+    expect(service.messages()).not.toContain("ready");
+  });
+
+  it("that does not stop in time ends with 1", async () => {
+    const service = run("hangs");
+    await service.logged("ready");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(service.messages()).toContain("the stop took too long");
+  });
+
+  it("that fails to stop ends with 1", async () => {
+    const service = run("stops-badly");
+    await service.logged("ready");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+  });
+
+  it("that leaves something open ends nevertheless", async () => {
+    const service = run("forgets");
+    await service.logged("ready");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 0, signal: null });
+  });
+
+  it("ends at once at the second signal", async () => {
+    const service = run("hangs-for-long");
+    await service.logged("ready");
+    service.kill("SIGTERM");
+    await service.logged("stopping");
+
+    service.kill("SIGINT");
+
+    expect(await service.exit()).toEqual({ code: null, signal: "SIGINT" });
+  });
+});
+
+/** Starts the example service in a process of its own. */
+function run(behaviour: string) {
+  const program = join(import.meta.dirname, "programs/service.ts");
+  const child = spawn(process.execPath, [program, behaviour], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: { msg?: string }[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => lines.push(JSON.parse(line)));
+  const exited = once(child, "close");
+  const messages = (): (string | undefined)[] => lines.map(({ msg }) => msg);
+  return {
+    lines,
+    messages,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    logged: (message: string) => waitFor(() => messages().includes(message), { timeoutMs: 25_000 }),
+    async exit() {
+      await exited;
+      return { code: child.exitCode, signal: child.signalCode };
+    },
+  };
+}

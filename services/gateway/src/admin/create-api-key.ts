@@ -1,0 +1,51 @@
+import { newUuid } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api-key-format.ts";
+import { insertApiKey } from "../store/api-keys.ts";
+import { nameInput, readInput, scopesInput } from "./inputs.ts";
+
+const input = z.object({
+  companyId: z.uuid("must be the id of a company"),
+  name: nameInput,
+  scopes: scopesInput,
+  expiresAt: z
+    .date()
+    .refine((date) => date.getTime() > Date.now(), "must lie in the future")
+    .optional(),
+  createdBy: z.uuid().optional(),
+});
+
+/** What a new key is for; `createdBy` is the id of the user who asked for it. */
+export type CreateApiKeyInput = z.input<typeof input>;
+
+/** A new key. `key` is shown here only: it is not stored. */
+export interface CreatedApiKey {
+  id: string;
+  key: string;
+}
+
+/**
+ * Makes an API key of a company.
+ *
+ * @throws AppError BAD_REQUEST for a bad name, scope or expiry, NOT_FOUND for an unknown company
+ */
+export async function createApiKey(
+  database: Queryable,
+  request: CreateApiKeyInput,
+): Promise<CreatedApiKey> {
+  const { companyId, name, scopes, expiresAt, createdBy } = readInput(input, request);
+  const id = newUuid();
+  const key = generateApiKey();
+  await insertApiKey(database, {
+    id,
+    companyId,
+    name,
+    keyHash: hashApiKey(key),
+    keyPrefix: apiKeyPrefix(key),
+    scopes,
+    createdBy: createdBy ?? null,
+    expiresAt: expiresAt ?? null,
+  });
+  return { id, key };
+}

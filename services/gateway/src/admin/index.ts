@@ -1,0 +1,10 @@
+export { createApiKey } from "./create-api-key.ts";
+export type { CreateApiKeyInput, CreatedApiKey } from "./create-api-key.ts";
+export { createCompany } from "./create-company.ts";
+export type { CreateCompanyInput, CreatedCompany } from "./create-company.ts";
+export { createUser } from "./create-user.ts";
+export type { CreateUserInput } from "./create-user.ts";
+export { ensureFirstCompany } from "./ensure-first-company.ts";
+export type { FirstCompany } from "./ensure-first-company.ts";
+export { SCOPES, isScope } from "../auth/scopes.ts";
+export type { Scope } from "../auth/scopes.ts";

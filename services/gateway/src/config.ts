@@ -1,0 +1,25 @@
+import { parseConfig, pickSettings } from "@workflow/service";
+import type { Environment } from "@workflow/service";
+import type { z } from "zod";
+
+const settings = pickSettings(
+  "PORT",
+  "DATABASE_URL",
+  "DATABASE_POOL_SIZE",
+  "WORKFLOWS_GRPC_ADDR",
+  "RUNS_GRPC_ADDR",
+  "GRPC_TLS_CERT_FILE",
+  "GRPC_TLS_KEY_FILE",
+  "GRPC_TLS_CA_FILE",
+  "INTERNAL_TOKEN_PRIVATE_KEY",
+  "LOG_LEVEL",
+  "METRICS_PORT",
+).required({ DATABASE_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
+
+/** The settings of a gateway that runs as a process of its own. */
+export type GatewayConfig = z.output<typeof settings>;
+
+/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+export function readConfig(env: Environment): GatewayConfig {
+  return parseConfig(settings, env);
+}

@@ -1,0 +1,36 @@
+import type { Violation } from "@workflow/errors";
+import type { z } from "zod";
+
+/** The problems that zod found, in the form of `error.details` (D3). */
+export function toViolations(error: z.ZodError): Violation[] {
+  return error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
+}
+
+/**
+ * Texts for what zod's checks find where a schema states none: what would be right, to be read
+ * after the name of the field.
+ */
+export function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") {
+    if (issue.input === undefined) return "is required";
+    return `must be ${EXPECTED_TYPES[issue.expected] ?? issue.expected}`;
+  }
+  if (issue.code === "invalid_value") {
+    return issue.input === undefined
+      ? "is required"
+      : `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map(String).join(", ")}`;
+  }
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
+  return undefined;
+}
+
+const EXPECTED_TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "a boolean",
+  object: "an object",
+  array: "an array",
+  date: "a timestamp",
+};

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AppError } from "@workflow/errors";
+
+/** What is known of one request, for its answer and for its line in the log. */
+export interface RequestInfo {
+  readonly requestId: string;
+  /** The caller's W3C trace context, to be handed on (D7). */
+  readonly traceparent: string | undefined;
+  /** performance.now() at the beginning. */
+  readonly startedAt: number;
+  /** The template of the route, for example `/workflows/{id}`, once it is known. */
+  route?: string;
+  companyId?: string;
+  /** What the request failed with. */
+  error?: AppError;
+}
+
+/** Where machines and people find out about the API; on every response (D8). */
+export const LINK_HEADER = [
+  '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
+  '</api/v1/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"',
+  '</docs>; rel="service-doc"; type="text/html"',
+].join(", ");
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+const infos = new WeakMap<IncomingMessage, RequestInfo>();
+
+/** Gives a request its id and its response the headers that every response has. */
+export function beginRequest(request: IncomingMessage, response: ServerResponse): RequestInfo {
+  const given = request.headers["x-request-id"];
+  const traceparent = request.headers["traceparent"];
+  const info: RequestInfo = {
+    requestId: typeof given === "string" && REQUEST_ID.test(given) ? given : newRequestId(),
+    traceparent:
+      typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    startedAt: performance.now(),
+  };
+  infos.set(request, info);
+  response.setHeader("Link", LINK_HEADER);
+  response.setHeader("X-Request-Id", info.requestId);
+  return info;
+}
+
+/** The info that `beginRequest` made. */
+export function requestInfoOf(request: IncomingMessage): RequestInfo {
+  const info = infos.get(request);
+  if (info === undefined) throw new Error("The request was not begun.");
+  return info;
+}
+
+/** An id for a request that brought none. */
+export function newRequestId(): string {
+  return randomUUID();
+}

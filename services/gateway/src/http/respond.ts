@@ -1,0 +1,46 @@
+import type { ServerResponse } from "node:http";
+import type { AppError } from "@workflow/errors";
+import { toErrorBody } from "../errors/error-body.ts";
+import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
+import type { RequestInfo } from "./request-info.ts";
+import { writeJson } from "./write-json.ts";
+import type { Writable } from "./write-json.ts";
+
+/** Answers with a body that is JSON text already. */
+export function sendJsonText(response: ServerResponse, status: number, text: string): void {
+  const body = Buffer.from(text);
+  response.statusCode = status;
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Content-Length", body.length);
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  response.end(body);
+}
+
+/** Answers with the success envelope. */
+export function sendSuccess(
+  response: ServerResponse,
+  status: number,
+  data: Writable,
+  meta?: Writable,
+): void {
+  const metaText = meta === undefined ? "" : `,"meta":${writeJson(meta)}`;
+  sendJsonText(response, status, `{"success":true,"data":${writeJson(data)}${metaText}}`);
+}
+
+/** Answers with the error envelope, and notes the error for the log. */
+export function sendError(response: ServerResponse, info: RequestInfo, error: AppError): void {
+  info.error = error;
+  if (response.headersSent) {
+    // Too late for an envelope: a cut connection at least does not look like success.
+    response.destroy();
+    return;
+  }
+  if (error.retryAfterMs !== undefined) {
+    response.setHeader("Retry-After", Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
+  } else if (error.reason === "UNAVAILABLE") {
+    response.setHeader("Retry-After", 1);
+  }
+  const text = JSON.stringify({ success: false, error: toErrorBody(error, info.requestId) });
+  sendJsonText(response, HTTP_STATUS_BY_REASON[error.reason], text);
+}

@@ -1,0 +1,221 @@
+/** What can be wrong with a text that should be a JSON object fit for storage. */
+export interface JsonProblem {
+  kind: "syntax" | "depth" | "text";
+  /** Index into the text, in UTF-16 units. */
+  position: number;
+}
+
+/** The members of the outermost object, each value as the text that stood there. */
+export type JsonMembers = ReadonlyMap<string, string>;
+
+const DEPTH_MAX = 64;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const LITERAL = /true|false|null/y;
+/** Everything up to the closing quote; what lies behind a backslash is looked at separately. */
+const STRING_CHUNK = /[\x20\x21\x23-\x5b\x5d-\uffff]*/y;
+const HEX4 = /[0-9a-fA-F]{4}/y;
+
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const SIMPLE_ESCAPES = '"\\/bfnrt';
+
+/**
+ * Reads a JSON object (RFC 8259) once, without building it: checks the syntax, that containers are
+ * nested at most 64 deep and that no string holds a NUL or a lone surrogate (D2), and cuts out the
+ * members of the outermost object. Of members with the same name the last counts, as in JSON.parse.
+ *
+ * A text that passes is safe for JSON.parse, and the parts can be handed on as they are: numbers,
+ * key order and keys such as `__proto__` survive. The text must not contain lone surrogates itself.
+ */
+export function scanJsonObject(text: string): JsonMembers | JsonProblem {
+  const scanner = new Scanner(text);
+  try {
+    return scanner.scanRoot();
+  } catch (error) {
+    if (error instanceof ScanFailure) return { kind: error.kind, position: error.position };
+    throw error;
+  }
+}
+
+/** Tells the two outcomes of a scan apart. */
+export function isJsonProblem(outcome: JsonMembers | JsonProblem): outcome is JsonProblem {
+  return "kind" in outcome;
+}
+
+class ScanFailure extends Error {
+  readonly kind: JsonProblem["kind"];
+  readonly position: number;
+
+  constructor(kind: JsonProblem["kind"], position: number) {
+    super(kind);
+    this.kind = kind;
+    this.position = position;
+  }
+}
+
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  scanRoot(): JsonMembers {
+    const members = new Map<string, string>();
+    this.#skipSpace();
+    if (this.#code() !== OPEN_OBJECT) {
+      // Reports what is no JSON at all at its place, and JSON of another type at its beginning.
+      const start = this.#at;
+      this.#scanValue(1);
+      this.#scanEnd();
+      throw new ScanFailure("syntax", start);
+    }
+    this.#scanObject(1, (name, value) => members.set(name, value));
+    this.#scanEnd();
+    return members;
+  }
+
+  #scanEnd(): void {
+    this.#skipSpace();
+    if (this.#at < this.#text.length) this.#fail();
+  }
+
+  #scanValue(depth: number): void {
+    const code = this.#code();
+    if (code === QUOTE) this.#scanString();
+    else if (code === OPEN_OBJECT) this.#scanObject(depth);
+    else if (code === OPEN_ARRAY) this.#scanArray(depth);
+    else if (!this.#take(NUMBER) && !this.#take(LITERAL)) this.#fail();
+  }
+
+  #scanObject(depth: number, onMember?: (name: string, value: string) => void): void {
+    this.#enter(depth);
+    if (this.#takeCode(CLOSE_OBJECT)) return;
+    for (;;) {
+      const nameStart = this.#at;
+      if (this.#code() !== QUOTE) this.#fail();
+      this.#scanString();
+      const nameEnd = this.#at;
+      this.#skipSpace();
+      if (!this.#skipOver(COLON)) this.#fail();
+      const valueStart = this.#at;
+      this.#scanValue(depth + 1);
+      if (onMember !== undefined) {
+        const name: unknown = JSON.parse(this.#text.slice(nameStart, nameEnd));
+        onMember(String(name), this.#text.slice(valueStart, this.#at));
+      }
+      this.#skipSpace();
+      if (this.#takeCode(CLOSE_OBJECT)) return;
+      if (!this.#skipOver(COMMA)) this.#fail();
+    }
+  }
+
+  #scanArray(depth: number): void {
+    this.#enter(depth);
+    if (this.#takeCode(CLOSE_ARRAY)) return;
+    for (;;) {
+      this.#scanValue(depth + 1);
+      this.#skipSpace();
+      if (this.#takeCode(CLOSE_ARRAY)) return;
+      if (!this.#skipOver(COMMA)) this.#fail();
+    }
+  }
+
+  #enter(depth: number): void {
+    if (depth > DEPTH_MAX) throw new ScanFailure("depth", this.#at);
+    this.#at += 1;
+    this.#skipSpace();
+  }
+
+  #scanString(): void {
+    this.#at += 1;
+    for (;;) {
+      this.#take(STRING_CHUNK);
+      const code = this.#code();
+      if (code === QUOTE) {
+        this.#at += 1;
+        return;
+      }
+      if (code !== BACKSLASH) this.#fail();
+      this.#scanEscape();
+    }
+  }
+
+  #scanEscape(): void {
+    const start = this.#at;
+    const letter = this.#text.charAt(start + 1);
+    this.#at += 2;
+    if (letter === "u") {
+      const unit = this.#scanHex4();
+      if (unit === 0 || isLowSurrogate(unit)) throw new ScanFailure("text", start);
+      if (isHighSurrogate(unit)) this.#scanLowSurrogate(start);
+    } else if (letter === "" || !SIMPLE_ESCAPES.includes(letter)) {
+      this.#at = Math.min(start + 1, this.#text.length);
+      this.#fail();
+    }
+  }
+
+  /** An escaped high surrogate needs an escaped low one: decoded UTF-8 holds no halves. */
+  #scanLowSurrogate(start: number): void {
+    if (!this.#text.startsWith("\\u", this.#at)) throw new ScanFailure("text", start);
+    this.#at += 2;
+    if (!isLowSurrogate(this.#scanHex4())) throw new ScanFailure("text", start);
+  }
+
+  #scanHex4(): number {
+    const digits = this.#text.slice(this.#at, this.#at + 4);
+    if (!this.#take(HEX4)) this.#fail();
+    return Number.parseInt(digits, 16);
+  }
+
+  #take(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+
+  #takeCode(code: number): boolean {
+    if (this.#code() !== code) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #skipOver(code: number): boolean {
+    if (!this.#takeCode(code)) return false;
+    this.#skipSpace();
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#code();
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  #code(): number {
+    return this.#text.charCodeAt(this.#at);
+  }
+
+  #fail(): never {
+    throw new ScanFailure("syntax", this.#at);
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

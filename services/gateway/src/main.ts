@@ -1,0 +1,42 @@
+import { createTokenSigner, loadTls } from "@workflow/rpc";
+import {
+  createLogger,
+  createMetricsRegistry,
+  createScope,
+  runMain,
+  startMetricsServer,
+} from "@workflow/service";
+import { readConfig } from "./config.ts";
+import { startGatewayService } from "./service.ts";
+
+/** Above the gateway's own time for draining. */
+const STOP_TIMEOUT_MS = 15_000;
+
+async function start() {
+  const config = readConfig(process.env);
+  const scope = createScope();
+  return scope.guard(async () => {
+    const metricsRegistry = createMetricsRegistry();
+    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    if (metrics !== undefined) scope.defer(() => metrics.close());
+    const gateway = await startGatewayService({
+      port: config.PORT,
+      databaseUrl: config.DATABASE_URL,
+      databasePoolSize: config.DATABASE_POOL_SIZE,
+      workflowsGrpcAddress: config.WORKFLOWS_GRPC_ADDR,
+      runsGrpcAddress: config.RUNS_GRPC_ADDR,
+      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
+      grpcTls: await loadTls({
+        certFile: config.GRPC_TLS_CERT_FILE,
+        keyFile: config.GRPC_TLS_KEY_FILE,
+        caFile: config.GRPC_TLS_CA_FILE,
+      }),
+      logger: createLogger({ name: "gateway", level: config.LOG_LEVEL }),
+      metricsRegistry,
+    });
+    scope.defer(() => gateway.stop());
+    return { stop: () => scope.close() };
+  });
+}
+
+await runMain("gateway", start, { stopTimeoutMs: STOP_TIMEOUT_MS });

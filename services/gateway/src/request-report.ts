@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { Histogram } from "prom-client";
+import type { Registry } from "prom-client";
+import type { RequestInfo } from "./http/request-info.ts";
+
+/** Notes a request when its response is done or given up. */
+export type RequestReport = (
+  info: RequestInfo,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void;
+
+/** From quick reads to synchronous runs of minutes. */
+const BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/**
+ * Writes one log line a request, with the error where there is one, and observes its duration. Never
+ * headers, query strings or bodies: they can hold secrets.
+ */
+export function createRequestReport(logger: Logger, registry?: Registry): RequestReport {
+  const duration =
+    registry === undefined
+      ? undefined
+      : new Histogram({
+          name: "gateway_http_request_duration_seconds",
+          help: "Time from the head of a request to the end of its response.",
+          labelNames: ["method", "route", "status"],
+          buckets: BUCKETS_S,
+          registers: [registry],
+        });
+  return (info, request, response) => {
+    const durationMs = performance.now() - info.startedAt;
+    const { requestId, companyId, error } = info;
+    const route = info.route ?? "unmatched";
+    const method = request.method ?? "";
+    const status = response.statusCode;
+    const isComplete = response.writableFinished;
+    duration?.observe({ method, route, status }, durationMs / 1000);
+    const line = {
+      requestId,
+      company: companyId,
+      method,
+      route,
+      status,
+      code: error?.reason,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      ...(isComplete ? {} : { disconnected: true }),
+    };
+    if (error === undefined || status < 500) logger.info(line, "request");
+    else logger.error({ ...line, err: error }, "request failed");
+  };
+}

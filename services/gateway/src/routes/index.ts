@@ -1,0 +1,34 @@
+import type { Route } from "../route.ts";
+import { cancelRun } from "./runs/cancel-run.ts";
+import { getRunLogs } from "./runs/get-run-logs.ts";
+import { getRun } from "./runs/get-run.ts";
+import { listRuns } from "./runs/list-runs.ts";
+import { activateWorkflow } from "./workflows/activate-workflow.ts";
+import { createWorkflow } from "./workflows/create-workflow.ts";
+import { deleteWorkflow } from "./workflows/delete-workflow.ts";
+import { getWorkflow } from "./workflows/get-workflow.ts";
+import { listWorkflowRuns } from "./workflows/list-workflow-runs.ts";
+import { listWorkflows } from "./workflows/list-workflows.ts";
+import { pauseWorkflow } from "./workflows/pause-workflow.ts";
+import { runWorkflow } from "./workflows/run-workflow.ts";
+import { updateWorkflow } from "./workflows/update-workflow.ts";
+
+/** Every route of the API, below its base. Routing and all that is generated comes from this table. */
+export const ROUTES: readonly Route[] = [
+  listWorkflows,
+  createWorkflow,
+  getWorkflow,
+  updateWorkflow,
+  deleteWorkflow,
+  activateWorkflow,
+  pauseWorkflow,
+  runWorkflow,
+  listWorkflowRuns,
+  listRuns,
+  getRun,
+  getRunLogs,
+  cancelRun,
+];
+
+export type { Bucket, Method, Route } from "../route.ts";
+export type { Scope } from "../auth/scopes.ts";

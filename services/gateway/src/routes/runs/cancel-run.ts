@@ -1,0 +1,21 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { runStatusName } from "./run-json.ts";
+
+export const cancelRun = route({
+  method: "POST",
+  path: "/runs/{id}/cancel",
+  scope: "workflows:execute",
+  bucket: "execute",
+  summary: "Cancel a run that has not ended",
+  params: { id: "The run's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The run is cancelled." },
+  handler: async ({ runs, call }, { params }) => {
+    const run = await runs.cancelRun({ runId: params.id }, call);
+    return {
+      status: 200,
+      data: { id: run.id, status: runStatusName(run.status), message: "The run was cancelled." },
+    };
+  },
+});

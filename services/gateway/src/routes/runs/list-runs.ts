@@ -1,0 +1,27 @@
+import { isUuid } from "@workflow/db";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageMeta } from "../page-meta.ts";
+import { runFilters, toListRunsRequest } from "./run-filters.ts";
+import { runListItemJson } from "./run-json.ts";
+
+export const listRuns = route({
+  method: "GET",
+  path: "/runs",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "List runs, newest first",
+  params: {},
+  query: runFilters.extend({ workflowId: z.string().optional() }),
+  body: NO_BODY,
+  responses: { 200: "A page of runs." },
+  handler: async ({ runs, call }, { query }) => {
+    const { workflowId = "" } = query;
+    if (query.workflowId !== undefined && !isUuid(workflowId)) {
+      // No workflow has such an id, so none of its runs exist (D1).
+      return { status: 200, data: [], meta: pageMeta(undefined) };
+    }
+    const page = await runs.listRuns(toListRunsRequest(workflowId, query), call);
+    return { status: 200, data: page.runs.map(runListItemJson), meta: pageMeta(page.page) };
+  },
+});

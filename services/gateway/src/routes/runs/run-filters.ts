@@ -1,0 +1,52 @@
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
+import { z } from "zod";
+import { pageFields, timestamp } from "../fields.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "./run-json.ts";
+
+/** What `status=active` stands for. */
+const ACTIVE_STATUSES = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL];
+
+/** The query parameters of run lists (D33). */
+export const runFilters = z.object({
+  status: z
+    .enum([
+      "pending",
+      "running",
+      "waiting_approval",
+      "completed",
+      "failed",
+      "suspended",
+      "cancelled",
+      "timeout",
+      "active",
+    ])
+    .optional(),
+  triggerType: z.enum(["api", "webhook", "schedule", "manual"]).optional(),
+  createdAfter: timestamp.optional(),
+  createdBefore: timestamp.optional(),
+  tag: z.string().max(255, "must have at most 255 characters").default(""),
+  ...pageFields,
+});
+
+/** The request for a page of runs: of one workflow, or with an empty id of all. */
+export function toListRunsRequest(
+  workflowId: string,
+  filters: z.output<typeof runFilters>,
+): ListRunsRequest {
+  const { status, triggerType, createdAfter, createdBefore, tag, limit, cursor } = filters;
+  return {
+    workflowId,
+    statuses: toStatuses(status),
+    triggerType: triggerType === undefined ? TriggerType.UNSPECIFIED : TRIGGER_TYPES[triggerType],
+    createdAfter,
+    createdBefore,
+    tag,
+    page: { limit, cursor },
+  };
+}
+
+function toStatuses(status: keyof typeof RUN_STATUSES | "active" | undefined): RunStatus[] {
+  if (status === undefined) return [];
+  return status === "active" ? [...ACTIVE_STATUSES] : [RUN_STATUSES[status]];
+}

@@ -1,0 +1,108 @@
+import type { ExecutionError } from "@workflow/proto/common/v1/common";
+import { RunStatus, StepStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import type { Run, StepAttempt, StepResult } from "@workflow/proto/runs/v1/runs";
+import { RawJson, rawOrNull } from "../../http/write-json.ts";
+import type { Writable } from "../../http/write-json.ts";
+
+/** The statuses of a run by their names in the REST contract. */
+export const RUN_STATUSES = {
+  pending: RunStatus.PENDING,
+  running: RunStatus.RUNNING,
+  waiting_approval: RunStatus.WAITING_APPROVAL,
+  suspended: RunStatus.SUSPENDED,
+  completed: RunStatus.COMPLETED,
+  failed: RunStatus.FAILED,
+  cancelled: RunStatus.CANCELLED,
+  timeout: RunStatus.TIMEOUT,
+} as const;
+
+/** What can start a run, by the names in the REST contract. */
+export const TRIGGER_TYPES = {
+  api: TriggerType.API,
+  webhook: TriggerType.WEBHOOK,
+  schedule: TriggerType.SCHEDULE,
+  manual: TriggerType.MANUAL,
+} as const;
+
+const STEP_STATUSES = {
+  success: StepStatus.SUCCESS,
+  error: StepStatus.ERROR,
+  skipped: StepStatus.SKIPPED,
+} as const;
+
+const RUN_STATUS_NAMES = namesOf<RunStatus>(RUN_STATUSES);
+const TRIGGER_TYPE_NAMES = namesOf<TriggerType>(TRIGGER_TYPES);
+const STEP_STATUS_NAMES = namesOf<StepStatus>(STEP_STATUSES);
+
+/** The contract's name of a run's status. */
+export function runStatusName(status: RunStatus): string {
+  return RUN_STATUS_NAMES.get(status) ?? "unknown";
+}
+
+/** A run as lists show it: without input, output, step results and task-runtime id. */
+export function runListItemJson(run: Run) {
+  return {
+    id: run.id,
+    workflowId: run.workflowId,
+    workflowVersion: run.workflowVersion,
+    status: runStatusName(run.status),
+    triggerType: TRIGGER_TYPE_NAMES.get(run.triggerType) ?? "unknown",
+    startedAt: run.startedAt ?? null,
+    completedAt: run.completedAt ?? null,
+    createdAt: run.createdAt ?? null,
+    durationMs: run.durationMs ?? null,
+    error: errorJson(run.error),
+    restartedFromRunId: run.restartedFromRunId,
+  };
+}
+
+/** A run in full. */
+export function runJson(run: Run): Writable {
+  return {
+    ...runListItemJson(run),
+    triggerRuntimeRunId: run.taskRuntimeRunId ?? null,
+    input: rawOrNull(run.inputJson),
+    output: rawOrNull(run.outputJson),
+    stepResults: run.stepResults.map(stepResultJson),
+  };
+}
+
+/** What one step did (D26). */
+export function stepResultJson(result: StepResult): Writable {
+  const { previousAttempts } = result;
+  return {
+    stepId: result.stepId,
+    path: result.path,
+    type: result.type,
+    status: STEP_STATUS_NAMES.get(result.status) ?? "unknown",
+    startedAt: result.startedAt ?? null,
+    completedAt: result.completedAt ?? null,
+    durationMs: stepDurationMs(result),
+    input: rawOrNull(result.inputJson),
+    output: rawOrNull(result.outputJson),
+    error: errorJson(result.error),
+    attempt: result.attempt,
+    previousAttempts: previousAttempts.length > 0 ? previousAttempts.map(attemptJson) : undefined,
+    reused: result.reused || undefined,
+  };
+}
+
+/** Why a run or a step failed, null when it did not. */
+export function errorJson(error: ExecutionError | undefined): Writable {
+  if (error === undefined) return null;
+  const { code, message, detailsJson } = error;
+  return { code, message, details: detailsJson === "" ? undefined : new RawJson(detailsJson) };
+}
+
+function attemptJson({ attempt, startedAt, error }: StepAttempt): Writable {
+  return { attempt, startedAt: startedAt ?? null, error: errorJson(error) };
+}
+
+function stepDurationMs({ startedAt, completedAt }: StepResult): number | null {
+  if (startedAt === undefined || completedAt === undefined) return null;
+  return completedAt.getTime() - startedAt.getTime();
+}
+
+function namesOf<Value>(values: Readonly<Record<string, Value>>): Map<Value, string> {
+  return new Map(Object.entries(values).map(([name, value]) => [value, name]));
+}

@@ -1,0 +1,17 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const deleteWorkflow = route({
+  method: "DELETE",
+  path: "/workflows/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  summary: "Archive a workflow",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The workflow is archived." },
+  handler: async ({ workflows, call }, { params }) => {
+    await workflows.archiveWorkflow({ workflowId: params.id }, call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { workflowJson } from "./workflow-json.ts";
+
+export const getWorkflow = route({
+  method: "GET",
+  path: "/workflows/{id}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a workflow",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The workflow with its steps." },
+  handler: async ({ workflows, call }, { params }) => {
+    const workflow = await workflows.getWorkflow({ workflowId: params.id }, call);
+    return { status: 200, data: workflowJson(workflow) };
+  },
+});

@@ -1,0 +1,28 @@
+import { NO_BODY, route } from "../../route.ts";
+import { pageMeta } from "../page-meta.ts";
+import { runFilters, toListRunsRequest } from "../runs/run-filters.ts";
+import { runListItemJson } from "../runs/run-json.ts";
+
+export const listWorkflowRuns = route({
+  method: "GET",
+  path: "/workflows/{id}/runs",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "List the runs of a workflow, newest first",
+  params: { id: "The workflow's id." },
+  query: runFilters,
+  body: NO_BODY,
+  responses: { 200: "A page of runs." },
+  handler: async ({ workflows, runs, call, callWithScope }, { params, query }) => {
+    // The list knows nothing of workflows that were never run, nor of those that do not exist.
+    const [page, workflow] = await Promise.allSettled([
+      runs.listRuns(toListRunsRequest(params.id, query), call),
+      workflows.getWorkflow({ workflowId: params.id }, callWithScope("workflows:read")),
+    ]);
+    // A bad cursor is a 400, which goes before a 404 (D2).
+    if (page.status === "rejected") throw page.reason;
+    if (workflow.status === "rejected") throw workflow.reason;
+    const { runs: items, page: info } = page.value;
+    return { status: 200, data: items.map(runListItemJson), meta: pageMeta(info) };
+  },
+});

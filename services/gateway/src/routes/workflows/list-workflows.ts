@@ -1,0 +1,34 @@
+import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageFields } from "../fields.ts";
+import { pageMeta } from "../page-meta.ts";
+import { WORKFLOW_STATUSES, workflowJson } from "./workflow-json.ts";
+
+export const listWorkflows = route({
+  method: "GET",
+  path: "/workflows",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List workflows, newest first; archived ones only when asked for",
+  params: {},
+  query: z.object({
+    status: z.enum(["draft", "active", "paused", "archived"]).optional(),
+    search: z.string().max(255, "must have at most 255 characters").default(""),
+    ...pageFields,
+  }),
+  body: NO_BODY,
+  responses: { 200: "A page of workflows." },
+  handler: async ({ workflows, call }, { query }) => {
+    const { status, search, limit, cursor } = query;
+    const page = await workflows.listWorkflows(
+      {
+        status: status === undefined ? WorkflowStatus.UNSPECIFIED : WORKFLOW_STATUSES[status],
+        search,
+        page: { limit, cursor },
+      },
+      call,
+    );
+    return { status: 200, data: page.workflows.map(workflowJson), meta: pageMeta(page.page) };
+  },
+});

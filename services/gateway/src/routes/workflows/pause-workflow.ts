@@ -1,0 +1,21 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { workflowStatusName } from "./workflow-json.ts";
+
+export const pauseWorkflow = route({
+  method: "POST",
+  path: "/workflows/{id}/pause",
+  scope: "workflows:write",
+  bucket: "write",
+  summary: "Pause an active workflow",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The workflow is paused: nothing starts it any more." },
+  handler: async ({ workflows, call }, { params }) => {
+    const workflow = await workflows.pauseWorkflow({ workflowId: params.id }, call);
+    return {
+      status: 200,
+      data: { id: workflow.id, status: workflowStatusName(workflow.status) },
+    };
+  },
+});

@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError, isAppError } from "@workflow/errors";
+import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
+import { NO_QUERY, route } from "../../route.ts";
+import type { RouteContext } from "../../route.ts";
+import { idempotencyKey, runOptions } from "./run-options.ts";
+import { toRunReply } from "./run-reply.ts";
+import { workflowStatusName } from "./workflow-json.ts";
+
+const INPUT_BYTES_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** Beyond the time that a synchronous run is waited for, so that the service answers first. */
+const WAIT_MARGIN_MS = 10_000;
+
+export const runWorkflow = route({
+  method: "POST",
+  path: "/workflows/{id}/run",
+  scope: "workflows:execute",
+  bucket: "execute",
+  summary: "Start a run of an active workflow, and in sync mode wait for its end",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: { schema: runOptions, optional: true, bytesMax: BODY_BYTES_MAX },
+  responses: {
+    200: "The run completed, or the idempotency key names a run that was started before.",
+    202: "The run was started and has not ended, or has failed and onFailure is switch_to_async.",
+  },
+  handler: async (context, { params, body, rawJson }) => {
+    const inputJson = rawJson("input");
+    if (inputJson !== undefined && Buffer.byteLength(inputJson) > INPUT_BYTES_MAX) {
+      throw new AppError("PAYLOAD_TOO_LARGE", `input must be at most ${INPUT_BYTES_MAX} bytes.`);
+    }
+    const started = await startRun(context, {
+      workflowId: params.id,
+      inputJson,
+      connectionId: body.connectionId,
+      idempotencyKey: resolveIdempotencyKey(body.idempotencyKey, context.headers),
+      triggerType: TriggerType.API,
+      waitMs: body.mode === "sync" ? body.maxExecutionTimeMs : 0,
+    });
+    return toRunReply(started, body, context.requestId);
+  },
+});
+
+/** The key of the body or of the header `Idempotency-Key`; both may be given when they agree (D25). */
+function resolveIdempotencyKey(
+  inBody: string | undefined,
+  headers: IncomingHttpHeaders,
+): string | undefined {
+  const header = headers["idempotency-key"];
+  const inHeader = Array.isArray(header) ? header.join(",") : header;
+  if (inHeader === undefined) return inBody;
+  const checked = idempotencyKey.safeParse(inHeader);
+  if (!checked.success) throw badKey(checked.error.issues[0]?.message ?? "is not valid");
+  if (inBody !== undefined && inBody !== inHeader) {
+    throw badKey("must be the same in the body and in the header Idempotency-Key");
+  }
+  return inHeader;
+}
+
+function badKey(message: string): AppError {
+  return new AppError("BAD_REQUEST", `The request is not valid: idempotencyKey ${message}.`, {
+    violations: [{ path: ["idempotencyKey"], message }],
+  });
+}
+
+async function startRun(
+  context: RouteContext,
+  request: StartRunRequest,
+): Promise<StartRunResponse> {
+  const call =
+    request.waitMs === 0
+      ? context.call
+      : { ...context.call, timeoutMs: request.waitMs + WAIT_MARGIN_MS };
+  try {
+    return await context.runs.startRun(request, call);
+  } catch (error) {
+    if (!isAppError(error) || error.reason !== "NOT_FOUND") throw error;
+    throw await explainNotDeployed(context, request.workflowId);
+  }
+}
+
+/**
+ * The execution plane knows only workflows that were active once; the control plane tells whether
+ * there is one at all. Rejects with its NOT_FOUND when there is none.
+ */
+async function explainNotDeployed(context: RouteContext, workflowId: string): Promise<AppError> {
+  const { workflows, callWithScope } = context;
+  const workflow = await workflows.getWorkflow({ workflowId }, callWithScope("workflows:read"));
+  if (workflow.status === WorkflowStatus.ACTIVE) {
+    const message = "The workflow's activation is not complete yet. Try again shortly.";
+    return new AppError("UNAVAILABLE", message, { retryAfterMs: 1_000 });
+  }
+  return new AppError("WORKFLOW_NOT_ACTIVE", "The workflow is not active.", {
+    details: { currentStatus: workflowStatusName(workflow.status) },
+  });
+}

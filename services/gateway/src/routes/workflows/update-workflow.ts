@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { jsonArray, jsonObject, workflowName } from "../fields.ts";
+import { clearableFields, textUnlessNull } from "./definition-fields.ts";
+import { workflowJson } from "./workflow-json.ts";
+
+/** The fields of the body, each with its name in the update mask. */
+const MASK_PATHS = [
+  ["name", "name"],
+  ["description", "description"],
+  ["trigger", "trigger_json"],
+  ["steps", "steps_json"],
+  ["inputSchema", "input_schema_json"],
+  ["outputSchema", "output_schema_json"],
+  ["settings", "settings_json"],
+] as const;
+
+export const updateWorkflow = route({
+  method: "PUT",
+  path: "/workflows/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  summary: "Replace the given fields of a workflow; an active one gets a new version",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: {
+    optional: true,
+    schema: z.object({
+      name: workflowName.optional(),
+      description: z.string().nullish(),
+      trigger: jsonObject.optional(),
+      steps: jsonArray.optional(),
+      ...clearableFields,
+      changeSummary: z.string().nullish(),
+    }),
+  },
+  responses: { 200: "The workflow as it is now." },
+  handler: async ({ workflows, call }, { params, body, rawJson }) => {
+    const workflow = await workflows.updateWorkflow(
+      {
+        workflowId: params.id,
+        // Fields that are absent stay as they are; null clears one, by being named without a value.
+        updateMask: MASK_PATHS.filter(([field]) => body[field] !== undefined).map(
+          ([, path]) => path,
+        ),
+        name: body.name,
+        description: body.description ?? undefined,
+        triggerJson: rawJson("trigger"),
+        stepsJson: rawJson("steps"),
+        inputSchemaJson: textUnlessNull(rawJson("inputSchema")),
+        outputSchemaJson: textUnlessNull(rawJson("outputSchema")),
+        settingsJson: textUnlessNull(rawJson("settings")),
+        changeSummary: body.changeSummary ?? undefined,
+      },
+      call,
+    );
+    return { status: 200, data: workflowJson(workflow) };
+  },
+});

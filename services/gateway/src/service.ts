@@ -1,0 +1,121 @@
+import { databaseErrorToAppError, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import type { RpcTls, TokenSigner } from "@workflow/rpc";
+import { createScope, loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createApp } from "./app.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import { createLastUsedRecorder } from "./auth/last-used.ts";
+import type { LastUsedRecorder } from "./auth/last-used.ts";
+import { createReadiness } from "./health.ts";
+import { listenHttp } from "./http/server.ts";
+import { createRequestReport } from "./request-report.ts";
+import type { Backends } from "./route.ts";
+import { ROUTES } from "./routes/index.ts";
+
+export interface GatewayServiceOptions {
+  databaseUrl: string;
+  databasePoolSize: number;
+  /** The address to listen on; all addresses of the machine by default. */
+  host?: string;
+  /** 0 picks a free port. */
+  port: number;
+  workflowsGrpcAddress: string;
+  runsGrpcAddress: string;
+  /** Signs the identity that goes along with each call of a service. */
+  tokenSigner: TokenSigner;
+  grpcTls?: RpcTls | undefined;
+  logger: Logger;
+  /** Where the gateway's metrics are registered; without one none are taken. */
+  metricsRegistry?: Registry | undefined;
+}
+
+export interface RunningGateway {
+  readonly host: string;
+  readonly port: number;
+  /** Unready, no new connections, requests under way finished (10 s), everything closed. */
+  stop(): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+const LAST_USED_FLUSH_MS = 5_000;
+
+/**
+ * Starts the gateway: the only REST surface of the system. The services behind it need not be there
+ * yet; requests that need one answer 503 meanwhile.
+ *
+ * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the port is taken
+ */
+export async function startGatewayService(options: GatewayServiceOptions): Promise<RunningGateway> {
+  const { logger } = options;
+  const scope = createScope();
+  return scope.guard(async () => {
+    const database = await openDatabase({
+      connectionUri: options.databaseUrl,
+      role: "workflow_gateway",
+      maxConnections: options.databasePoolSize,
+      applicationName: "workflow-gateway",
+      onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
+    });
+    scope.defer(() => database.end());
+    const backends = connectBackends(options);
+    scope.defer(() => Object.values(backends).forEach((client) => client.close()));
+    const lastUsed = startLastUsedRecorder(database, logger, scope);
+    const readiness = createReadiness(database, backends);
+    const app = createApp({
+      routes: ROUTES,
+      authenticator: createAuthenticator({
+        database,
+        onUse: (apiKeyId) => lastUsed.record(apiKeyId),
+        toAppError: databaseErrorToAppError,
+      }),
+      backends,
+      readiness,
+      report: createRequestReport(logger, options.metricsRegistry),
+    });
+    const server = await listenHttp(app, options.host ?? "0.0.0.0", options.port);
+    scope.defer(() => server.close(DRAIN_MS));
+    scope.defer(() => readiness.setStopping());
+    return { host: server.host, port: server.port, stop: () => scope.close() };
+  });
+}
+
+function startLastUsedRecorder(database: Database, logger: Logger, scope: Scope): LastUsedRecorder {
+  const recorder = createLastUsedRecorder(database);
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "api-key-last-used",
+    signal: stopping.signal,
+    intervalMs: LAST_USED_FLUSH_MS,
+    logger,
+    run: () => recorder.flush(),
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+    await recorder.flush().catch((error: unknown) => {
+      logger.warn({ err: error }, "the last uses of API keys were not recorded");
+    });
+  });
+  return recorder;
+}
+
+function connectBackends(options: GatewayServiceOptions): Backends {
+  const { workflowsGrpcAddress, runsGrpcAddress, tokenSigner, grpcTls } = options;
+  const common = { minter: createTokenMinter(tokenSigner), tls: grpcTls };
+  return {
+    workflows: createRpcClient(WorkflowsServiceService, {
+      ...common,
+      address: workflowsGrpcAddress,
+    }),
+    runs: createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress }),
+  };
+}
+
+export { ROUTES } from "./routes/index.ts";
+export { API_BASE } from "./app.ts";

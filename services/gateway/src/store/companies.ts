@@ -1,0 +1,82 @@
+import { constraintOf, sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { z } from "zod";
+
+const nothing = z.object({});
+const existence = z.object({ exists: z.boolean() });
+
+/** Any fixed number: whoever holds it decides whether the database gets its first company. */
+const FIRST_COMPANY_LOCK = 7_320_419_022_302;
+
+/** What a person may do in a company (D10). */
+export type Role = "owner" | "admin" | "member" | "viewer";
+
+/** A person to be stored. */
+export interface NewUser {
+  id: string;
+  /** In lower case. */
+  email: string;
+  name: string;
+  passwordHash: string;
+}
+
+/** Stores a company. */
+export async function insertCompany(
+  database: Queryable,
+  company: { id: string; name: string },
+): Promise<void> {
+  await database.query(sql.type(nothing)`
+    insert into gateway.companies (id, name) values (${company.id}, ${company.name})
+  `);
+}
+
+/** Stores a person. Throws CONFLICT when the e-mail address is taken. */
+export async function insertUser(database: Queryable, user: NewUser): Promise<void> {
+  try {
+    await database.query(sql.type(nothing)`
+      insert into gateway.users (id, email, name, password_hash)
+      values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
+    `);
+  } catch (error) {
+    if (constraintOf(error) !== "users_email_key") throw error;
+    throw new AppError("CONFLICT", "A user with this e-mail address already exists.", {
+      cause: error,
+    });
+  }
+}
+
+/** Makes a person a member of a company. Throws NOT_FOUND when the company does not exist. */
+export async function insertMembership(
+  database: Queryable,
+  membership: { companyId: string; userId: string; role: Role },
+): Promise<void> {
+  try {
+    await database.query(sql.type(nothing)`
+      insert into gateway.memberships (company_id, user_id, role)
+      values (${membership.companyId}, ${membership.userId}, ${membership.role})
+    `);
+  } catch (error) {
+    if (constraintOf(error) !== "memberships_company_fkey") throw error;
+    throw new AppError("NOT_FOUND", "Company not found", { cause: error });
+  }
+}
+
+/** Whether there is a company at present. */
+export async function hasCompany(database: Queryable): Promise<boolean> {
+  const { exists } = await database.one(sql.type(existence)`
+    select exists (select from gateway.companies) as exists
+  `);
+  return exists;
+}
+
+/**
+ * Whether there is no company yet. The answer stays true until the transaction ends: others who ask
+ * meanwhile wait for it.
+ */
+export async function lockWhetherEmpty(transaction: Transaction): Promise<boolean> {
+  await transaction.query(sql.type(nothing)`
+    select from (select pg_advisory_xact_lock(${FIRST_COMPANY_LOCK})) as lock
+  `);
+  return !(await hasCompany(transaction));
+}

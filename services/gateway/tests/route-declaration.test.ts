@@ -1,0 +1,57 @@
+import { describe, expect, it } from "@jest/globals";
+import { createApp } from "../src/app.ts";
+import type { AppOptions } from "../src/app.ts";
+import { NO_BODY, NO_QUERY, route } from "../src/route.ts";
+
+const plain = {
+  method: "GET",
+  bucket: "read",
+  summary: "A route",
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "Done." },
+} as const;
+const reply = async () => ({ status: 200, data: null }) as const;
+
+describe("a route declaration", () => {
+  it("does not compile without a scope, with an unknown one or with undescribed parameters", () => {
+    // @ts-expect-error no scope
+    route({ ...plain, path: "/things", params: {}, handler: reply });
+    // @ts-expect-error no such scope
+    route({ ...plain, path: "/things", scope: "things:read", params: {}, handler: reply });
+    // @ts-expect-error the parameter is not described
+    route({ ...plain, path: "/things/{id}", scope: "runs:read", params: {}, handler: reply });
+    // @ts-expect-error a status that is not declared
+    route({
+      ...plain,
+      path: "/things",
+      scope: "runs:read",
+      params: {},
+      handler: async () => ({ status: 202, data: null }),
+    });
+    expect(
+      route({ ...plain, path: "/things", scope: "runs:read", params: {}, handler: reply }),
+    ).toMatchObject({
+      path: "/things",
+      scope: "runs:read",
+    });
+  });
+
+  it("is refused at the start when method and path are taken", () => {
+    const once = route({
+      ...plain,
+      path: "/things",
+      scope: "runs:read",
+      params: {},
+      handler: reply,
+    });
+    const options: AppOptions = {
+      routes: [once, once],
+      authenticator: { authenticate: () => Promise.reject(new Error("not called")) },
+      backends: Object.create(null),
+      readiness: { missing: async () => [], setStopping: () => {} },
+      report: () => {},
+    };
+    expect(() => createApp(options)).toThrow("GET /things");
+  });
+});

@@ -1,0 +1,111 @@
+import { AppError } from "@workflow/errors";
+import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
+import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
+import type { RequestOf, ResponseOf, RpcContext, RpcDefinition, RpcServer } from "@workflow/rpc";
+import type { Logger } from "pino";
+
+/** What a double does when one of its methods is called. */
+export type Handlers<D extends RpcDefinition> = {
+  -readonly [Name in keyof D]: (
+    request: RequestOf<D[Name]>,
+    context: RpcContext,
+  ) => Promise<ResponseOf<D[Name]>>;
+};
+
+/** One call that a double received. */
+export interface RecordedCall {
+  method: string;
+  request: unknown;
+  context: RpcContext;
+}
+
+/** Real gRPC servers in place of the services; tests replace what their methods do. */
+export interface BackendDoubles {
+  workflows: Handlers<WorkflowsServiceService>;
+  runs: Handlers<RunsServiceService>;
+  calls: RecordedCall[];
+  workflowsAddress: string;
+  runsAddress: string;
+  workflowsServer: RpcServer;
+  close(): Promise<void>;
+}
+
+const notFound = (what: string) => async (): Promise<never> => {
+  throw new AppError("NOT_FOUND", `${what} not found`);
+};
+
+export async function startBackendDoubles(
+  publicKeyPem: string,
+  logger: Logger,
+): Promise<BackendDoubles> {
+  const calls: RecordedCall[] = [];
+  const workflows: Handlers<WorkflowsServiceService> = {
+    createWorkflow: notFound("Workflow"),
+    getWorkflow: notFound("Workflow"),
+    listWorkflows: notFound("Workflow"),
+    updateWorkflow: notFound("Workflow"),
+    archiveWorkflow: notFound("Workflow"),
+    activateWorkflow: notFound("Workflow"),
+    pauseWorkflow: notFound("Workflow"),
+  };
+  const runs: Handlers<RunsServiceService> = {
+    startRun: notFound("Workflow"),
+    getRun: notFound("Run"),
+    listRuns: notFound("Run"),
+    cancelRun: notFound("Run"),
+  };
+  const verifier = createTokenVerifier({ publicKeys: [publicKeyPem] });
+  /** Looks the handler up at each call, so that tests may replace it. */
+  function double<Request, Response>(
+    method: string,
+    scopes: string,
+    handler: () => (request: Request, context: RpcContext) => Promise<Response>,
+  ) {
+    return rpc<Request, Response>({
+      scopes,
+      handler: (request, context) => {
+        calls.push({ method, request, context });
+        return handler()(request, context);
+      },
+    });
+  }
+
+  const workflowsServer = createRpcServer({ logger, verifier });
+  const readScope = "workflows:read";
+  const writeScope = "workflows:write";
+  workflowsServer.add(WorkflowsServiceService, {
+    createWorkflow: double("createWorkflow", writeScope, () => workflows.createWorkflow),
+    getWorkflow: double("getWorkflow", readScope, () => workflows.getWorkflow),
+    listWorkflows: double("listWorkflows", readScope, () => workflows.listWorkflows),
+    updateWorkflow: double("updateWorkflow", writeScope, () => workflows.updateWorkflow),
+    archiveWorkflow: double("archiveWorkflow", writeScope, () => workflows.archiveWorkflow),
+    activateWorkflow: double("activateWorkflow", writeScope, () => workflows.activateWorkflow),
+    pauseWorkflow: double("pauseWorkflow", writeScope, () => workflows.pauseWorkflow),
+  });
+  const runsServer = createRpcServer({ logger, verifier });
+  runsServer.add(RunsServiceService, {
+    startRun: double("startRun", "workflows:execute", () => runs.startRun),
+    getRun: double("getRun", "runs:read", () => runs.getRun),
+    listRuns: double("listRuns", "runs:read", () => runs.listRuns),
+    cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
+  });
+
+  const [workflowsBound, runsBound] = await Promise.all([
+    workflowsServer.listen("127.0.0.1:0"),
+    runsServer.listen("127.0.0.1:0"),
+  ]);
+  workflowsServer.setServing(true);
+  runsServer.setServing(true);
+  return {
+    workflows,
+    runs,
+    calls,
+    workflowsAddress: workflowsBound.address,
+    runsAddress: runsBound.address,
+    workflowsServer,
+    close: async () => {
+      await Promise.all([workflowsServer.close(100), runsServer.close(100)]);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
+import { createTestDatabase } from "@workflow/testkit";
+import pino from "pino";
+import { Registry } from "prom-client";
+import { createCompany } from "../../src/admin/index.ts";
+import type { CreatedCompany } from "../../src/admin/index.ts";
+import { startGatewayService } from "../../src/service.ts";
+import type { RunningGateway } from "../../src/service.ts";
+import { startBackendDoubles } from "./backends.ts";
+import type { BackendDoubles } from "./backends.ts";
+
+/** A gateway on a port of its own, with its database and doubles of the services behind it. */
+export interface TestGateway {
+  gateway: RunningGateway;
+  url: string;
+  database: Database;
+  company: CreatedCompany;
+  backends: BackendDoubles;
+  registry: Registry;
+  /** The lines of the gateway's log. */
+  logLines: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+/** An answer, its body read and parsed. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // Tests state what they expect of it.
+  body: unknown;
+}
+
+export async function startTestGateway(): Promise<TestGateway> {
+  const testDatabase = await createTestDatabase();
+  const database = await openDatabase({
+    connectionUri: testDatabase.connectionUri,
+    role: "workflow_gateway",
+    maxConnections: 2,
+    applicationName: "gateway-test",
+  });
+  const { privateKeyPem, publicKeyPem } = generateSigningKey();
+  const logLines: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line) => void logLines.push(JSON.parse(line)) });
+  const backends = await startBackendDoubles(publicKeyPem, pino({ level: "silent" }));
+  const registry = new Registry();
+  const gateway = await startGatewayService({
+    databaseUrl: testDatabase.connectionUri,
+    databasePoolSize: 4,
+    host: "127.0.0.1",
+    port: 0,
+    workflowsGrpcAddress: backends.workflowsAddress,
+    runsGrpcAddress: backends.runsAddress,
+    tokenSigner: createTokenSigner({ privateKeyPem }),
+    logger,
+    metricsRegistry: registry,
+  });
+  const company = await createCompany(database, {
+    name: "Acme",
+    email: "owner@acme.example",
+    password: "correct horse",
+  });
+  return {
+    gateway,
+    url: `http://127.0.0.1:${gateway.port}`,
+    database,
+    company,
+    backends,
+    registry,
+    logLines,
+    close: async () => {
+      await gateway.stop();
+      await backends.close();
+      await database.end();
+      await testDatabase.close();
+    },
+  };
+}
+
+/** Sends a request with the company's API key unless told otherwise. */
+export async function call(
+  { url, company }: Pick<TestGateway, "url" | "company">,
+  method: string,
+  path: string,
+  options: { body?: unknown; headers?: Record<string, string>; key?: string | null } = {},
+): Promise<Answer> {
+  const { body, headers = {}, key = company.apiKey } = options;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key === null ? {} : { "x-api-key": key }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: toBody(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+}
+
+function toBody(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+}

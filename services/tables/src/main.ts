@@ -1,0 +1,19 @@
+import { loadTls, readVerificationKey } from "@workflow/rpc";
+import { createLogger, runMain } from "@workflow/service";
+import { readConfig } from "./config.ts";
+import { startTablesService } from "./service.ts";
+
+/** Above the server's own time for finishing calls. */
+const STOP_TIMEOUT_MS = 15_000;
+
+await runMain("tables", start, { stopTimeoutMs: STOP_TIMEOUT_MS });
+
+async function start() {
+  const config = readConfig(process.env);
+  return startTablesService({
+    grpcAddress: config.TABLES_GRPC_ADDR,
+    tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+    grpcTls: await loadTls(config.tlsFiles),
+    logger: createLogger({ name: "tables", level: config.LOG_LEVEL }),
+  });
+}

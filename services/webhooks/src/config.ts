@@ -1,0 +1,27 @@
+import type { RpcTlsFiles } from "@workflow/rpc";
+import { parseConfig, pickSettings } from "@workflow/service";
+import type { Environment } from "@workflow/service";
+import type { z } from "zod";
+
+const settings = pickSettings(
+  "WEBHOOKS_GRPC_ADDR",
+  "GRPC_TLS_CERT_FILE",
+  "GRPC_TLS_KEY_FILE",
+  "GRPC_TLS_CA_FILE",
+  "INTERNAL_TOKEN_PUBLIC_KEYS",
+  "LOG_LEVEL",
+).required({ INTERNAL_TOKEN_PUBLIC_KEYS: true });
+
+/** The settings of a webhooks service that runs as a process of its own. */
+export type WebhooksConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
+
+/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+export function readConfig(env: Environment): WebhooksConfig {
+  const config = parseConfig(settings, env);
+  const tlsFiles = {
+    certFile: config.GRPC_TLS_CERT_FILE,
+    keyFile: config.GRPC_TLS_KEY_FILE,
+    caFile: config.GRPC_TLS_CA_FILE,
+  };
+  return { ...config, tlsFiles };
+}

@@ -1,0 +1,52 @@
+table workflows.cursor_key
+  column only_row boolean not null default true
+  column key bytea not null
+  constraint cursor_key_pkey PRIMARY KEY (only_row)
+  constraint cursor_key_single CHECK (only_row)
+
+table workflows.workflow_versions
+  column workflow_id uuid not null
+  column version integer not null
+  column company_id uuid not null
+  column name text not null
+  column description text
+  column trigger json not null
+  column steps json not null
+  column input_schema json
+  column output_schema json
+  column settings json
+  column change_summary text
+  column created_at timestamp(3) with time zone not null
+  column archived_at timestamp(3) with time zone not null
+  constraint workflow_versions_pkey PRIMARY KEY (workflow_id, version)
+  constraint workflow_versions_workflow_fkey FOREIGN KEY (workflow_id) REFERENCES workflows.workflows(id)
+
+table workflows.workflows
+  column id uuid not null
+  column company_id uuid not null
+  column name text not null
+  column description text
+  column status text not null
+  column version integer not null default 1
+  column trigger json not null
+  column steps json not null
+  column input_schema json
+  column output_schema json
+  column settings json
+  column cloned_from uuid
+  column content_bytes integer not null
+  column content_revision bigint not null default 1
+  column change_summary text
+  column deploy_revision bigint not null default 0
+  column deployed_revision bigint not null default 0
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  column version_created_at timestamp(3) with time zone not null default now()
+  constraint workflows_deployed_not_ahead CHECK (((deployed_revision >= 0) AND (deployed_revision <= deploy_revision)))
+  constraint workflows_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  constraint workflows_pkey PRIMARY KEY (id)
+  constraint workflows_status_known CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
+  constraint workflows_version_positive CHECK ((version >= 1))
+  CREATE INDEX workflows_due_idx ON workflows.workflows USING btree (id) WHERE (deploy_revision > deployed_revision)
+  CREATE INDEX workflows_list_by_status_idx ON workflows.workflows USING btree (company_id, status, created_at DESC, id DESC)
+  CREATE INDEX workflows_list_idx ON workflows.workflows USING btree (company_id, created_at DESC, id DESC) WHERE (status <> 'archived'::text)

@@ -1,0 +1,9 @@
+import type { CursorCodec, Database } from "@workflow/db";
+import type { HandOver } from "./deployment/hand-over.ts";
+
+/** What the RPC handlers work with. */
+export interface ServiceContext {
+  database: Database;
+  cursors: CursorCodec;
+  handOver: HandOver;
+}

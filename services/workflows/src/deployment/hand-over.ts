@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "@workflow/errors";
+import type { RpcContext } from "@workflow/rpc";
+import type { WorkflowKey } from "../store/workflow-row.ts";
+import { pushDeployment } from "./push-deployment.ts";
+import type { PushDependencies } from "./push-deployment.ts";
+
+/** Hands over what a request has just committed; see `createHandOver`. */
+export type HandOver = (key: WorkflowKey, context: RpcContext) => Promise<void>;
+
+/** How long a request waits for the execution plane in all, and for one answer of it. */
+const PATIENCE_MS = 5_000;
+const ATTEMPT_MS = 2_000;
+/** Kept from the caller's own deadline, so that our answer still reaches it. */
+const ANSWER_MARGIN_MS = 250;
+
+const BACKOFF_FIRST_MS = 50;
+const BACKOFF_MAX_MS = 800;
+
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * The hand-over of a request: returns once the execution plane knows the workflow's newest state.
+ * When it can't be reached in time, throws UNAVAILABLE; the change is committed all the same, and
+ * the repair loop, which is woken at once, brings it over.
+ */
+export function createHandOver(dependencies: PushDependencies, wakeRepair: () => void): HandOver {
+  return async (key, context) => {
+    const { signal, requestId, traceparent, log } = context;
+    const giveUpAt = Math.min(
+      Date.now() + PATIENCE_MS,
+      context.deadline.getTime() - ANSWER_MARGIN_MS,
+    );
+    for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
+      const deadline = new Date(Math.min(Date.now() + ATTEMPT_MS, giveUpAt));
+      try {
+        await pushDeployment(dependencies, key, { deadline, signal, requestId, traceparent });
+        return;
+      } catch (error) {
+        const canWait = Date.now() + backoffMs < giveUpAt && !signal.aborted;
+        if (!canWait) {
+          wakeRepair();
+          log.warn({ err: error, workflowId: key.workflowId }, "hand-over left to the repair loop");
+          throw notHandedOverYet(error);
+        }
+      }
+      // An abort ends the pause early; the next attempt then fails at once.
+      await sleep(backoffMs, undefined, { signal }).catch(() => {});
+    }
+  };
+}
+
+function notHandedOverYet(cause: unknown): AppError {
+  return new AppError(
+    "UNAVAILABLE",
+    "The change is recorded, but the execution plane could not be reached yet. It will take effect by itself.",
+    { retryAfterMs: RETRY_AFTER_MS, cause },
+  );
+}

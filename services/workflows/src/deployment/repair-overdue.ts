@@ -1,0 +1,53 @@
+import { isAppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import { listOverdueKeys } from "../store/deployments.ts";
+import type { WorkflowKey } from "../store/workflow-row.ts";
+import { pushDeployment } from "./push-deployment.ts";
+import type { PushDependencies } from "./push-deployment.ts";
+
+/** Workflows whose hand-over is attempted at the same time. */
+const BATCH_SIZE = 8;
+const ATTEMPT_MS = 5_000;
+
+/**
+ * One sweep over all workflows whose hand-over is overdue: what a killed process left behind, and
+ * what requests gave up on. Several replicas may sweep at once, pushes are idempotent. Workflows
+ * that fail are left for the next sweep and do not keep the others back; only when nothing of a
+ * batch gets through, the execution plane is taken to be away and the sweep ends.
+ */
+export async function repairOverdue(
+  dependencies: PushDependencies,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  let afterId: string | null = null;
+  do {
+    const batch = await listOverdueKeys(dependencies.database, afterId, BATCH_SIZE);
+    const failures = await pushAll(dependencies, batch, signal);
+    if (failures.length > 0 && !signal.aborted) {
+      const counts = { failed: failures.length, attempted: batch.length };
+      logger.warn({ err: failures[0], ...counts }, "deployments could not be handed over");
+    }
+    const isAway = failures.length === batch.length && failures.every(isUnavailable);
+    if (batch.length < BATCH_SIZE || isAway) return;
+    afterId = batch.at(-1)?.workflowId ?? null;
+  } while (!signal.aborted);
+}
+
+/** Pushes all of them and returns the errors of those that failed. */
+async function pushAll(
+  dependencies: PushDependencies,
+  keys: readonly WorkflowKey[],
+  signal: AbortSignal,
+): Promise<unknown[]> {
+  const deadline = new Date(Date.now() + ATTEMPT_MS);
+  const outcomes = await Promise.allSettled(
+    keys.map((key) => pushDeployment(dependencies, key, { deadline, signal })),
+  );
+  return outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+}
+
+/** As opposed to being refused, which concerns one workflow only. */
+function isUnavailable(error: unknown): boolean {
+  return isAppError(error) && error.reason === "UNAVAILABLE";
+}

@@ -1,0 +1,38 @@
+import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
+import {
+  createLogger,
+  createMetricsRegistry,
+  createScope,
+  runMain,
+  startMetricsServer,
+} from "@workflow/service";
+import { readConfig } from "./config.ts";
+import { startWorkflowsService } from "./service.ts";
+
+/** Above the server's own time for finishing calls. */
+const STOP_TIMEOUT_MS = 15_000;
+
+await runMain("workflows", start, { stopTimeoutMs: STOP_TIMEOUT_MS });
+
+async function start() {
+  const config = readConfig(process.env);
+  const scope = createScope();
+  return scope.guard(async () => {
+    const metricsRegistry = createMetricsRegistry();
+    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    scope.defer(() => metrics?.close());
+    const service = await startWorkflowsService({
+      databaseUrl: config.DATABASE_URL,
+      databasePoolSize: config.DATABASE_POOL_SIZE,
+      grpcAddress: config.WORKFLOWS_GRPC_ADDR,
+      runsGrpcAddress: config.RUNS_GRPC_ADDR,
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
+      grpcTls: await loadTls(config.tlsFiles),
+      logger: createLogger({ name: "workflows", level: config.LOG_LEVEL }),
+      metricsRegistry,
+    });
+    scope.defer(() => service.stop());
+    return { stop: () => scope.close() };
+  });
+}

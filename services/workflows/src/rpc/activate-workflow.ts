@@ -1,0 +1,44 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { ActivateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { parseStored, requireExecutable } from "../domain/content.ts";
+import { canBecome, transitionRefused } from "../domain/status.ts";
+import { getWorkflow } from "../store/get-workflow.ts";
+import { activate as activateRow } from "../store/set-status.ts";
+import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { requireWorkflowKey } from "./workflow-key.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/** How often a workflow may change between its validation and its activation. */
+const ATTEMPTS_MAX = 5;
+
+/** Makes a draft or paused workflow active and deploys it before the answer (D22). */
+export function activateWorkflow({
+  database,
+  handOver,
+}: ServiceContext): UnaryMethod<ActivateWorkflowRequest, Workflow> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      const key = requireWorkflowKey(request.workflowId, context);
+      const row = await activate(database, key);
+      await handOver(key, context);
+      return toWorkflowMessage(row);
+    },
+  });
+}
+
+/** Activates exactly what was validated: when it changed meanwhile, looks at it again. */
+async function activate(database: Database, key: WorkflowKey): Promise<WorkflowRow> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const current = await getWorkflow(database, key);
+    if (!canBecome(current.status, "active")) throw transitionRefused(current.status, "active");
+    requireExecutable(parseStored(current));
+    const row = await activateRow(database, key, current.contentRevision);
+    if (row !== null) return row;
+  }
+  throw new AppError("CONFLICT", "The workflow keeps changing. Try again.");
+}

@@ -1,0 +1,28 @@
+import type { ArchiveWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { getWorkflow } from "../store/get-workflow.ts";
+import { archive } from "../store/set-status.ts";
+import { requireWorkflowKey } from "./workflow-key.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/**
+ * Archives a workflow. Archiving it again changes nothing and is fine (D21), but still waits until
+ * the execution plane has withdrawn it: a caller may repeat what was answered UNAVAILABLE.
+ */
+export function archiveWorkflow({
+  database,
+  handOver,
+}: ServiceContext): UnaryMethod<ArchiveWorkflowRequest, Workflow> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      const key = requireWorkflowKey(request.workflowId, context);
+      // Null means missing, or archived already: nothing leads out of that status.
+      const row = (await archive(database, key)) ?? (await getWorkflow(database, key));
+      await handOver(key, context);
+      return toWorkflowMessage(row);
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import { newUuid } from "@workflow/db";
+import type { CreateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { measureContent, parseContent, requireExecutable } from "../domain/content.ts";
+import type { WorkflowContent } from "../domain/content.ts";
+import { insertWorkflow } from "../store/insert-workflow.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/** Stores a new workflow as draft, version 1. */
+export function createWorkflow({
+  database,
+}: ServiceContext): UnaryMethod<CreateWorkflowRequest, Workflow> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      const content = toContent(request);
+      const contentBytes = measureContent(content);
+      requireExecutable(parseContent(content));
+      const key = { companyId: context.identity.companyId, workflowId: newUuid() };
+      return toWorkflowMessage(await insertWorkflow(database, key, content, contentBytes));
+    },
+  });
+}
+
+function toContent(request: CreateWorkflowRequest): WorkflowContent {
+  return {
+    name: request.name,
+    description: request.description ?? null,
+    triggerJson: request.triggerJson,
+    stepsJson: request.stepsJson,
+    inputSchemaJson: request.inputSchemaJson ?? null,
+    outputSchemaJson: request.outputSchemaJson ?? null,
+    settingsJson: request.settingsJson ?? null,
+  };
+}

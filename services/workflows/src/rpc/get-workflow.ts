@@ -1,0 +1,20 @@
+import type { GetWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { getWorkflow as getRow } from "../store/get-workflow.ts";
+import { requireWorkflowKey } from "./workflow-key.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/** Returns one workflow, archived ones included (D21). */
+export function getWorkflow({
+  database,
+}: ServiceContext): UnaryMethod<GetWorkflowRequest, Workflow> {
+  return rpc({
+    scopes: "workflows:read",
+    async handler(request, context) {
+      const key = requireWorkflowKey(request.workflowId, context);
+      return toWorkflowMessage(await getRow(database, key));
+    },
+  });
+}

@@ -1,0 +1,134 @@
+import { fileURLToPath } from "node:url";
+import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
+import {
+  createRpcClient,
+  createRpcServer,
+  createTokenMinter,
+  createTokenVerifier,
+} from "@workflow/rpc";
+import type { RpcServer, RpcTls, TokenSigner, VerificationKey } from "@workflow/rpc";
+import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import type { Loop, Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { ServiceContext } from "./context.ts";
+import { createHandOver } from "./deployment/hand-over.ts";
+import type { PushDependencies } from "./deployment/push-deployment.ts";
+import { repairOverdue } from "./deployment/repair-overdue.ts";
+import { activateWorkflow } from "./rpc/activate-workflow.ts";
+import { archiveWorkflow } from "./rpc/archive-workflow.ts";
+import { createWorkflow } from "./rpc/create-workflow.ts";
+import { getWorkflow } from "./rpc/get-workflow.ts";
+import { listWorkflows } from "./rpc/list-workflows.ts";
+import { pauseWorkflow } from "./rpc/pause-workflow.ts";
+import { updateWorkflow } from "./rpc/update-workflow.ts";
+import { getCursorKey } from "./store/cursor-key.ts";
+
+/** What the service needs from its surroundings. */
+export interface WorkflowsServiceOptions {
+  databaseUrl: string;
+  databasePoolSize: number;
+  /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
+  grpcAddress: string;
+  /** Where the runs service is found. */
+  runsGrpcAddress: string;
+  /** Whose tokens callers may show. */
+  tokenPublicKeys: readonly VerificationKey[];
+  /** Signs the tokens that the service shows to the runs service. */
+  tokenSigner: TokenSigner;
+  grpcTls?: RpcTls | undefined;
+  logger: Logger;
+  /** Where request metrics are registered; without one none are taken. */
+  metricsRegistry?: Registry | undefined;
+}
+
+/** A service that accepts calls. */
+export interface RunningService {
+  /** The address it is really bound to. */
+  grpcAddress: string;
+  /** Finishes running calls and gives everything back. */
+  stop(): Promise<void>;
+}
+
+const DATABASE_ROLE = "workflow_workflows";
+const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
+const REPAIR_INTERVAL_MS = 1_000;
+
+/**
+ * Starts the control plane. The runs service need not be there yet; what has to be handed over to it
+ * waits meanwhile.
+ *
+ * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the address is taken;
+ * nothing stays open then
+ */
+export async function startWorkflowsService(
+  options: WorkflowsServiceOptions,
+): Promise<RunningService> {
+  const { logger } = options;
+  const scope = createScope();
+  return scope.guard(async () => {
+    const database = await openDatabase({
+      connectionUri: options.databaseUrl,
+      role: DATABASE_ROLE,
+      maxConnections: options.databasePoolSize,
+      applicationName: "workflow-workflows",
+      onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
+    });
+    scope.defer(() => database.end());
+    const cursors = createCursorCodec(await getCursorKey(database));
+    const deployments = createRpcClient(DeploymentsServiceService, {
+      address: options.runsGrpcAddress,
+      minter: createTokenMinter(options.tokenSigner),
+      tls: options.grpcTls,
+    });
+    scope.defer(() => deployments.close());
+    const repair = startRepair({ database, deployments }, logger, scope);
+    const handOver = createHandOver({ database, deployments }, () => repair.wake());
+    const server = createServer({ database, cursors, handOver }, options);
+    scope.defer(() => server.close());
+    const bound = await server.listen(options.grpcAddress);
+    server.setServing(true);
+    return { grpcAddress: bound.address, stop: () => scope.close() };
+  });
+}
+
+/** The loop that brings over what requests and killed processes left behind. */
+function startRepair(dependencies: PushDependencies, logger: Logger, scope: Scope): Loop {
+  const stopping = new AbortController();
+  const repair = loop({
+    name: "repair-overdue-deployments",
+    signal: stopping.signal,
+    intervalMs: REPAIR_INTERVAL_MS,
+    logger,
+    run: (signal) => repairOverdue(dependencies, logger, signal),
+  });
+  scope.defer(() => {
+    stopping.abort();
+    return repair.done;
+  });
+  return repair;
+}
+
+function createServer(context: ServiceContext, options: WorkflowsServiceOptions): RpcServer {
+  const { metricsRegistry } = options;
+  const server = createRpcServer({
+    logger: options.logger,
+    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
+    toAppError: databaseErrorToAppError,
+    tls: options.grpcTls,
+    protoRoot: PROTO_ROOT,
+    ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
+  });
+  server.add(WorkflowsServiceService, {
+    createWorkflow: createWorkflow(context),
+    getWorkflow: getWorkflow(context),
+    listWorkflows: listWorkflows(context),
+    updateWorkflow: updateWorkflow(context),
+    archiveWorkflow: archiveWorkflow(context),
+    activateWorkflow: activateWorkflow(context),
+    pauseWorkflow: pauseWorkflow(context),
+  });
+  return server;
+}

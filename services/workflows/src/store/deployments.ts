@@ -1,0 +1,85 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import { STATUSES } from "../domain/status.ts";
+import type { WorkflowKey } from "./workflow-row.ts";
+
+const dueDeploymentRow = z.object({
+  revision: z.number(),
+  status: z.enum(STATUSES),
+  name: z.string(),
+  version: z.number(),
+  triggerJson: z.string(),
+  stepsJson: z.string(),
+  inputSchemaJson: z.string().nullable(),
+  outputSchemaJson: z.string().nullable(),
+  settingsJson: z.string().nullable(),
+});
+
+/** What the execution plane has to know of a workflow, as it is at this moment. */
+export type DueDeployment = z.infer<typeof dueDeploymentRow>;
+
+/** Null when the execution plane knows the newest state already. */
+export async function findDueDeployment(
+  database: Queryable,
+  key: WorkflowKey,
+): Promise<DueDeployment | null> {
+  return database.maybeOne(sql.prepared("workflows_find_due_deployment", dueDeploymentRow)`
+    select
+      deploy_revision as revision,
+      status,
+      name,
+      version,
+      trigger::text as "triggerJson",
+      steps::text as "stepsJson",
+      input_schema::text as "inputSchemaJson",
+      output_schema::text as "outputSchemaJson",
+      settings::text as "settingsJson"
+    from workflows.workflows
+    where id = ${key.workflowId}
+      and company_id = ${key.companyId}
+      and deploy_revision > deployed_revision
+  `);
+}
+
+/** Notes that the execution plane knows a revision; an older one than noted before changes nothing. */
+export async function markDeployed(
+  database: Queryable,
+  key: WorkflowKey,
+  revision: number,
+): Promise<void> {
+  await database.query(sql.prepared("workflows_mark_deployed", z.object({}))`
+    update workflows.workflows
+    set deployed_revision = ${revision}
+    where id = ${key.workflowId}
+      and company_id = ${key.companyId}
+      and deployed_revision < ${revision}
+  `);
+}
+
+const NIL_UUID = "00000000-0000-0000-0000-000000000000";
+
+const dueKeyRow = z.object({ companyId: z.string(), workflowId: z.string() });
+
+/** Younger changes are left to the request that made them and is still handing them over. */
+const DUE_AGE_MIN_MS = 1_000;
+
+/**
+ * Workflows whose hand-over is overdue, of every company: the repair loop works for all of them. In
+ * the order of their ids, beginning after one; null: from the first.
+ */
+export async function listOverdueKeys(
+  database: Queryable,
+  afterId: string | null,
+  limit: number,
+): Promise<readonly WorkflowKey[]> {
+  return database.any(sql.prepared("workflows_list_overdue_keys", dueKeyRow)`
+    select company_id as "companyId", id as "workflowId"
+    from workflows.workflows
+    where deploy_revision > deployed_revision
+      and updated_at < clock_timestamp() - make_interval(secs => ${DUE_AGE_MIN_MS / 1_000})
+      and id > ${afterId ?? NIL_UUID}
+    order by id
+    limit ${limit}
+  `);
+}

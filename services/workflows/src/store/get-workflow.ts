@@ -1,0 +1,43 @@
+import { sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { workflowColumns, workflowRow } from "./workflow-row.ts";
+import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
+
+/** Throws NOT_FOUND for a workflow that is missing or of another company. */
+export async function getWorkflow(database: Queryable, key: WorkflowKey): Promise<WorkflowRow> {
+  const row = await database.maybeOne(sql.prepared("workflows_get", workflowRow)`
+    select ${workflowColumns}
+    from workflows.workflows as workflow
+    where workflow.id = ${key.workflowId}
+      and workflow.company_id = ${key.companyId}
+  `);
+  return row ?? throwNotFound();
+}
+
+/**
+ * Like `getWorkflow`, and keeps every other change of the workflow waiting until the transaction
+ * ends.
+ */
+export async function lockWorkflow(
+  transaction: Transaction,
+  key: WorkflowKey,
+): Promise<WorkflowRow> {
+  const row = await transaction.maybeOne(sql.prepared("workflows_lock", workflowRow)`
+    select ${workflowColumns}
+    from workflows.workflows as workflow
+    where workflow.id = ${key.workflowId}
+      and workflow.company_id = ${key.companyId}
+    for update
+  `);
+  return row ?? throwNotFound();
+}
+
+/** The one answer for workflows that are missing, of another company or named by a wrong id (D1). */
+export function workflowNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Workflow not found");
+}
+
+function throwNotFound(): never {
+  throw workflowNotFound();
+}

@@ -1,0 +1,26 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import type { WorkflowContent } from "../domain/content.ts";
+import { workflowColumns, workflowRow } from "./workflow-row.ts";
+import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
+
+/** Stores a new workflow as draft, version 1. */
+export async function insertWorkflow(
+  database: Queryable,
+  key: WorkflowKey,
+  content: WorkflowContent,
+  contentBytes: number,
+): Promise<WorkflowRow> {
+  return database.one(sql.prepared("workflows_insert", workflowRow)`
+    insert into workflows.workflows as workflow (
+      id, company_id, name, description, status, trigger, steps, input_schema, output_schema,
+      settings, content_bytes
+    )
+    values (
+      ${key.workflowId}, ${key.companyId}, ${content.name}, ${content.description}, 'draft',
+      ${content.triggerJson}, ${content.stepsJson}, ${content.inputSchemaJson},
+      ${content.outputSchemaJson}, ${content.settingsJson}, ${contentBytes}
+    )
+    returning ${workflowColumns}
+  `);
+}

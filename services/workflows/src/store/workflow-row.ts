@@ -1,0 +1,48 @@
+import { sql } from "@workflow/db";
+import { z } from "zod";
+import { STATUSES } from "../domain/status.ts";
+
+/** A workflow as stored. Definition fields hold the caller's JSON text, unparsed. */
+export const workflowRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  status: z.enum(STATUSES),
+  version: z.number(),
+  triggerJson: z.string(),
+  stepsJson: z.string(),
+  inputSchemaJson: z.string().nullable(),
+  outputSchemaJson: z.string().nullable(),
+  settingsJson: z.string().nullable(),
+  clonedFrom: z.string().nullable(),
+  contentRevision: z.number(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+
+/** A workflow as stored. */
+export type WorkflowRow = z.infer<typeof workflowRow>;
+
+/** Names one workflow of one company. */
+export interface WorkflowKey {
+  companyId: string;
+  workflowId: string;
+}
+
+/** The columns of `workflowRow`, of a table or query that is called `workflow` there. */
+export const workflowColumns = sql.fragment`
+  workflow.id,
+  workflow.name,
+  workflow.description,
+  workflow.status,
+  workflow.version,
+  workflow.trigger::text as "triggerJson",
+  workflow.steps::text as "stepsJson",
+  workflow.input_schema::text as "inputSchemaJson",
+  workflow.output_schema::text as "outputSchemaJson",
+  workflow.settings::text as "settingsJson",
+  workflow.cloned_from as "clonedFrom",
+  workflow.content_revision as "contentRevision",
+  workflow.created_at as "createdAt",
+  workflow.updated_at as "updatedAt"
+`;

@@ -1,0 +1,266 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
+import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
+import { waitFor } from "@workflow/testkit";
+import {
+  createActive,
+  errorOf,
+  newIdentity,
+  startHarness,
+  stepsJson,
+  validWorkflow,
+} from "./support/harness.ts";
+import type { Harness } from "./support/harness.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterEach(() => {
+  harness.runs.failure = null;
+  harness.runs.gate = async () => {};
+});
+afterAll(() => harness.close());
+
+const away = new AppError("UNAVAILABLE", "away");
+
+/** Shorter than the service's own patience, so that a test need not sit it out. */
+const impatient = { timeoutMs: 700 };
+
+async function deployedStatus(workflowId: string, status: DeploymentStatus): Promise<void> {
+  await waitFor(() => harness.runs.deployed.get(workflowId)?.status === status, {
+    what: `deployment status ${status}`,
+  });
+}
+
+describe("handing over to the execution plane", () => {
+  it("sends status, revision and content of each change in order, before the answer", async () => {
+    const identity = newIdentity();
+    const request = validWorkflow({
+      name: "Handed",
+      inputSchemaJson: '{"type":"object"}',
+      outputSchemaJson: "{}",
+      settingsJson: '{"timeoutMs":1000}',
+    });
+    const { id } = await harness.client.createWorkflow(request, { identity });
+    const key = { workflowId: id };
+    const known = () => harness.runs.deployed.get(id);
+
+    await harness.client.activateWorkflow(key, { identity });
+    const { description: _, ...content } = request;
+    expect(known()).toEqual({
+      workflowId: id,
+      revision: 1,
+      status: DeploymentStatus.ACTIVE,
+      content: { ...content, version: 1 },
+    });
+    await harness.client.pauseWorkflow(key, { identity });
+    expect(known()).toMatchObject({
+      revision: 2,
+      status: DeploymentStatus.PAUSED,
+      content: undefined,
+    });
+    await harness.client.activateWorkflow(key, { identity });
+    expect(known()).toMatchObject({
+      revision: 3,
+      status: DeploymentStatus.ACTIVE,
+      content: { version: 1 },
+    });
+    await harness.client.updateWorkflow(
+      { workflowId: id, updateMask: ["steps_json"], stepsJson: stepsJson("bye") },
+      { identity },
+    );
+    expect(known()).toMatchObject({
+      revision: 4,
+      content: { version: 2, stepsJson: stepsJson("bye") },
+    });
+    await harness.client.archiveWorkflow(key, { identity });
+    expect(known()).toMatchObject({
+      revision: 5,
+      status: DeploymentStatus.ARCHIVED,
+      content: undefined,
+    });
+    expect(harness.runs.requestsFor(id).map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("acts as the workflows service for the workflow's company, under the caller's request id", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    await harness.client.activateWorkflow({ workflowId: id }, { identity, requestId: "req-77" });
+    const put = harness.runs.received.find(({ request }) => request.workflowId === id);
+    expect(put).toMatchObject({
+      requestId: "req-77",
+      identity: {
+        companyId: identity.companyId,
+        principal: { type: "service", id: "workflows" },
+        scopes: ["internal:deployments"],
+      },
+    });
+  });
+
+  it("names a workflow in one way, however the caller writes its id", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    const answer = await harness.client.activateWorkflow(
+      { workflowId: id.toUpperCase() },
+      { identity },
+    );
+    expect(answer.id).toBe(id);
+    expect(harness.runs.deployed.has(id)).toBe(true);
+  });
+
+  it("withdraws a paused workflow for good when it is archived", async () => {
+    const identity = newIdentity();
+    const { id } = await createActive(harness.client, identity);
+    await harness.client.pauseWorkflow({ workflowId: id }, { identity });
+    await harness.client.archiveWorkflow({ workflowId: id }, { identity });
+    expect(harness.runs.deployed.get(id)?.status).toBe(DeploymentStatus.ARCHIVED);
+  });
+
+  it("is tried again within the request while the execution plane is away for a moment", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    harness.runs.failure = away;
+    const activation = harness.client.activateWorkflow({ workflowId: id }, { identity });
+    await waitFor(() => harness.runs.requestsFor(id).length >= 2, { what: "a second attempt" });
+    harness.runs.failure = null;
+    expect((await activation).status).toBe(WorkflowStatus.ACTIVE);
+    expect(harness.runs.deployed.get(id)?.status).toBe(DeploymentStatus.ACTIVE);
+  });
+
+  it("also gets over refused connections", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    await harness.runs.stop();
+    const activation = harness.client.activateWorkflow({ workflowId: id }, { identity });
+    await waitFor(() =>
+      harness.database.maybeOne(sql.unsafe`
+        select id from workflows.workflows where id = ${id} and status = 'active'
+      `),
+    );
+    await harness.runs.start();
+    expect((await activation).status).toBe(WorkflowStatus.ACTIVE);
+    expect(harness.runs.deployed.get(id)?.status).toBe(DeploymentStatus.ACTIVE);
+  });
+});
+
+describe("a hand-over that does not succeed in time", () => {
+  it("is answered UNAVAILABLE with a time to retry; the change stays and takes effect by itself", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    harness.runs.failure = away;
+    const error = await errorOf(
+      harness.client.activateWorkflow({ workflowId: id }, { identity, ...impatient }),
+    );
+    expect(error.reason).toBe("UNAVAILABLE");
+    expect(error.message).toContain("recorded");
+    expect(error.retryAfterMs).toBeGreaterThan(0);
+    const stored = await harness.client.getWorkflow({ workflowId: id }, { identity });
+    expect(stored.status).toBe(WorkflowStatus.ACTIVE);
+
+    harness.runs.failure = null;
+    await deployedStatus(id, DeploymentStatus.ACTIVE);
+  });
+
+  it("of several changes ends with the newest of them", async () => {
+    const identity = newIdentity();
+    const { id } = await createActive(harness.client, identity);
+    harness.runs.failure = away;
+    const options = { identity, ...impatient };
+    const rename = { workflowId: id, updateMask: ["name"], name: "Renamed" };
+    await errorOf(harness.client.updateWorkflow(rename, options));
+    await errorOf(harness.client.pauseWorkflow({ workflowId: id }, options));
+    await errorOf(harness.client.activateWorkflow({ workflowId: id }, options));
+    harness.runs.failure = null;
+    await waitFor(() => harness.runs.deployed.get(id)?.revision === 4, { what: "revision 4" });
+    expect(harness.runs.deployed.get(id)).toMatchObject({
+      status: DeploymentStatus.ACTIVE,
+      content: { name: "Renamed", version: 2 },
+    });
+  });
+
+  it("is waited for again when an archive is repeated", async () => {
+    const identity = newIdentity();
+    const { id } = await createActive(harness.client, identity);
+    harness.runs.failure = away;
+    const key = { workflowId: id };
+    await errorOf(harness.client.archiveWorkflow(key, { identity, ...impatient }));
+    await errorOf(harness.client.archiveWorkflow(key, { identity, ...impatient }));
+    harness.runs.failure = null;
+    await harness.client.archiveWorkflow(key, { identity });
+    expect(harness.runs.deployed.get(id)?.status).toBe(DeploymentStatus.ARCHIVED);
+  });
+
+  it("does not keep others back when the execution plane refuses many of them", async () => {
+    const identity = newIdentity();
+    const stuck = new Set<string>();
+    for (let count = 0; count < 20; count += 1) {
+      stuck.add((await createActive(harness.client, identity)).id);
+    }
+    // Ids sort by time: in the order of ids this one comes last.
+    const fine = await createActive(harness.client, identity);
+    harness.runs.gate = async () => {
+      if (stuck.has(harness.runs.received.at(-1)?.request.workflowId ?? "")) {
+        throw new AppError("BAD_REQUEST", "refused");
+      }
+    };
+    await harness.database.query(sql.unsafe`
+      update workflows.workflows
+      set deploy_revision = deploy_revision + 1, updated_at = now() - interval '1 minute'
+      where id = any(${sql.array([...stuck, fine.id], "uuid")})
+    `);
+    await waitFor(() => harness.runs.deployed.get(fine.id)?.revision === 2, {
+      what: "the fine one",
+    });
+    for (const id of stuck) expect(harness.runs.deployed.get(id)?.revision).toBe(1);
+    harness.runs.gate = async () => {};
+    await waitFor(() => [...stuck].every((id) => harness.runs.deployed.get(id)?.revision === 2), {
+      what: "the stuck ones",
+    });
+  });
+
+  it("is made up for after the process ended between commit and push", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    harness.runs.failure = away;
+    await errorOf(harness.client.activateWorkflow({ workflowId: id }, { identity, ...impatient }));
+    await harness.stopService();
+    harness.runs.failure = null;
+    expect(harness.runs.deployed.has(id)).toBe(false);
+    await harness.startService();
+    await deployedStatus(id, DeploymentStatus.ACTIVE);
+    await waitFor(() =>
+      harness.database.maybeOne(sql.unsafe`
+        select id from workflows.workflows where id = ${id} and deployed_revision = deploy_revision
+      `),
+    );
+  });
+});
+
+describe("a push that arrives late", () => {
+  it("does not bring back the older state, and is not noted as the newest one", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    // The first push hangs in the execution plane before it takes effect.
+    harness.runs.gate = () =>
+      harness.runs.requestsFor(id).at(-1)?.revision === 1 ? released : Promise.resolve();
+    const activation = harness.client.activateWorkflow({ workflowId: id }, { identity });
+    await waitFor(() => harness.runs.requestsFor(id).length > 0, { what: "the first push" });
+    await harness.client.pauseWorkflow({ workflowId: id }, { identity });
+    release();
+    await activation;
+
+    expect(harness.runs.deployed.get(id)).toMatchObject({
+      revision: 2,
+      status: DeploymentStatus.PAUSED,
+    });
+    const revisions = await harness.database.one(sql.unsafe`
+      select deploy_revision as due, deployed_revision as done
+      from workflows.workflows where id = ${id}
+    `);
+    expect(revisions).toEqual({ due: 2, done: 2 });
+  });
+});

@@ -1,0 +1,156 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { migrate, openDatabase } from "@workflow/db";
+import { startLocalPostgres } from "@workflow/local-postgres";
+import type { LocalPostgres } from "@workflow/local-postgres";
+import { generateSigningKey } from "@workflow/rpc";
+import { createCompany } from "@workflow/service-gateway/admin";
+import { freePort, startLocalNats, waitFor } from "@workflow/testkit";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SCHEMAS = ["gateway", "workflows", "runs"];
+
+/** The services that the system consists of, each in a process of its own. */
+export type ProcessName = "gateway" | "workflows" | "runs-api" | "runs-worker";
+
+const MAIN: Record<ProcessName, string> = {
+  gateway: "services/gateway/src/main.ts",
+  workflows: "services/workflows/src/main.ts",
+  "runs-api": "services/runs/src/main.ts",
+  "runs-worker": "services/runs/src/main.ts",
+};
+
+/**
+ * The system as it is deployed: every service a process of its own, real durable Postgres, real
+ * NATS. What is killed here stays killed until it is started again.
+ */
+export interface SeparateSystem {
+  baseUrl: string;
+  apiKey: string;
+  databaseUri: string;
+  natsUrl: string;
+  postgres: LocalPostgres;
+  start(name: ProcessName): Promise<void>;
+  /** Sends a signal and, when it ends the process, waits for that. */
+  kill(name: ProcessName, signal: NodeJS.Signals): Promise<void>;
+  /** One REST call with the company's key. */
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>;
+  stop(): Promise<void>;
+}
+
+/** The envelope, as far as tests look into it. */
+export interface Answer {
+  success: boolean;
+  data: Record<string, unknown>;
+  meta?: { cursor: string | null; hasMore: boolean };
+  error?: { code: string; message: string; details?: unknown };
+}
+
+/** Starts everything. `leaseMs` is how long a killed worker's runs wait for another. */
+export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<SeparateSystem> {
+  const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
+  const postgres = await startLocalPostgres({ dataDir, durable: true });
+  const nats = await startLocalNats();
+  await migrate({
+    connectionUri: postgres.connectionUri,
+    services: SCHEMAS.map((schema) => ({
+      schema,
+      role: `workflow_${schema}`,
+      directory: join(ROOT, "services", schema, "migrations"),
+    })),
+  });
+  const apiKey = await makeCompany(postgres.connectionUri);
+  const key = generateSigningKey();
+  const port = await freePort();
+  const addresses = {
+    WORKFLOWS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+  };
+  const env = {
+    PATH: process.env["PATH"],
+    DATABASE_URL: postgres.connectionUri,
+    NATS_URL: nats.url,
+    PORT: String(port),
+    METRICS_PORT: "0",
+    LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
+    OUTBOUND_ALLOW_PRIVATE: "true",
+    INTERNAL_TOKEN_PRIVATE_KEY: Buffer.from(key.privateKeyPem).toString("base64"),
+    INTERNAL_TOKEN_PUBLIC_KEYS: Buffer.from(key.publicKeyPem).toString("base64"),
+    RUNS_LEASE_MS: String(leaseMs),
+    WORKER_CONCURRENCY: "100",
+    ...addresses,
+  };
+  const processes = new Map<ProcessName, ChildProcess>();
+  const baseUrl = `http://127.0.0.1:${port}/api/v1`;
+
+  const system: SeparateSystem = {
+    baseUrl,
+    apiKey,
+    databaseUri: postgres.connectionUri,
+    natsUrl: nats.url,
+    postgres,
+    async start(name) {
+      const role = name === "runs-api" ? "api" : "worker";
+      const child = spawn(process.execPath, [join(ROOT, MAIN[name])], {
+        env: { ...env, ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}) },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      child.stdout.on("data", (chunk: Buffer) => {
+        if (process.env["TEST_LOG_LEVEL"] !== undefined) process.stderr.write(chunk);
+      });
+      processes.set(name, child);
+      await once(child, "spawn");
+    },
+    async kill(name, signal) {
+      const child = processes.get(name);
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      if (signal !== "SIGSTOP" && signal !== "SIGCONT") await exited;
+    },
+    async call(method, path, body) {
+      const response = await fetch(baseUrl + path, {
+        method,
+        headers: { "x-api-key": apiKey, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Answer };
+    },
+    async stop() {
+      await Promise.all([...processes.keys()].map((name) => system.kill(name, "SIGKILL")));
+      await nats.stop();
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  try {
+    for (const name of Object.keys(MAIN) as ProcessName[]) await system.start(name);
+    await waitFor(
+      async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200,
+      { timeoutMs: 30_000, what: "the system to be ready" },
+    );
+    return system;
+  } catch (error) {
+    await system.stop();
+    throw error;
+  }
+}
+
+async function makeCompany(connectionUri: string): Promise<string> {
+  const database = await openDatabase({ connectionUri, applicationName: "test" });
+  try {
+    const company = await createCompany(database, {
+      name: "Faults",
+      email: "owner@example.test",
+      password: "correct horse battery staple",
+    });
+    return company.apiKey;
+  } finally {
+    await database.end();
+  }
+}

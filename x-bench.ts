@@ -1,0 +1,30 @@
+import { startLocalPostgres } from "@workflow/local-postgres";
+import { migrate, openDatabase, newUuid, sql } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import { createRpcClient, createTokenMinter, createTokenSigner, generateSigningKey } from "@workflow/rpc";
+import { pino } from "pino";
+import { z } from "zod";
+import { startRunsService } from "./services/runs/src/service.ts";
+const pg = await startLocalPostgres({ dataDir: "/tmp/xbench", durable: true, settings: {shared_buffers:"256MB", max_connections:"100", jit:"off"} });
+await migrate({ connectionUri: pg.connectionUri, services: [{ schema: "runs", role: "workflow_runs", directory: "/work/main/services/runs/migrations" }] });
+const key = generateSigningKey(); const logger = pino({ level: "warn" });
+const svc = await startRunsService({ role: "all", databaseUrl: pg.connectionUri, databasePoolSize: 10, grpcAddress: "127.0.0.1:0", tokenPublicKeys: [{ keyId: key.keyId, key: key.publicKeyPem }], bus: createInProcessEventBus({ consumers: {} }), outboundAllowPrivate: true, workerConcurrency: 200, logger });
+const opts = { address: svc.grpcAddress!, minter: createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem })) };
+const runs = createRpcClient(RunsServiceService, opts); const dep = createRpcClient(DeploymentsServiceService, opts);
+const identity = { companyId: newUuid(), principal: { type: "service", id: "t" }, scopes: ["runs:read", "workflows:execute", "internal:deployments"] } as const;
+const m = (id: string, v: unknown) => ({ id, type: "transform", name: id, config: { mapping: v } });
+const workflowId = newUuid();
+await dep.putDeployment({ workflowId, revision: 1, status: 1, content: { name: "b", version: 1, triggerJson: '{"type":"api"}', stepsJson: JSON.stringify([m("a", { x: "{{input.n}}", y: "v {{input.n}}" }), m("b", { z: "{{steps.a.output.x}}" }), m("c", { r: "{{steps.b.output.z}}", s: "{{steps.a.output.y}}" })]) , inputSchemaJson: undefined, outputSchemaJson: undefined, settingsJson: undefined} }, { identity });
+const db = await openDatabase({ connectionUri: pg.connectionUri, applicationName: "x" });
+const count = async () => (await db.one(sql.type(z.object({ n: z.number() }))`select count(*)::int as n from runs.runs where status='completed' and workflow_id=${workflowId}`)).n;
+for (let round = 0; round < 3; round++) {
+  const N = 6000, C = 64; const before = await count(); let i = 0; const t = performance.now(); const cpu = process.cpuUsage();
+  await Promise.all(Array.from({ length: C }, async () => { while (i < N) { i++; await runs.startRun({ workflowId, inputJson: `{"n":${i}}`, connectionId: undefined, idempotencyKey: undefined, triggerType: 0, waitMs: 0 }, { identity }); } }));
+  const accepted = performance.now() - t;
+  while ((await count()) < before + N) await new Promise(r => setTimeout(r, 20));
+  const total = performance.now() - t; const c = process.cpuUsage(cpu);
+  console.log("accept/s", Math.round(N / accepted * 1000), "complete/s", Math.round(N / total * 1000), "cpu us/run", Math.round((c.user + c.system) / N));
+}
+await svc.stop(); runs.close(); dep.close(); await db.end(); await pg.stop();
