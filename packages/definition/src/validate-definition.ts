@@ -54,7 +54,7 @@ export function validateDefinition(input: DefinitionInput): ValidationResult {
 
 /** Where nothing was found wrong the checks above have established the type. */
 function isValid(input: DefinitionInput, problems: Problems): input is WorkflowDefinition {
-  return problems.violations.length === 0;
+  return problems.violations.length === 0 && isGiven(input.trigger) && isGiven(input.steps);
 }
 
 function isGiven(value: unknown): boolean {

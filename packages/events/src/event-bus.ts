@@ -32,6 +32,8 @@ export interface SubscribeOptions {
   maxInFlight?: number;
 }
 
+export const DEFAULT_MAX_IN_FLIGHT = 16;
+
 export interface Subscription {
   /** Takes no more events and waits for the handlers that run. */
   close(): Promise<void>;

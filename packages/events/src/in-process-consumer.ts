@@ -5,6 +5,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "./event-bus.ts";
+import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
 
@@ -21,7 +22,6 @@ export interface InProcessConsumer {
 
 /** The events done last that are remembered, to leave out what is published again. */
 const REMEMBERED_MAX = 10_000;
-const MAX_IN_FLIGHT = 16;
 
 interface Member {
   options: SubscribeOptions;
@@ -89,7 +89,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
       return outcomes.filter((outcome) => outcome !== null);
     },
     subscribe(options) {
-      const member = { options, slots: createSlots(options.maxInFlight ?? MAX_IN_FLIGHT) };
+      const member = { options, slots: createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT) };
       members.push(member);
       const close = (): Promise<void> => leave(member);
       if (options.signal?.aborted === true) void close();

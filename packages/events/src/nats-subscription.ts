@@ -2,6 +2,7 @@ import type { ConsumerMessages, JetStreamManager, JsMsg } from "nats";
 import { AckPolicy, ConsumerEvents, DeliverPolicy, nanos, ReplayPolicy } from "nats";
 import { parseEnvelope } from "./envelope.ts";
 import type { SubscribeOptions, Subscription } from "./event-bus.ts";
+import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { decodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
 import { jetStreamErrorCode } from "./nats-errors.ts";
@@ -25,7 +26,6 @@ interface Consuming {
   delivery: NatsDelivery;
 }
 
-const MAX_IN_FLIGHT = 16;
 const CONSUMER_NOT_FOUND = 10014;
 /** Over all processes that share the consumer's name. */
 const ACK_PENDING_MAX = 1_000;
@@ -52,7 +52,7 @@ async function consumeForever(
   options: SubscribeOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const slots = createSlots(options.maxInFlight ?? MAX_IN_FLIGHT);
+  const slots = createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     const session = await bus.link.session(signal);
     if (session === null) break;
@@ -74,7 +74,7 @@ async function consumeForever(
 /** Makes the durable consumer if need be and begins to pull. */
 async function openMessages(
   bus: Consuming,
-  { stream, consumer, maxInFlight = MAX_IN_FLIGHT }: SubscribeOptions,
+  { stream, consumer, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: SubscribeOptions,
   session: NatsSession,
 ): Promise<ConsumerMessages> {
   // Looked up anew: a consumer that vanished may have done so with its stream.

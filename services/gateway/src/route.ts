@@ -10,11 +10,14 @@ import { explainIssue, toViolations } from "./errors/violations.ts";
 import type { JsonBody } from "./http/json-body.ts";
 import type { Query } from "./http/parse-query.ts";
 import type { Writable } from "./http/write-json.ts";
+import type { StartBatcher } from "./start-batcher.ts";
 
 /** The services behind the gateway. */
 export interface Backends {
   readonly workflows: RpcClient<WorkflowsServiceService>;
   readonly runs: RpcClient<RunsServiceService>;
+  /** Starts runs that nobody waits for. */
+  readonly starts: StartBatcher;
 }
 
 /** What a route's handler knows of the request, beside its input. */

@@ -17,6 +17,7 @@ import { listenHttp } from "./http/server.ts";
 import { createRequestReport } from "./request-report.ts";
 import type { Backends } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
+import { createStartBatcher } from "./start-batcher.ts";
 
 export interface GatewayServiceOptions {
   databaseUrl: string;
@@ -63,8 +64,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const backends = connectBackends(options);
-    scope.defer(() => Object.values(backends).forEach((client) => client.close()));
+    const backends = connectBackends(options, scope);
     const lastUsed = startLastUsedRecorder(database, logger, scope);
     const readiness = createReadiness(database, backends);
     const app = createApp({
@@ -105,16 +105,17 @@ function startLastUsedRecorder(database: Database, logger: Logger, scope: Scope)
   return recorder;
 }
 
-function connectBackends(options: GatewayServiceOptions): Backends {
+function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends {
   const { workflowsGrpcAddress, runsGrpcAddress, tokenSigner, grpcTls } = options;
   const common = { minter: createTokenMinter(tokenSigner), tls: grpcTls };
-  return {
-    workflows: createRpcClient(WorkflowsServiceService, {
-      ...common,
-      address: workflowsGrpcAddress,
-    }),
-    runs: createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress }),
-  };
+  const workflows = createRpcClient(WorkflowsServiceService, {
+    ...common,
+    address: workflowsGrpcAddress,
+  });
+  scope.defer(() => workflows.close());
+  const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
+  scope.defer(() => runs.close());
+  return { workflows, runs, starts: createStartBatcher(runs) };
 }
 
 export { ROUTES } from "./routes/index.ts";

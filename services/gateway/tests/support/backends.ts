@@ -51,6 +51,7 @@ export async function startBackendDoubles(
   };
   const runs: Handlers<RunsServiceService> = {
     startRun: notFound("Workflow"),
+    startRuns: notFound("Workflow"),
     getRun: notFound("Run"),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
@@ -86,6 +87,7 @@ export async function startBackendDoubles(
   const runsServer = createRpcServer({ logger, verifier });
   runsServer.add(RunsServiceService, {
     startRun: double("startRun", "workflows:execute", () => runs.startRun),
+    startRuns: double("startRuns", "workflows:execute", () => runs.startRuns),
     getRun: double("getRun", "runs:read", () => runs.getRun),
     listRuns: double("listRuns", "runs:read", () => runs.listRuns),
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),

@@ -230,11 +230,16 @@ export interface StartRunRequest {
   triggerType: TriggerType;
   /** 0: answer once the run is stored. Otherwise wait for its end, at most so many milliseconds. */
   waitMs: number;
+  /** Id of the request that causes the run, carried on into its events; absent: the call's own. */
+  requestId?: string | undefined;
 }
 
 /** The run that was started, or that the idempotency key names. */
 export interface StartRunResponse {
-  /** The run without step results; with output and error when it ended while the call waited. */
+  /**
+   * The run without step results; with input only when it existed before or the call waited, and
+   * with output and error when it has ended.
+   */
   run:
     | Run
     | undefined;
@@ -242,6 +247,50 @@ export interface StartRunResponse {
   existing: boolean;
   /** Whether wait_ms went by before the run ended. */
   timedOut: boolean;
+}
+
+/** Several runs to start. */
+export interface StartRunsRequest {
+  /** 1 to 100 requests, none of them with wait_ms. */
+  requests: StartRunRequest[];
+}
+
+/** What became of several requests to start a run. */
+export interface StartRunsResponse {
+  /** One result for each request, in the same order. */
+  results: StartRunsResult[];
+}
+
+/** What became of one of them. */
+export interface StartRunsResult {
+  /** Set when the run was started or existed before. */
+  started:
+    | StartRunResponse
+    | undefined;
+  /** Set otherwise. */
+  failure: StartRunFailure | undefined;
+}
+
+/** Why a run was not started; the same facts that StartRun gives in its status details. */
+export interface StartRunFailure {
+  /** Stable code, as in google.rpc.ErrorInfo. */
+  reason: string;
+  /** Text for people. */
+  message: string;
+  /** What is wrong with which field. */
+  violations: FieldProblem[];
+  /** Further facts as JSON; empty when there are none. */
+  detailsJson: string;
+  /** How long to wait before a retry, in milliseconds; 0 when that says nothing. */
+  retryAfterMs: number;
+}
+
+/** One wrong field. */
+export interface FieldProblem {
+  /** Where: member names and, as decimal digits, array indices. */
+  path: string[];
+  /** What would be right. */
+  message: string;
 }
 
 /** Names one run. */
@@ -831,6 +880,7 @@ function createBaseStartRunRequest(): StartRunRequest {
     idempotencyKey: undefined,
     triggerType: 0,
     waitMs: 0,
+    requestId: undefined,
   };
 }
 
@@ -853,6 +903,9 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
     }
     if (message.waitMs !== 0) {
       writer.uint32(48).int32(message.waitMs);
+    }
+    if (message.requestId !== undefined) {
+      writer.uint32(58).string(message.requestId);
     }
     return writer;
   },
@@ -918,6 +971,14 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
             message.waitMs = reader.int32();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -941,6 +1002,7 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
     message.idempotencyKey = object.idempotencyKey ?? undefined;
     message.triggerType = object.triggerType ?? 0;
     message.waitMs = object.waitMs ?? 0;
+    message.requestId = object.requestId ?? undefined;
     return message;
   },
 };
@@ -1020,6 +1082,357 @@ export const StartRunResponse: MessageFns<StartRunResponse> = {
     message.run = (object.run !== undefined && object.run !== null) ? Run.fromPartial(object.run) : undefined;
     message.existing = object.existing ?? false;
     message.timedOut = object.timedOut ?? false;
+    return message;
+  },
+};
+
+function createBaseStartRunsRequest(): StartRunsRequest {
+  return { requests: [] };
+}
+
+export const StartRunsRequest: MessageFns<StartRunsRequest> = {
+  encode(message: StartRunsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.requests) {
+      StartRunRequest.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requests.push(StartRunRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunsRequest>): StartRunsRequest {
+    return StartRunsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunsRequest>): StartRunsRequest {
+    const message = createBaseStartRunsRequest();
+    message.requests = object.requests?.map((e) => StartRunRequest.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStartRunsResponse(): StartRunsResponse {
+  return { results: [] };
+}
+
+export const StartRunsResponse: MessageFns<StartRunsResponse> = {
+  encode(message: StartRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      StartRunsResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(StartRunsResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunsResponse>): StartRunsResponse {
+    return StartRunsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunsResponse>): StartRunsResponse {
+    const message = createBaseStartRunsResponse();
+    message.results = object.results?.map((e) => StartRunsResult.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStartRunsResult(): StartRunsResult {
+  return { started: undefined, failure: undefined };
+}
+
+export const StartRunsResult: MessageFns<StartRunsResult> = {
+  encode(message: StartRunsResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.started !== undefined) {
+      StartRunResponse.encode(message.started, writer.uint32(10).fork()).join();
+    }
+    if (message.failure !== undefined) {
+      StartRunFailure.encode(message.failure, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunsResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunsResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.started = StartRunResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.failure = StartRunFailure.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunsResult>): StartRunsResult {
+    return StartRunsResult.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunsResult>): StartRunsResult {
+    const message = createBaseStartRunsResult();
+    message.started = (object.started !== undefined && object.started !== null)
+      ? StartRunResponse.fromPartial(object.started)
+      : undefined;
+    message.failure = (object.failure !== undefined && object.failure !== null)
+      ? StartRunFailure.fromPartial(object.failure)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStartRunFailure(): StartRunFailure {
+  return { reason: "", message: "", violations: [], detailsJson: "", retryAfterMs: 0 };
+}
+
+export const StartRunFailure: MessageFns<StartRunFailure> = {
+  encode(message: StartRunFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    for (const v of message.violations) {
+      FieldProblem.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.detailsJson !== "") {
+      writer.uint32(34).string(message.detailsJson);
+    }
+    if (message.retryAfterMs !== 0) {
+      writer.uint32(40).int64(message.retryAfterMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunFailure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunFailure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.violations.push(FieldProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.detailsJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.retryAfterMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunFailure>): StartRunFailure {
+    return StartRunFailure.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunFailure>): StartRunFailure {
+    const message = createBaseStartRunFailure();
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
+    message.violations = object.violations?.map((e) => FieldProblem.fromPartial(e)) || [];
+    message.detailsJson = object.detailsJson ?? "";
+    message.retryAfterMs = object.retryAfterMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseFieldProblem(): FieldProblem {
+  return { path: [], message: "" };
+}
+
+export const FieldProblem: MessageFns<FieldProblem> = {
+  encode(message: FieldProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.path) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FieldProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFieldProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FieldProblem>): FieldProblem {
+    return FieldProblem.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FieldProblem>): FieldProblem {
+    const message = createBaseFieldProblem();
+    message.path = object.path?.map((e) => e) || [];
+    message.message = object.message ?? "";
     return message;
   },
 };
@@ -1373,6 +1786,19 @@ export const RunsServiceService = {
     responseSerialize: (value: StartRunResponse): Buffer => Buffer.from(StartRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StartRunResponse => StartRunResponse.decode(value),
   },
+  /**
+   * Starts several runs in one call, each accepted or refused on its own; for callers that start
+   * many. Scope workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that waits).
+   */
+  startRuns: {
+    path: "/workflow.runs.v1.RunsService/StartRuns" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: StartRunsRequest): Buffer => Buffer.from(StartRunsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StartRunsRequest => StartRunsRequest.decode(value),
+    responseSerialize: (value: StartRunsResponse): Buffer => Buffer.from(StartRunsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StartRunsResponse => StartRunsResponse.decode(value),
+  },
   /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
   getRun: {
     path: "/workflow.runs.v1.RunsService/GetRun" as const,
@@ -1419,6 +1845,11 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
    * VALIDATION_ERROR (input does not fit the input schema), PAYLOAD_TOO_LARGE (input over 1 MiB).
    */
   startRun: handleUnaryCall<StartRunRequest, StartRunResponse>;
+  /**
+   * Starts several runs in one call, each accepted or refused on its own; for callers that start
+   * many. Scope workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that waits).
+   */
+  startRuns: handleUnaryCall<StartRunsRequest, StartRunsResponse>;
   /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
   getRun: handleUnaryCall<GetRunRequest, Run>;
   /**
@@ -1454,6 +1885,25 @@ export interface RunsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: StartRunResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Starts several runs in one call, each accepted or refused on its own; for callers that start
+   * many. Scope workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that waits).
+   */
+  startRuns(
+    request: StartRunsRequest,
+    callback: (error: ServiceError | null, response: StartRunsResponse) => void,
+  ): ClientUnaryCall;
+  startRuns(
+    request: StartRunsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StartRunsResponse) => void,
+  ): ClientUnaryCall;
+  startRuns(
+    request: StartRunsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StartRunsResponse) => void,
   ): ClientUnaryCall;
   /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
   getRun(request: GetRunRequest, callback: (error: ServiceError | null, response: Run) => void): ClientUnaryCall;

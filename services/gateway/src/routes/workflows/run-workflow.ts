@@ -39,6 +39,7 @@ export const runWorkflow = route({
       idempotencyKey: resolveIdempotencyKey(body.idempotencyKey, context.headers),
       triggerType: TriggerType.API,
       waitMs: body.mode === "sync" ? body.maxExecutionTimeMs : 0,
+      requestId: undefined,
     });
     return toRunReply(started, body, context.requestId);
   },
@@ -70,12 +71,11 @@ async function startRun(
   context: RouteContext,
   request: StartRunRequest,
 ): Promise<StartRunResponse> {
-  const call =
-    request.waitMs === 0
-      ? context.call
-      : { ...context.call, timeoutMs: request.waitMs + WAIT_MARGIN_MS };
+  const { runs, starts, call } = context;
   try {
-    return await context.runs.startRun(request, call);
+    if (request.waitMs === 0) return await starts.start(request, call);
+    const timeoutMs = request.waitMs + WAIT_MARGIN_MS;
+    return await runs.startRun(request, { ...call, timeoutMs });
   } catch (error) {
     if (!isAppError(error) || error.reason !== "NOT_FOUND") throw error;
     throw await explainNotDeployed(context, request.workflowId);
