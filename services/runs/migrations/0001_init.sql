@@ -59,6 +59,8 @@ create table runs.runs (
   restarted_from_run_id text,
   -- Whether a caller waits for the end, so that ending it is announced.
   awaited boolean not null default false,
+  -- The request that caused the run, carried on into its events.
+  request_id text,
   -- Execution time before `active_since`, in milliseconds: the run timeout leaves waiting out (D28).
   active_ms bigint not null default 0,
   active_since timestamptz(3),

@@ -1,6 +1,12 @@
 import { createNatsEventBus } from "@workflow/events";
 import { loadTls, readVerificationKey } from "@workflow/rpc";
-import { createLogger, createMetricsRegistry, createScope, runMain, startMetricsServer } from "@workflow/service";
+import {
+  createLogger,
+  createMetricsRegistry,
+  createScope,
+  runMain,
+  startMetricsServer,
+} from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startRunsService } from "./service.ts";
 
@@ -11,7 +17,7 @@ async function start() {
   return scope.guard(async () => {
     const metrics = await startMetricsServer(config.METRICS_PORT, createMetricsRegistry());
     if (metrics !== undefined) scope.defer(() => metrics.close());
-    const bus = await createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
+    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
     scope.defer(() => bus.close());
     const service = await startRunsService({
       role: config.RUNS_ROLE,

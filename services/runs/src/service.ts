@@ -24,6 +24,7 @@ import { getRun } from "./rpc/get-run.ts";
 import { listRuns } from "./rpc/list-runs.ts";
 import { putDeployment } from "./rpc/put-deployment.ts";
 import { startRun } from "./rpc/start-run.ts";
+import { startRuns } from "./rpc/start-runs.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
 import type { TaskRuntime } from "./task-runtime/port.ts";
@@ -82,7 +83,8 @@ export async function startRunsService(options: RunsServiceOptions): Promise<Run
   return scope.guard(async () => {
     const parts = await openParts(options, scope);
     if (options.role !== "api") await startWorker(options, parts, scope);
-    const grpcAddress = options.role === "worker" ? undefined : await startApi(options, parts, scope);
+    const grpcAddress =
+      options.role === "worker" ? undefined : await startApi(options, parts, scope);
     return {
       ...(grpcAddress === undefined ? {} : { grpcAddress }),
       stop: () => scope.close(),
@@ -181,6 +183,7 @@ async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope)
   scope.defer(() => server.close());
   server.add(RunsServiceService, {
     startRun: startRun(context),
+    startRuns: startRuns(context),
     getRun: getRun(context),
     listRuns: listRuns(context),
     cancelRun: cancelRun(context),

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
 import { startHttpDouble } from "@workflow/testkit";
-import { httpStep, mapping, outputOf, resultsOf, startRunsHarness } from "./support/runs-harness.ts";
+import {
+  httpStep,
+  mapping,
+  outputOf,
+  resultsOf,
+  startRunsHarness,
+} from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
 let harness: RunsHarness;
@@ -13,7 +19,11 @@ beforeAll(async () => {
     if (request.path.startsWith("/status/")) {
       return { status: Number(request.path.slice(8)), body: "sorry" };
     }
-    return { status: 200, headers: { "content-type": "application/json" }, body: '{"ok":true,"n":1}' };
+    return {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: '{"ok":true,"n":1}',
+    };
   });
 });
 afterAll(async () => {
@@ -65,7 +75,10 @@ describe("a run", () => {
         id: "cond",
         type: "condition",
         name: "cond",
-        config: { branches: [branch("high", 100), branch("mid", 10)], else: [mapping("low", "low")] },
+        config: {
+          branches: [branch("high", 100), branch("mid", 10)],
+          else: [mapping("low", "low")],
+        },
       },
       mapping("after", ["{{steps.in-mid.output}}", "{{steps.low.output}}"]),
     ]);
@@ -95,7 +108,10 @@ describe("a run", () => {
     const run = await harness.runToEnd(workflowId);
     expect(run.status).toBe(RunStatus.FAILED);
     expect(run.error?.code).toBe("HTTP_STATUS");
-    expect(JSON.parse(run.error?.detailsJson ?? "{}")).toMatchObject({ stepId: "call", status: 418 });
+    expect(JSON.parse(run.error?.detailsJson ?? "{}")).toMatchObject({
+      stepId: "call",
+      status: 418,
+    });
     expect(resultsOf(run)).toMatchObject([{ path: "call", status: "error", error: "HTTP_STATUS" }]);
   });
 

@@ -8,6 +8,8 @@ export interface RunFacts {
   workflowName: string;
   workflowVersion: number;
   triggerType: TriggerType;
+  /** The request that caused the run; null when none did. */
+  requestId: string | null;
   createdAt: Date;
   /** When its execution began: now, unless an earlier execution has begun it. */
   startedAt: Date;

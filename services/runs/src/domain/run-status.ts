@@ -18,8 +18,24 @@ export type TerminalStatus = "completed" | "failed" | "cancelled" | "timeout";
 
 /** Which statuses a run may go to from each: the only place that says so. */
 export const RUN_TRANSITIONS = {
-  pending: ["running", "waiting_approval", "suspended", "completed", "failed", "cancelled", "timeout"],
-  running: ["running", "waiting_approval", "suspended", "completed", "failed", "cancelled", "timeout"],
+  pending: [
+    "running",
+    "waiting_approval",
+    "suspended",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+  ],
+  running: [
+    "running",
+    "waiting_approval",
+    "suspended",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+  ],
   waiting_approval: ["running", "suspended", "completed", "failed", "cancelled", "timeout"],
   suspended: ["running", "waiting_approval", "completed", "failed", "cancelled", "timeout"],
   completed: [],

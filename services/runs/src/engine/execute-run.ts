@@ -5,14 +5,14 @@ import type { RunFacts } from "../domain/run-facts.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import type { ExpressionPool } from "../expressions/expression-pool.ts";
 import { advance } from "../interpreter/advance.ts";
-import type { Outcome, StepScope } from "../interpreter/advance.ts";
+import type { Outcome, StepScope } from "../interpreter/execution.ts";
 import { RunJournal } from "../interpreter/run-journal.ts";
 import type { Ending } from "../interpreter/run-journal.ts";
 import { LeaseLostError } from "../interpreter/step-error.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { Deployment } from "./deployment-cache.ts";
 import type { ExecutionError, JournalEntry } from "./journal.ts";
-import type { LoadedRun } from "./run-worker.ts";
+import type { LoadedRun } from "./load-runs.ts";
 
 /** Leases that may run out without progress before a run is given up (D30). */
 const TAKEOVERS_MAX = 5;
@@ -42,12 +42,16 @@ export async function executeRun(execution: RunExecution): Promise<void> {
   try {
     const ending = await run(execution, facts, journal, stop);
     if (!lease.signal.aborted) await journal.end(ending);
-  } catch (error) {
+  } catch (thrown) {
+    const error = journal.failure ?? thrown;
     if (error instanceof LeaseLostError || lease.signal.aborted) return;
     logger.error({ err: error, runId: lease.runId }, "a run failed for a reason of ours");
     journal.discard();
     await journal
-      .end({ status: "failed", error: systemFailure("SYSTEM_FAILURE", "An internal error occurred.") })
+      .end({
+        status: "failed",
+        error: systemFailure("SYSTEM_FAILURE", "An internal error occurred."),
+      })
       .catch((again: unknown) => {
         if (again instanceof LeaseLostError) return;
         logger.error({ err: again, runId: lease.runId }, "could not write a run's failure");
@@ -81,7 +85,7 @@ async function run(
       get signal() {
         return stop.signal;
       },
-      onLeaseLost: () => stop.abort(),
+      onStop: () => stop.abort(),
     });
   } catch (error) {
     if (stop.timedOut && !execution.lease.signal.aborted) return timeoutOf(execution);
@@ -128,6 +132,7 @@ function factsOf({ row, deployment }: RunExecution): RunFacts {
     workflowName: deployment.name,
     workflowVersion: row.workflow_version,
     triggerType: row.trigger_type,
+    requestId: row.request_id,
     createdAt: row.created_at,
     startedAt: row.started_at ?? new Date(),
     started: row.started_at !== null,
@@ -159,11 +164,18 @@ function timeoutOf({ deployment }: RunExecution): Ending {
   const { timeoutMs } = deployment.definition.settings;
   return {
     status: "timeout",
-    error: { code: "RUN_TIMEOUT", message: `The run was executed for longer than ${timeoutMs} ms.` },
+    error: {
+      code: "RUN_TIMEOUT",
+      message: `The run was executed for longer than ${timeoutMs} ms.`,
+    },
   };
 }
 
-function systemFailure(triggerStatus: string, message: string, triggerErrorCode?: string): ExecutionError {
+function systemFailure(
+  triggerStatus: string,
+  message: string,
+  triggerErrorCode?: string,
+): ExecutionError {
   return {
     code: "RUNTIME_ERROR",
     message,
@@ -177,6 +189,7 @@ class StopSignal {
   readonly #lease: Lease;
   readonly #timer: NodeJS.Timeout;
   readonly #deadline: number;
+  #expired = false;
   readonly #onLeaseAbort = (): void => this.abort();
 
   constructor({ lease, deployment }: RunExecution, journal: RunJournal) {
@@ -184,7 +197,11 @@ class StopSignal {
     const remainingMs = deployment.definition.settings.timeoutMs - journal.activeMs;
     this.#deadline = performance.now() + remainingMs;
     this.#timer = setTimeout(
-      () => this.abort(),
+      () => {
+        // A timer may fire a moment before its time.
+        this.#expired = true;
+        this.abort();
+      },
       Math.max(0, Math.min(remainingMs, TIMER_MS_MAX)),
     );
     lease.signal.addEventListener("abort", this.#onLeaseAbort, { once: true });
@@ -196,7 +213,7 @@ class StopSignal {
   }
 
   get timedOut(): boolean {
-    return performance.now() >= this.#deadline;
+    return this.#expired || performance.now() >= this.#deadline;
   }
 
   abort(): void {

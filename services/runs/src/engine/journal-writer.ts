@@ -10,6 +10,7 @@ import {
   updateRuns,
   upsertOpenSteps,
 } from "../store/write-journal.ts";
+import { wasCommitted } from "../store/transaction-outcome.ts";
 import type { RuntimeWorker, Settlement } from "../task-runtime/port.ts";
 import type { JournalEntry } from "./journal.ts";
 
@@ -28,7 +29,7 @@ export interface JournalWriterOptions {
   database: Database;
   worker: RuntimeWorker;
   logger: Logger;
-  /** Called with the entries that were committed. */
+  /** Called with the entries that were committed; must not throw. */
   onCommitted: (entries: readonly JournalEntry[]) => void;
 }
 
@@ -38,7 +39,16 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** A transaction whose outcome is not known yet. */
+interface Attempt {
+  transactionId: string;
+  /** The runs that it writes. */
+  owned: Set<string>;
+}
+
 const BATCH_MAX = 250;
+/** Documents of one batch; a statement carries them all in one parameter. */
+const BATCH_CHARS_MAX = 16 * 1024 * 1024;
 const BACKOFF_MIN_MS = 50;
 const BACKOFF_MAX_MS = 2_000;
 
@@ -64,10 +74,14 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     const batch: Waiting[] = [];
     const later: Waiting[] = [];
     const runIds = new Set<string>();
+    let chars = 0;
     for (const item of waiting) {
       const { runId } = item.entry.lease;
-      if (batch.length < BATCH_MAX && !runIds.has(runId)) batch.push(item);
-      else later.push(item);
+      const fits = batch.length < BATCH_MAX && chars < BATCH_CHARS_MAX;
+      if (fits && !runIds.has(runId)) {
+        batch.push(item);
+        chars += item.entry.chars;
+      } else later.push(item);
       runIds.add(runId);
     }
     waiting = later;
@@ -75,11 +89,10 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 
   const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    const entries = batch.map((item) => item.entry);
+    let written: Set<string>;
     try {
-      const entries = batch.map((item) => item.entry);
-      const written = await commitWithPatience(entries);
-      onCommitted(entries.filter((entry) => written.has(entry.lease.runId)));
-      for (const item of batch) item.resolve(written.has(item.entry.lease.runId));
+      written = await commitWithPatience(entries);
     } catch (error) {
       if (batch.length === 1) {
         batch[0]?.reject(error);
@@ -88,14 +101,27 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
       // One entry that cannot be stored must not fail the others.
       logger.error({ err: error, runs: batch.length }, "a batch failed; writing run by run");
       for (const item of batch) await writeBatch([item]);
+      return;
     }
+    for (const item of batch) item.resolve(written.has(item.entry.lease.runId));
+    onCommitted(entries.filter((entry) => written.has(entry.lease.runId)));
   };
 
-  /** While Postgres is away the leases' tasks cannot go to anyone else either: so wait. */
+  /**
+   * While Postgres is away the leases' tasks cannot go to anyone else either: so wait. The answer to
+   * a commit may be lost though the commit was not; then it must not be written once more.
+   */
   const commitWithPatience = async (entries: readonly JournalEntry[]): Promise<Set<string>> => {
+    const attempts: Attempt[] = [];
     for (let backoffMs = BACKOFF_MIN_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
       try {
-        return await commit(entries);
+        const last = attempts.at(-1);
+        const written =
+          last !== undefined && (await wasCommitted(database, last.transactionId))
+            ? last.owned
+            : await commit(entries, (attempt) => attempts.push(attempt));
+        worker.settled(settlementsOf(entries.filter(({ lease }) => written.has(lease.runId))));
+        return written;
       } catch (error) {
         const passing = databaseErrorToAppError(error).reason === "UNAVAILABLE";
         if (!passing || entries.every((entry) => entry.lease.signal.aborted)) throw error;
@@ -105,17 +131,19 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     }
   };
 
-  const commit = async (entries: readonly JournalEntry[]): Promise<Set<string>> => {
-    const settlements = entries.map(settlementOf);
-    const written = await database.transaction(async (transaction) => {
-      const owned = await worker.settle(transaction, settlements);
+  /** `onWritten` hears what is about to be committed. */
+  const commit = (
+    entries: readonly JournalEntry[],
+    onWritten: (attempt: Attempt) => void,
+  ): Promise<Set<string>> =>
+    database.transaction(async (transaction) => {
+      const owned = await worker.settle(transaction, settlementsOf(entries));
       const valid = entries.filter((entry) => owned.has(entry.lease.runId));
-      if (valid.length > 0) await writeEntries(transaction, valid);
+      if (valid.length > 0) {
+        onWritten({ owned, transactionId: await writeEntries(transaction, valid) });
+      }
       return owned;
     });
-    worker.settled(settlements.filter(({ lease }) => written.has(lease.runId)));
-    return written;
-  };
 
   return {
     write(entry) {
@@ -130,9 +158,14 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 }
 
-async function writeEntries(transaction: Transaction, entries: readonly JournalEntry[]) {
+/** @returns the id of the transaction */
+async function writeEntries(
+  transaction: Transaction,
+  entries: readonly JournalEntry[],
+): Promise<string> {
   const updated = await updateRuns(transaction, entries);
-  if (updated.size !== entries.length) {
+  const [first] = updated;
+  if (first === undefined || updated.length !== entries.length) {
     throw new Error("a leased task belongs to a run that has ended");
   }
   const results = entries.flatMap(({ lease, results }) =>
@@ -144,15 +177,24 @@ async function writeEntries(transaction: Transaction, entries: readonly JournalE
   const closed = entries.flatMap(({ lease, closed }) =>
     closed.map((path) => ({ runId: lease.runId, path })),
   );
-  const ended = entries.filter((entry) => entry.next === "done" && entry.run.status !== "completed");
+  const ended = entries.filter(
+    (entry) => entry.next === "done" && entry.run.status !== "completed",
+  );
   const events = entries.flatMap((entry) => entry.events);
   if (results.length > 0) await insertStepResults(transaction, results);
   if (opened.length > 0) await upsertOpenSteps(transaction, opened);
   if (closed.length > 0) await deleteOpenSteps(transaction, closed);
-  if (ended.length > 0) await deleteOpenStepsOf(transaction, ended.map(({ lease }) => lease.runId));
+  if (ended.length > 0)
+    await deleteOpenStepsOf(
+      transaction,
+      ended.map(({ lease }) => lease.runId),
+    );
   if (events.length > 0) await insertEvents(transaction, "runs", events);
+  return first.transaction_id;
 }
 
-function settlementOf({ lease, next, wakeAt }: JournalEntry): Settlement {
-  return next === "park" ? { lease, next, wakeAt } : { lease, next };
+function settlementsOf(entries: readonly JournalEntry[]): Settlement[] {
+  return entries.map(({ lease, next, wakeAt }) =>
+    next === "park" ? { lease, next, wakeAt } : { lease, next },
+  );
 }

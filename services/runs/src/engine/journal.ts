@@ -6,7 +6,7 @@ import type { Lease } from "../task-runtime/port.ts";
 export interface ExecutionError {
   code: string;
   message: string;
-  details?: Record<string, unknown>;
+  details?: Record<string, unknown> | undefined;
 }
 
 /** A failed attempt that was followed by another. */
@@ -68,4 +68,6 @@ export interface JournalEntry {
   /** Paths of stored open steps that have ended. */
   closed: readonly string[];
   events: readonly NewEvent[];
+  /** About how many characters of documents it holds. */
+  chars: number;
 }

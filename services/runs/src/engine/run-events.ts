@@ -1,7 +1,9 @@
 import { newId } from "@workflow/db";
 import type { NewEvent } from "@workflow/events";
 import type { RunFacts } from "../domain/run-facts.ts";
+import type { ExecutionError } from "./journal.ts";
 import type { RunStatus } from "../domain/run-status.ts";
+import { storableText } from "../domain/storable-json.ts";
 
 /** The run lifecycle events of the contract. */
 export type RunEventType =
@@ -16,7 +18,7 @@ export type RunEventType =
 export interface RunEventExtra {
   status: RunStatus;
   completedAt?: Date;
-  error?: { code: string; message: string; details?: Record<string, unknown> };
+  error?: ExecutionError;
   /** The step that reached a checkpoint. */
   stepId?: string;
 }
@@ -36,6 +38,7 @@ export function runEvent(
     id: newId("evt_"),
     type,
     companyId: facts.companyId,
+    ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
     data: {
       workflowId: facts.workflowId,
       workflowName: facts.workflowName,
@@ -55,8 +58,9 @@ export function runEvent(
         : {
             error: {
               code: error.code,
-              message: error.message,
-              stepId: typeof error.details?.["stepId"] === "string" ? error.details["stepId"] : null,
+              message: storableText(error.message),
+              stepId:
+                typeof error.details?.["stepId"] === "string" ? error.details["stepId"] : null,
             },
           }),
       ...(stepId === undefined ? {} : { stepId }),

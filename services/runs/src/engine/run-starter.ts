@@ -1,4 +1,5 @@
 import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
 import type { Database } from "@workflow/db";
 import { idTimestamp, newId } from "@workflow/db";
 import { LRUCache } from "lru-cache";
@@ -20,6 +21,8 @@ export interface StartCommand {
   inputValue: unknown;
   connectionId: string | null;
   idempotencyKey: string | null;
+  /** The request that causes the run. */
+  requestId: string;
   /** Whether the caller will wait for the run's end. */
   awaited: boolean;
 }
@@ -55,12 +58,13 @@ export function createRunStarter(options: {
   let waiting: Waiting[] = [];
   let transactions = 0;
 
-  const activeDeployment = async (companyId: string, workflowId: string): Promise<Deployment> => {
+  const cachedDeployment = (companyId: string, workflowId: string): Deployment | null => {
     const cached = heads.get(workflowId);
-    if (cached !== undefined && cached.companyId === companyId) {
-      const deployment = deployments.peek(cached.deploymentId);
-      if (deployment !== undefined) return deployment;
-    }
+    if (cached?.companyId !== companyId) return null;
+    return deployments.peek(cached.deploymentId) ?? null;
+  };
+
+  const activeDeployment = async (companyId: string, workflowId: string): Promise<Deployment> => {
     const head = await findHead(database, companyId, workflowId);
     if (head === null) throw new AppError("NOT_FOUND", "Workflow not found");
     if (head.status !== "active" || head.deployment_id === null) {
@@ -75,10 +79,26 @@ export function createRunStarter(options: {
     return deployment;
   };
 
+  /** An input is refused by the newest deployment only; the one in memory may be older. */
+  const acceptingDeployment = async (command: StartCommand): Promise<Deployment> => {
+    const { companyId, workflowId, inputValue } = command;
+    const cached = cachedDeployment(companyId, workflowId);
+    if (cached !== null && violationsOf(cached, inputValue).length === 0) return cached;
+    const deployment = await activeDeployment(companyId, workflowId);
+    const violations = violationsOf(deployment, inputValue);
+    if (violations.length === 0) return deployment;
+    throw new AppError("VALIDATION_ERROR", "The input does not fit the workflow's inputSchema.", {
+      violations,
+    });
+  };
+
   const storeBatch = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const stored = await database.transaction(async (transaction) => {
-        const ids = await insertRuns(transaction, batch.map((item) => item.run));
+        const ids = await insertRuns(
+          transaction,
+          batch.map((item) => item.run),
+        );
         if (ids.size > 0) await runtime.dispatch(transaction, [...ids]);
         return ids;
       });
@@ -131,11 +151,14 @@ export function createRunStarter(options: {
       const { companyId, workflowId, idempotencyKey } = command;
       for (let attempt = 0; attempt < OVERTAKEN_MAX; attempt++) {
         if (idempotencyKey !== null) {
-          const runId = await findKeyedRun(database, { companyId, workflowId, key: idempotencyKey });
+          const runId = await findKeyedRun(database, {
+            companyId,
+            workflowId,
+            key: idempotencyKey,
+          });
           if (runId !== null) return { existing: true, runId };
         }
-        const deployment = await activeDeployment(companyId, workflowId);
-        checkInput(deployment, command.inputValue);
+        const deployment = await acceptingDeployment(command);
         const run = newRun(command, deployment, runtime);
         const stored =
           idempotencyKey === null
@@ -158,13 +181,8 @@ class OvertakenError extends Error {
   override readonly name = "OvertakenError";
 }
 
-function checkInput(deployment: Deployment, input: unknown): void {
-  const violations = deployment.inputSchema?.validate(input) ?? [];
-  if (violations.length > 0) {
-    throw new AppError("VALIDATION_ERROR", "The input does not fit the workflow's inputSchema.", {
-      violations,
-    });
-  }
+function violationsOf(deployment: Deployment, input: unknown): readonly Violation[] {
+  return deployment.inputSchema?.validate(input) ?? [];
 }
 
 function newRun(command: StartCommand, deployment: Deployment, runtime: TaskRuntime): NewRun {
@@ -180,6 +198,7 @@ function newRun(command: StartCommand, deployment: Deployment, runtime: TaskRunt
     connectionId: command.connectionId,
     taskRuntimeRunId: runtime.runtimeRunId(id),
     awaited: command.awaited,
+    requestId: command.requestId,
     // The id's own moment, so that the order of ids is the order of createdAt.
     createdAt: idTimestamp(id),
   };

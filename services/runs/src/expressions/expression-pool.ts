@@ -9,6 +9,7 @@ export interface ExpressionPool {
    * @throws ExpressionError
    */
   evaluate(expression: string, input: string, signal?: AbortSignal): Promise<string>;
+  /** Ends the threads; what is not evaluated yet is rejected. */
   close(): Promise<void>;
 }
 
@@ -60,11 +61,16 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
   const threads = new Set<Thread>();
   let nextId = 1;
   let pumping = false;
+  let closed = false;
 
   const startThread = (): Thread => {
     const worker = new Worker(new URL("./expression-thread.ts", import.meta.url), {
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: memoryMiB,
+        maxYoungGenerationSizeMb: 16,
+        stackSizeMb: 4,
+      },
     });
     const thread: Thread = { worker, jobs: [], timer: undefined };
     worker.on("message", (response: ExpressionResponse) => settle(thread, response));
@@ -73,7 +79,10 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
       abandon(
         thread,
         outOfMemory
-          ? new ExpressionError("EXPRESSION_MEMORY", `The expression needed more than ${memoryMiB} MiB.`)
+          ? new ExpressionError(
+              "EXPRESSION_MEMORY",
+              `The expression needed more than ${memoryMiB} MiB.`,
+            )
           : new ExpressionError("EXPRESSION_FAILED", "The expression could not be evaluated."),
       );
     });
@@ -84,15 +93,16 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
 
   const watch = (thread: Thread): void => {
     clearTimeout(thread.timer);
-    thread.timer =
-      thread.jobs.length === 0
-        ? undefined
-        : setTimeout(() => {
-            abandon(
-              thread,
-              new ExpressionError("EXPRESSION_TIMEOUT", `The expression took longer than ${timeoutMs} ms.`),
-            );
-          }, timeoutMs);
+    const [current] = thread.jobs;
+    if (current === undefined) return;
+    thread.timer = setTimeout(() => {
+      // Answers that came while this thread was busy are heard first.
+      setImmediate(() => {
+        if (thread.jobs[0] !== current) return;
+        const message = `The expression took longer than ${timeoutMs} ms.`;
+        abandon(thread, new ExpressionError("EXPRESSION_TIMEOUT", message));
+      });
+    }, timeoutMs);
   };
 
   const settle = (thread: Thread, response: ExpressionResponse): void => {
@@ -110,7 +120,7 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
     if (!threads.delete(thread)) return;
     clearTimeout(thread.timer);
     void thread.worker.terminate();
-    const [first, ...others] = thread.jobs;
+    const [first, ...others] = thread.jobs.splice(0);
     queue.unshift(...others);
     if (first !== undefined) {
       first.done = true;
@@ -143,6 +153,10 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
   return {
     evaluate(expression, input, signal) {
       return new Promise((resolve, reject) => {
+        if (closed || signal?.aborted === true) {
+          reject(givenUp());
+          return;
+        }
         const job: Job = {
           request: { id: nextId++, expression, input, outputCharsMax },
           resolve: (output) => {
@@ -157,7 +171,7 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
         };
         const onAbort = (): void => {
           job.done = true;
-          reject(new ExpressionError("ABORTED", "The evaluation was given up."));
+          reject(givenUp());
         };
         const release = (): void => signal?.removeEventListener("abort", onAbort);
         signal?.addEventListener("abort", onAbort, { once: true });
@@ -166,6 +180,9 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
       });
     },
     async close() {
+      closed = true;
+      const unanswered = [...threads].flatMap((thread) => thread.jobs.splice(0));
+      for (const job of [...unanswered, ...queue.splice(0)]) if (!job.done) job.reject(givenUp());
       await Promise.all(
         [...threads].map((thread) => {
           clearTimeout(thread.timer);
@@ -175,4 +192,8 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
       threads.clear();
     },
   };
+}
+
+function givenUp(): ExpressionError {
+  return new ExpressionError("ABORTED", "The evaluation was given up.");
 }

@@ -11,4 +11,5 @@ export interface ExpressionRequest {
 
 /** What an expression thread answers; `output` is JSON text. */
 export type ExpressionResponse =
-  { id: number; ok: true; output: string } | { id: number; ok: false; code: string; message: string };
+  | { id: number; ok: true; output: string }
+  | { id: number; ok: false; code: string; message: string };

@@ -1,42 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
+import type { CompiledStep } from "@workflow/definition";
 import { evaluateCondition, retryDelayMs } from "@workflow/definition";
 import type { ExecutionError, OpenStep } from "../engine/journal.ts";
-import type { RunFacts } from "../domain/run-facts.ts";
 import { executeStep } from "./execute-step.ts";
-import type { RunJournal } from "./run-journal.ts";
-import { StepError } from "./step-error.ts";
+import type { Execution, Outcome } from "./execution.ts";
+import type { StepError } from "./step-error.ts";
 import { toStepError } from "./to-step-error.ts";
-import type { StepEffects } from "./effects.ts";
-
-/** What a sequence of steps, or one step, came to. */
-export type Outcome =
-  | { kind: "done"; output: unknown }
-  /** Something in it waits; `long` says that the run counts as suspended meanwhile (D17). */
-  | { kind: "waiting"; dueAt: Date | null; long: boolean }
-  | { kind: "failed"; error: ExecutionError };
-
-/** What the interpreter works with; the same for every step of a run. */
-export interface Execution {
-  readonly facts: RunFacts;
-  readonly definition: CompiledDefinition;
-  readonly scope: TemplateScope;
-  /** What the scope's `steps` shows: filled in as steps end. */
-  readonly stepScope: Map<string, StepScope>;
-  readonly journal: RunJournal;
-  readonly effects: StepEffects;
-  /** Aborted when the execution must stop: lease lost, cancelled, or the run's time is up. */
-  readonly signal: AbortSignal;
-  /** Called when a write found the lease lost. */
-  readonly onLeaseLost: () => void;
-}
-
-/** What templates see of a step that has ended. */
-export interface StepScope {
-  output: unknown;
-  error: ExecutionError | null;
-  status: "success" | "error" | "skipped";
-}
 
 /** A run may hold the event loop for so long before others get a turn. */
 const TURN_MS = 8;
@@ -56,7 +25,7 @@ export async function advance(execution: Execution): Promise<Outcome> {
  * @param prefix path of the enclosing step with a dot at the end; empty at the top (D26)
  * @returns `done` with the output of the last step that was not skipped
  */
-export async function runSequence(
+async function runSequence(
   execution: Execution,
   steps: readonly CompiledStep[],
   prefix: string,
@@ -64,6 +33,7 @@ export async function runSequence(
   let output: unknown = null;
   let turnEndsAt = performance.now() + TURN_MS;
   for (const step of steps) {
+    execution.signal.throwIfAborted();
     if (performance.now() > turnEndsAt) {
       await nextTurn();
       turnEndsAt = performance.now() + TURN_MS;
@@ -81,19 +51,25 @@ async function runStep(
   step: CompiledStep,
   path: string,
 ): Promise<Outcome | { kind: "skipped" }> {
-  const { journal, scope } = execution;
+  const { journal } = execution;
   const past = journal.findPast(path);
   if (past !== undefined) {
-    execution.stepScope.set(step.id, { output: past.output, error: past.error, status: past.status });
+    execution.stepScope.set(step.id, {
+      output: past.output,
+      error: past.error,
+      status: past.status,
+    });
     if (past.status === "skipped") return { kind: "skipped" };
     if (past.status === "error" && step.onError === "fail") return failed(past.error);
     return { kind: "done", output: past.output };
   }
-  const open = journal.begin(path);
-  if (open.dueAt === null && open.attempt === 1 && step.when !== undefined) {
-    if (!evaluateCondition(step.when, scope)) return skip(execution, step, open);
-  }
-  return attemptStep(execution, step, open);
+  return attemptStep(execution, step, journal.begin(path));
+}
+
+/** A step's condition counts once, before its first attempt. */
+function isLeftOut(execution: Execution, step: CompiledStep, open: OpenStep): boolean {
+  if (step.when === undefined || open.dueAt !== null || open.attempt > 1) return false;
+  return !evaluateCondition(step.when, execution.scope);
 }
 
 function skip(execution: Execution, step: CompiledStep, open: OpenStep): { kind: "skipped" } {
@@ -114,7 +90,7 @@ async function attemptStep(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-): Promise<Outcome> {
+): Promise<Outcome | { kind: "skipped" }> {
   const { journal } = execution;
   // A retry's pause; a delay step looks at its due time itself.
   if (step.type !== "delay" && open.dueAt !== null && open.dueAt.getTime() > Date.now()) {
@@ -123,7 +99,14 @@ async function attemptStep(
   const attemptStartedAt = new Date();
   let input: string | null = null;
   try {
-    const outcome = await executeStep(execution, step, open, (resolved) => (input = resolved));
+    if (isLeftOut(execution, step, open)) return skip(execution, step, open);
+    const outcome = await executeStep(
+      execution,
+      step,
+      open,
+      (resolved) => (input = resolved),
+      (steps, prefix) => runSequence(execution, steps, prefix),
+    );
     if (outcome.kind !== "completed") return outcome;
     execution.stepScope.set(step.id, { output: outcome.output, error: null, status: "success" });
     journal.record(open, {
@@ -136,13 +119,14 @@ async function attemptStep(
       error: null,
     });
     if (step.checkpoint) journal.announceCheckpoint(step.id);
-    if (step.checkpoint || outcome.effect) await journal.checkpoint();
+    if (step.checkpoint || outcome.effect || journal.isFull) await journal.checkpoint();
     return { kind: "done", output: outcome.output };
   } catch (thrown) {
     if (execution.signal.aborted) throw thrown;
     const error = toStepError(thrown);
     return (
-      retryLater(execution, step, open, error, attemptStartedAt) ?? recordFailure(execution, step, open, error, input)
+      retryLater(execution, step, open, error, attemptStartedAt) ??
+      recordFailure(execution, step, open, error, input)
     );
   }
 }

@@ -29,6 +29,9 @@ export interface RunHistory {
   activeMs: number;
 }
 
+/** Documents of pure steps that are kept in memory before they are written. */
+const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
+
 /** How an execution under one lease ended. */
 export type Ending =
   | { status: "completed"; output: string }
@@ -49,10 +52,12 @@ export class RunJournal {
   #nextSeq: number;
   #startWritten: boolean;
   #results: StepRecord[] = [];
+  #chars = 0;
   #events: NewEvent[] = [];
   /** Begun and not ended; those from the history and those that were stored since are `#stored`. */
   readonly #open = new Map<string, OpenStep>();
   readonly #stored = new Set<string>();
+  #failure: Error | null = null;
   #dirty = new Set<string>();
   #closed: string[] = [];
 
@@ -85,13 +90,20 @@ export class RunJournal {
   }
 
   /** Makes an open step wait; it is stored with the next write, and so are its containers. */
-  hold(step: OpenStep, change: Partial<Pick<OpenStep, "dueAt" | "attempt" | "attemptGroup" | "previousAttempts">>) {
+  hold(
+    step: OpenStep,
+    change: Partial<Pick<OpenStep, "dueAt" | "attempt" | "attemptGroup" | "previousAttempts">>,
+  ) {
     Object.assign(step, change);
     this.#dirty.add(step.path);
   }
 
   /** Ends a step. */
-  record(step: OpenStep, result: Omit<StepRecord, "path" | "seq" | "startedAt" | "attempt" | "previousAttempts">) {
+  record(
+    step: OpenStep,
+    result: Omit<StepRecord, "path" | "seq" | "startedAt" | "attempt" | "previousAttempts">,
+  ) {
+    this.#chars += (result.input?.length ?? 0) + (result.output?.length ?? 0);
     this.#results.push({
       path: step.path,
       seq: step.seq,
@@ -110,28 +122,49 @@ export class RunJournal {
     this.#events.push(runEvent("workflow.checkpoint", this.#facts, { status: "running", stepId }));
   }
 
-  /** Makes it known that the run has begun, without waiting for the write; at most once. */
-  markStarted(onLost: () => void): void {
+  /**
+   * Makes it known that the run has begun with a step, without waiting for the write; at most once.
+   *
+   * @param onStop called when that could not be written, so that the execution is stopped
+   */
+  markStarted(step: OpenStep, onStop: () => void): void {
     if (this.#startWritten) return;
+    this.#storeOpenSteps(step);
     this.#send("keep", "running", null).then(
       (held) => {
-        if (!held) onLost();
+        if (held) return;
+        this.#failure = new LeaseLostError();
+        onStop();
       },
-      // The next checkpoint meets the same trouble and is waited for.
-      () => {},
+      (cause: unknown) => {
+        this.#failure = new Error("the beginning of a run could not be written", { cause });
+        onStop();
+      },
     );
+  }
+
+  /** Why the write that nobody waited for was refused; what it held is missing. */
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
+  /** Whether so much has gathered that it should be written now. */
+  get isFull(): boolean {
+    return this.#chars > GATHERED_CHARS_MAX;
   }
 
   /** Writes what has gathered and goes on. */
   async checkpoint(): Promise<void> {
     this.#storeOpenSteps();
     if (!(await this.#send("keep", "running", null))) throw new LeaseLostError();
+    this.#throwFailure();
   }
 
   /** Writes what has gathered and how the execution ended. */
   async end(ending: Ending): Promise<void> {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
+    this.#throwFailure();
     if (!finished) this.#storeOpenSteps();
     if (!(await this.#send(finished ? "done" : "park", ending.status, wakeAt, ending))) {
       throw new LeaseLostError();
@@ -141,8 +174,10 @@ export class RunJournal {
   /** Drops the results that could not be written, so that the failure itself can be. */
   discard(): void {
     this.#results = [];
+    this.#chars = 0;
     this.#events = [];
     this.#dirty.clear();
+    this.#failure = null;
   }
 
   /** Execution time of the run so far, in milliseconds. */
@@ -151,8 +186,14 @@ export class RunJournal {
   }
 
   /** What is still open now holds steps whose results are stored: it must be found again. */
-  #storeOpenSteps(): void {
-    for (const path of this.#open.keys()) if (!this.#stored.has(path)) this.#dirty.add(path);
+  #storeOpenSteps(except?: OpenStep): void {
+    for (const [path, step] of this.#open) {
+      if (step !== except && !this.#stored.has(path)) this.#dirty.add(path);
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure;
   }
 
   #newStep(path: string): OpenStep {
@@ -167,7 +208,7 @@ export class RunJournal {
     };
   }
 
-  #send(
+  async #send(
     next: JournalEntry["next"],
     status: RunStatus,
     wakeAt: Date | null,
@@ -176,7 +217,8 @@ export class RunJournal {
     const finished = isTerminal(status);
     const completedAt = finished ? new Date() : null;
     const events = this.#events;
-    if (!this.#startWritten) {
+    const begins = !this.#startWritten;
+    if (begins) {
       events.unshift(runEvent("workflow.started", this.#facts, { status: "running" }));
       this.#startWritten = true;
     }
@@ -208,12 +250,20 @@ export class RunJournal {
       opened: [...this.#dirty].flatMap((path) => this.#open.get(path) ?? []),
       closed: this.#closed,
       events,
+      chars: this.#chars + (ending?.status === "completed" ? ending.output.length : 0),
     };
     for (const path of this.#dirty) this.#stored.add(path);
     this.#results = [];
+    this.#chars = 0;
     this.#events = [];
     this.#dirty = new Set();
     this.#closed = [];
-    return this.#write(entry);
+    try {
+      return await this.#write(entry);
+    } catch (error) {
+      // What is written in its stead begins the run.
+      if (begins) this.#startWritten = false;
+      throw error;
+    }
   }
 }

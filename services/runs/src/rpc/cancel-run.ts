@@ -31,7 +31,7 @@ export function cancelRun(context: ServiceContext): UnaryMethod<CancelRunRequest
         const row = await cancelRow(transaction, companyId, runId);
         if (row === null) return null;
         await deleteOpenStepsOf(transaction, [runId]);
-        await insertEvents(transaction, "runs", [{ ...cancelledEvent(row), requestId }]);
+        await insertEvents(transaction, "runs", [cancelledEvent(row, requestId)]);
         if (row.awaited) await notify(transaction, ENDED_CHANNEL, runId);
         return row;
       });
@@ -49,7 +49,7 @@ export function cancelRun(context: ServiceContext): UnaryMethod<CancelRunRequest
   });
 }
 
-function cancelledEvent(row: CancelledRow) {
+function cancelledEvent(row: CancelledRow, requestId: string) {
   const facts = {
     id: row.id,
     companyId: row.company_id,
@@ -57,6 +57,7 @@ function cancelledEvent(row: CancelledRow) {
     workflowName: row.workflow_name,
     workflowVersion: row.workflow_version,
     triggerType: row.trigger_type,
+    requestId,
     createdAt: row.created_at,
     startedAt: row.started_at,
   };

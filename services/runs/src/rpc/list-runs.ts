@@ -55,8 +55,8 @@ function parseFilter(request: ListRunsRequest, companyId: string): RunFilter {
     workflowId: request.workflowId === "" ? null : request.workflowId,
     statuses: request.statuses.map(parseStatus),
     triggerType: parseTrigger(request.triggerType),
-    createdAfter: request.createdAfter ?? null,
-    createdBefore: request.createdBefore ?? null,
+    createdAfter: parseTime("createdAfter", request.createdAfter),
+    createdBefore: parseTime("createdBefore", request.createdBefore),
     tag: parseTag(request.tag),
   };
 }
@@ -73,6 +73,14 @@ function parseTrigger(type: TriggerType): DomainTrigger | null {
   const known = names.find((each) => MESSAGE_TRIGGER[each] === type);
   if (known !== undefined) return known;
   throw badRequest("triggerType", `must be one of ${names.join(", ")}`);
+}
+
+/** A Timestamp reaches further than both a Date and Postgres' `timestamptz`. */
+function parseTime(field: string, time: Date | undefined): Date | null {
+  if (time === undefined) return null;
+  const year = time.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return time;
+  throw badRequest(field, "must be a time of the years 1 to 9999");
 }
 
 function parseTag(tag: string): string | null {

@@ -1,7 +1,7 @@
 import { isUuid } from "@workflow/db";
 import { parseJsonText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
-import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
+import type { Run, StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
@@ -11,12 +11,12 @@ import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
 import type { StartedRun } from "../engine/run-starter.ts";
 import { findRun } from "../store/read-runs.ts";
 import type { RunRow } from "../store/read-runs.ts";
-import { MESSAGE_TRIGGER, toRunMessage } from "./run-message.ts";
+import { MESSAGE_TRIGGER, toRunMessage, toRunSummary } from "./run-message.ts";
 
 /** D4. */
 const INPUT_BYTES_MAX = 1024 * 1024;
 const KEY_CHARS_MAX = 255;
-const CONNECTION_ID_CHARS_MAX = 255;
+const ID_CHARS_MAX = 255;
 /** The contract's longest wait of a synchronous run. */
 const WAIT_MS_MAX = 300_000;
 
@@ -24,28 +24,36 @@ const WAIT_MS_MAX = 300_000;
 export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, StartRunResponse> {
   return rpc({
     scopes: "workflows:execute",
-    async handler(request, rpcContext) {
-      const { companyId } = rpcContext.identity;
-      const waitMs = parseWait(request.waitMs);
-      const started = await context.starter.start({
-        companyId,
-        ...parseRequest(request),
-        awaited: waitMs > 0,
-      });
-      if (started.existing) {
-        const run = await loadRun(context, companyId, started.runId);
-        return { run: toRunMessage(run, []), existing: true, timedOut: false };
-      }
-      if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
-      const timedOut = !(await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext));
-      const run = await loadRun(context, companyId, started.run.id);
-      return {
-        run: toRunMessage(run, []),
-        existing: false,
-        timedOut: timedOut && !isTerminal(run.status),
-      };
-    },
+    handler: (request, rpcContext) => startOne(context, request, rpcContext),
   });
+}
+
+/** Starts one run on behalf of a caller; see the RPC for its errors. */
+export async function startOne(
+  context: ServiceContext,
+  request: StartRunRequest,
+  rpcContext: RpcContext,
+): Promise<StartRunResponse> {
+  const { companyId } = rpcContext.identity;
+  const waitMs = parseWait(request.waitMs);
+  const started = await context.starter.start({
+    companyId,
+    ...parseRequest(request),
+    requestId: parseText("requestId", request.requestId, ID_CHARS_MAX) ?? rpcContext.requestId,
+    awaited: waitMs > 0,
+  });
+  if (started.existing) {
+    const run = await loadRun(context, companyId, started.runId);
+    return { run: toRunMessage(run, []), existing: true, timedOut: false };
+  }
+  if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
+  const timedOut = !(await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext));
+  const run = await loadRun(context, companyId, started.run.id);
+  return {
+    run: toRunMessage(run, []),
+    existing: false,
+    timedOut: timedOut && !isTerminal(run.status),
+  };
 }
 
 async function loadRun(context: ServiceContext, companyId: string, runId: string): Promise<RunRow> {
@@ -69,26 +77,23 @@ function waitForEnd(
 }
 
 /** What is known of a run without reading it back. */
-function acceptedRun({ run, deployment }: Extract<StartedRun, { existing: false }>) {
-  return toRunMessage(
-    {
+function acceptedRun({ run, deployment }: Extract<StartedRun, { existing: false }>): Run {
+  return {
+    ...toRunSummary({
       id: run.id,
       workflow_id: run.workflowId,
       workflow_name: deployment.name,
       workflow_version: run.workflowVersion,
       status: "pending",
       trigger_type: run.triggerType,
-      task_runtime_run_id: run.taskRuntimeRunId,
-      input: run.input,
-      output: null,
       error: null,
       restarted_from_run_id: null,
       created_at: run.createdAt,
       started_at: null,
       completed_at: null,
-    },
-    [],
-  );
+    }),
+    taskRuntimeRunId: run.taskRuntimeRunId,
+  };
 }
 
 function parseRequest(request: StartRunRequest) {
@@ -105,7 +110,7 @@ function parseRequest(request: StartRunRequest) {
     triggerType: parseTrigger(request.triggerType),
     input,
     inputValue: parsed.value,
-    connectionId: parseText("connectionId", request.connectionId, CONNECTION_ID_CHARS_MAX),
+    connectionId: parseText("connectionId", request.connectionId, ID_CHARS_MAX),
     idempotencyKey: parseText("idempotencyKey", request.idempotencyKey, KEY_CHARS_MAX),
   };
 }
@@ -123,7 +128,10 @@ function parseTrigger(type: TriggerType): DomainTrigger {
     case TriggerType.MANUAL:
       return "manual";
     default:
-      throw badRequest("triggerType", `must be ${MESSAGE_TRIGGER.api} (API) or ${MESSAGE_TRIGGER.manual} (MANUAL)`);
+      throw badRequest(
+        "triggerType",
+        `must be ${MESSAGE_TRIGGER.api} (API) or ${MESSAGE_TRIGGER.manual} (MANUAL)`,
+      );
   }
 }
 

@@ -1,9 +1,11 @@
 import { newUuid, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import { z } from "zod";
 
 const nothing = z.object({});
 const revisionRow = z.object({ revision: z.number() });
+const ownerRow = revisionRow.extend({ company_id: z.string() });
 
 /** What of a workflow is executed; documents are JSON text. */
 export interface DeploymentContent {
@@ -32,6 +34,8 @@ export interface DeploymentState {
 /**
  * Makes a state the newest one unless a newer is known, in one conditional statement, and returns
  * the newest revision. The same revision twice is one deployment.
+ *
+ * @throws AppError NOT_FOUND when the workflow is another company's
  */
 export async function putDeployment(
   transaction: Transaction,
@@ -72,9 +76,11 @@ export async function putDeployment(
     returning head.revision
   `);
   if (head !== null) return head.revision;
-  const newest = await transaction.one(sql.type(revisionRow)`
-    select revision from runs.deployment_heads where workflow_id = ${state.workflowId}
+  const newest = await transaction.one(sql.type(ownerRow)`
+    select revision, company_id from runs.deployment_heads where workflow_id = ${state.workflowId}
   `);
+  // Rolls back the content too, which would otherwise take the place of the owner's revision.
+  if (newest.company_id !== state.companyId) throw new AppError("NOT_FOUND", "Workflow not found");
   return newest.revision;
 }
 

@@ -13,6 +13,7 @@ const executableRow = z.object({
   trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
   input: z.string(),
   awaited: z.boolean(),
+  request_id: z.string().nullable(),
   active_ms: z.number(),
   active_since: z.date().nullable(),
   created_at: z.date(),
@@ -26,7 +27,7 @@ export type ExecutableRow = z.infer<typeof executableRow>;
 export async function listExecutableRuns(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("runs_load", executableRow)`
     select id, company_id, workflow_id, deployment_id, workflow_version, status, trigger_type,
-      input::text, awaited, active_ms, active_since, created_at, started_at
+      input::text, awaited, request_id, active_ms, active_since, created_at, started_at
     from runs.runs
     where id = any(${sql.array([...runIds], "text")})
   `);

@@ -19,6 +19,7 @@ export interface NewRun {
   connectionId: string | null;
   taskRuntimeRunId: string;
   awaited: boolean;
+  requestId: string;
   createdAt: Date;
 }
 
@@ -37,20 +38,21 @@ export async function insertRuns(
       `"trigger_type":"${run.triggerType}","input":${run.input},` +
       `"connection_id":${JSON.stringify(run.connectionId)},` +
       `"task_runtime_run_id":${JSON.stringify(run.taskRuntimeRunId)},"awaited":${run.awaited},` +
+      `"request_id":${JSON.stringify(run.requestId)},` +
       `"created_at":"${run.createdAt.toISOString()}"}`,
   );
   const inserted = await transaction.any(sql.prepared("run_insert", idRow)`
     insert into runs.runs (
       id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
-      connection_id, task_runtime_run_id, awaited, created_at
+      connection_id, task_runtime_run_id, awaited, request_id, created_at
     )
     select run.id, run.company_id, run.workflow_id, run.deployment_id, run.workflow_version,
       run.trigger_type, run.input, run.connection_id, run.task_runtime_run_id, run.awaited,
-      run.created_at
+      run.request_id, run.created_at
     from json_to_recordset(${`[${rows.join(",")}]`}::json) as run (
       id text, company_id uuid, workflow_id uuid, deployment_id uuid, workflow_version integer,
       trigger_type text, input json, connection_id text, task_runtime_run_id text,
-      awaited boolean, created_at timestamptz
+      awaited boolean, request_id text, created_at timestamptz
     )
     join runs.deployment_heads as head
       on head.workflow_id = run.workflow_id

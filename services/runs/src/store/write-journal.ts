@@ -3,6 +3,7 @@ import type { Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
 import { RUN_TRANSITIONS } from "../domain/run-status.ts";
+import { storableJson } from "../domain/storable-json.ts";
 
 /*
  * Each statement takes the whole batch as one JSON document (`json_to_recordset`) rather than as
@@ -10,7 +11,7 @@ import { RUN_TRANSITIONS } from "../domain/run-status.ts";
  */
 
 const nothing = z.object({});
-const idRow = z.object({ id: z.string() });
+const writtenRow = z.object({ id: z.string(), transaction_id: z.string() });
 
 /** Statuses from which a run may still change; the conditions below all rest on it. */
 const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
@@ -18,13 +19,13 @@ const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
   .map(([status]) => status);
 
 /**
- * Writes the runs' rows and returns the ids of those that were written: a run that has ended is
- * left as it is.
+ * Writes the runs' rows and returns those that were written, with the id of the transaction: a run
+ * that has ended is left as it is.
  */
 export async function updateRuns(
   transaction: Transaction,
   entries: readonly JournalEntry[],
-): Promise<Set<string>> {
+): Promise<readonly z.infer<typeof writtenRow>[]> {
   const rows = entries.map(({ lease, run }) =>
     jsonObject({
       id: text(lease.runId),
@@ -32,12 +33,12 @@ export async function updateRuns(
       started_at: time(run.startedAt),
       completed_at: time(run.completedAt),
       output: run.output ?? "null",
-      error: run.error === null ? "null" : JSON.stringify(run.error),
+      error: storableJson(run.error),
       active_ms: String(Math.round(run.activeMs)),
       active_since: time(run.activeSince),
     }),
   );
-  const written = await transaction.any(sql.prepared("journal_runs", idRow)`
+  return transaction.any(sql.prepared("journal_runs", writtenRow)`
     update runs.runs as run
     set status = change.status,
       started_at = coalesce(run.started_at, change.started_at),
@@ -51,9 +52,8 @@ export async function updateRuns(
       error json, active_ms bigint, active_since timestamptz
     )
     where run.id = change.id and run.status = any(${sql.array(LIVE_STATUSES, "text")})
-    returning run.id
+    returning run.id, pg_current_xact_id()::text as transaction_id
   `);
-  return new Set(written.map((row) => row.id));
 }
 
 /** Inserts step results. A second result of one step is a fault of ours and fails the transaction. */
@@ -73,7 +73,7 @@ export async function insertStepResults(
       completed_at: time(record.completedAt),
       input: record.input ?? "null",
       output: record.output ?? "null",
-      error: record.error === null ? "null" : JSON.stringify(record.error),
+      error: storableJson(record.error),
       attempt: String(record.attempt),
       previous_attempts: attempts(record),
     }),
@@ -153,7 +153,7 @@ export async function deleteOpenStepsOf(
 }
 
 function attempts({ previousAttempts }: Pick<StepRecord, "previousAttempts">): string {
-  return previousAttempts.length === 0 ? "null" : JSON.stringify(previousAttempts);
+  return previousAttempts.length === 0 ? "null" : storableJson(previousAttempts);
 }
 
 function text(value: string): string {

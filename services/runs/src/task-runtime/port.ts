@@ -70,8 +70,8 @@ export interface WorkerOptions {
   concurrency: number;
   /**
    * Executes a batch of tasks that were claimed together. It settles each itself and never rejects;
-   * when its promise for a task resolves without a settlement of `done` or `park`, the task is
-   * released and becomes due again.
+   * when it calls `finished` for a task without a settlement of `done` or `park`, the task is
+   * released and becomes due again after a short pause.
    */
   execute(leases: readonly Lease[], finished: (lease: Lease) => void): void;
 }

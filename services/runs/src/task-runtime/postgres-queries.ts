@@ -3,19 +3,37 @@ import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 
 const runIdRow = z.object({ run_id: z.string() });
-const claimedRow = z.object({ run_id: z.string(), fence: z.number(), takeovers: z.number() });
+const claimRow = z.object({
+  run_id: z.string().nullable(),
+  fence: z.number(),
+  takeovers: z.number(),
+  next_due_in_ms: z.number().nullable(),
+});
 const statusRow = z.object({ worker_id: z.string().nullable(), due: z.boolean() });
-const nextDueRow = z.object({ in_ms: z.number().nullable() });
 const nothing = z.object({});
 
 /** A task as a claim returns it. */
-export type ClaimedTask = z.infer<typeof claimedRow>;
+export interface ClaimedTask {
+  runId: string;
+  fence: number;
+  takeovers: number;
+}
+
+/** What a claim found. */
+export interface Claim {
+  tasks: ClaimedTask[];
+  /** Milliseconds until a further task becomes due; null when none will by itself. */
+  nextDueInMs: number | null;
+}
 
 /** Inserts tasks that are due at once. */
 export async function insertTasks(transaction: Transaction, runIds: readonly string[]) {
   await transaction.query(sql.prepared("task_insert", nothing)`
     insert into runs.tasks (run_id)
-    select run_id from ${sql.unnest(runIds.map((runId) => [runId]), ["text"])} as task (run_id)
+    select run_id from ${sql.unnest(
+      runIds.map((runId) => [runId]),
+      ["text"],
+    )} as task (run_id)
   `);
 }
 
@@ -26,59 +44,86 @@ export async function insertTasks(transaction: Transaction, runIds: readonly str
 export async function claimTasks(
   database: Queryable,
   claim: { workerId: string; leaseMs: number; limit: number },
-): Promise<readonly ClaimedTask[]> {
-  return database.any(sql.prepared("task_claim", claimedRow)`
+): Promise<Claim> {
+  const rows = await database.any(sql.prepared("task_claim", claimRow)`
     with due as (
       select run_id from runs.tasks
       where due_at <= now()
       order by due_at
       limit ${claim.limit}
       for update skip locked
+    ), claimed as (
+      update runs.tasks as task
+      set due_at = now() + ${claim.leaseMs} * interval '1 millisecond',
+        fence = task.fence + 1,
+        takeovers = task.takeovers + (task.worker_id is not null)::integer,
+        worker_id = ${claim.workerId},
+        woken = false
+      from due
+      where task.run_id = due.run_id
+      returning task.run_id, task.fence, task.takeovers
     )
-    update runs.tasks as task
-    set due_at = now() + ${claim.leaseMs} * interval '1 millisecond',
-      fence = task.fence + 1,
-      takeovers = task.takeovers + (task.worker_id is not null)::integer,
-      worker_id = ${claim.workerId},
-      woken = false
-    from due
-    where task.run_id = due.run_id
-    returning task.run_id, task.fence, task.takeovers
+    select run_id, fence, takeovers, null::float8 as next_due_in_ms from claimed
+    union all
+    select null, 0, 0, extract(epoch from min(due_at) - now())::float8 * 1000
+    from runs.tasks
+    where due_at > now() and due_at < 'infinity'
   `);
+  return {
+    tasks: rows.flatMap(({ run_id: runId, fence, takeovers }) =>
+      runId === null ? [] : [{ runId, fence, takeovers }],
+    ),
+    nextDueInMs: rows.find((row) => row.run_id === null)?.next_due_in_ms ?? null,
+  };
 }
 
-/** Moves the end of leases ahead and returns the ids of those that still hold. */
+/**
+ * Moves the end of leases ahead and returns the ids of those that still hold. A task that is locked
+ * is being settled, which sets its end anew; waiting for it could be a deadlock between two batches.
+ */
 export async function extendLeases(
   database: Queryable,
   leases: readonly { runId: string; fence: number }[],
   leaseMs: number,
 ): Promise<readonly string[]> {
   const rows = await database.any(sql.prepared("task_extend", runIdRow)`
-    update runs.tasks as task
-    set due_at = now() + ${leaseMs} * interval '1 millisecond'
-    from ${sql.unnest(
-      leases.map((lease) => [lease.runId, lease.fence]),
-      ["text", "int8"],
-    )} as held (run_id, fence)
-    where task.run_id = held.run_id and task.fence = held.fence
-    returning task.run_id
+    with held as (
+      select * from ${sql.unnest(
+        leases.map((lease) => [lease.runId, lease.fence]),
+        ["text", "int8"],
+      )} as held (run_id, fence)
+    ), free as (
+      select task.run_id from runs.tasks as task
+      join held on held.run_id = task.run_id and held.fence = task.fence
+      where task.worker_id is not null
+      for update of task skip locked
+    ), extended as (
+      update runs.tasks as task
+      set due_at = now() + ${leaseMs} * interval '1 millisecond'
+      from free
+      where task.run_id = free.run_id
+    )
+    select task.run_id from runs.tasks as task
+    join held on held.run_id = task.run_id and held.fence = task.fence
+    where task.worker_id is not null
   `);
   return rows.map((row) => row.run_id);
 }
 
-/** Gives leases back: the tasks are due at once, and it does not count as a take-over. */
+/** Gives leases back: the tasks are due after the pause, and it does not count as a take-over. */
 export async function releaseLeases(
   database: Queryable,
   leases: readonly { runId: string; fence: number }[],
+  pauseMs: number,
 ): Promise<void> {
   await database.query(sql.prepared("task_release", nothing)`
     update runs.tasks as task
-    set due_at = now(), worker_id = null
+    set due_at = now() + ${pauseMs} * interval '1 millisecond', worker_id = null
     from ${sql.unnest(
       leases.map((lease) => [lease.runId, lease.fence]),
       ["text", "int8"],
     )} as held (run_id, fence)
-    where task.run_id = held.run_id and task.fence = held.fence
+    where task.run_id = held.run_id and task.fence = held.fence and task.worker_id is not null
   `);
 }
 
@@ -138,7 +183,10 @@ export async function settleTasks(
 export async function deleteTasks(transaction: Transaction, runIds: readonly string[]) {
   await transaction.query(sql.prepared("task_delete", nothing)`
     delete from runs.tasks
-    where run_id in (select run_id from ${sql.unnest(runIds.map((runId) => [runId]), ["text"])} as gone (run_id))
+    where run_id in (select run_id from ${sql.unnest(
+      runIds.map((runId) => [runId]),
+      ["text"],
+    )} as gone (run_id))
   `);
 }
 
@@ -148,7 +196,10 @@ export async function wakeTasks(transaction: Transaction, runIds: readonly strin
     update runs.tasks as task
     set due_at = case when task.worker_id is null then least(task.due_at, now()) else task.due_at end,
       woken = task.worker_id is not null
-    from ${sql.unnest(runIds.map((runId) => [runId]), ["text"])} as woken (run_id)
+    from ${sql.unnest(
+      runIds.map((runId) => [runId]),
+      ["text"],
+    )} as woken (run_id)
     where task.run_id = woken.run_id
   `);
 }
@@ -158,14 +209,4 @@ export async function findTask(database: Queryable, runId: string) {
   return database.maybeOne(sql.prepared("task_find", statusRow)`
     select worker_id, due_at <= now() as due from runs.tasks where run_id = ${runId}
   `);
-}
-
-/** Milliseconds until the next task becomes due; null when none will by itself. */
-export async function findNextDue(database: Queryable): Promise<number | null> {
-  const row = await database.one(sql.prepared("task_next_due", nextDueRow)`
-    select extract(epoch from min(due_at) - now())::float8 * 1000 as in_ms
-    from runs.tasks
-    where due_at < 'infinity'
-  `);
-  return row.in_ms;
 }

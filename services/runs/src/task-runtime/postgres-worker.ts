@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Database, Transaction } from "@workflow/db";
 import type { Logger } from "pino";
-import {
-  claimTasks,
-  extendLeases,
-  findNextDue,
-  releaseLeases,
-  settleTasks,
-} from "./postgres-queries.ts";
+import { claimTasks, extendLeases, releaseLeases, settleTasks } from "./postgres-queries.ts";
+import type { ClaimedTask } from "./postgres-queries.ts";
 import type { Lease, Settlement, WorkerOptions } from "./port.ts";
 
 interface PostgresWorkerOptions extends WorkerOptions {
@@ -24,6 +19,7 @@ interface HeldLease extends Lease {
 
 /** Most tasks that one claim takes; more would delay the first of them behind the others. */
 const CLAIM_MAX = 64;
+/** The pause after a claim, or an execution, that came to nothing. */
 const RETRY_AFTER_ERROR_MS = 500;
 
 /** Claims due tasks, keeps their leases alive and hands them to `execute`. */
@@ -32,6 +28,8 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
   const workerId = randomUUID();
   const held = new Map<string, HeldLease>();
   let running = 0;
+  let beating: Promise<void> | null = null;
+  let beatenAt = performance.now();
   let stopping = false;
   let looking: Promise<void> | null = null;
   let lookAgain = false;
@@ -62,11 +60,13 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
     try {
       while (lookAgain && !stopping && running < concurrency) {
         lookAgain = false;
+        // After a stall or an outage its own tasks look abandoned to this worker as well.
+        if (performance.now() - beatenAt > (leaseMs * 2) / 3) await beat();
         const limit = Math.min(concurrency - running, CLAIM_MAX);
-        const tasks = await claimTasks(database, { workerId, leaseMs, limit });
+        const { tasks, nextDueInMs } = await claimTasks(database, { workerId, leaseMs, limit });
         if (tasks.length > 0) begin(tasks.map((task) => hold(task)));
         if (tasks.length === limit) lookAgain = true;
-        else if (tasks.length === 0) lookIn(Math.min((await findNextDue(database)) ?? pollMs, pollMs));
+        else lookIn(Math.min(nextDueInMs ?? pollMs, pollMs));
       }
       // A full worker looks again when a task ends.
       if (running >= concurrency) lookAgain = false;
@@ -78,19 +78,17 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
     }
   }
 
-  function hold(task: { run_id: string; fence: number; takeovers: number }): HeldLease {
+  function hold(task: ClaimedTask): HeldLease {
     // The same task again means that this worker was silent for longer than a lease.
-    held.get(task.run_id)?.controller.abort();
+    held.get(task.runId)?.controller.abort();
     const controller = new AbortController();
     const lease: HeldLease = {
-      runId: task.run_id,
-      fence: task.fence,
-      takeovers: task.takeovers,
+      ...task,
       signal: controller.signal,
       controller,
       settledForGood: false,
     };
-    held.set(task.run_id, lease);
+    held.set(task.runId, lease);
     return lease;
   }
 
@@ -101,25 +99,34 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       const mine = held.get(lease.runId);
       if (mine?.fence === lease.fence) {
         held.delete(lease.runId);
-        if (!mine.settledForGood && !mine.signal.aborted) void release([mine]);
+        if (!mine.settledForGood && !mine.signal.aborted) {
+          void release([mine], RETRY_AFTER_ERROR_MS);
+        }
       }
       if (running < concurrency) lookIn(running < concurrency / 2 ? 0 : 1);
       if (running === 0) idle?.();
     });
   }
 
-  async function release(leases: readonly HeldLease[]): Promise<void> {
+  async function release(leases: readonly HeldLease[], pauseMs: number): Promise<void> {
+    if (leases.length === 0) return;
     try {
-      await releaseLeases(database, leases);
+      await releaseLeases(database, leases, pauseMs);
     } catch (error) {
       logger.warn({ err: error }, "could not give leases back; they run out by themselves");
     }
   }
 
-  async function beat(): Promise<void> {
+  function beat(): Promise<void> {
+    beating ??= extendHeld().finally(() => (beating = null));
+    return beating;
+  }
+
+  async function extendHeld(): Promise<void> {
+    const begunAt = performance.now();
     const leases = [...held.values()].filter((lease) => !lease.settledForGood);
-    if (leases.length === 0) return;
-    const alive = new Set(await extendLeases(database, leases, leaseMs));
+    const alive = new Set(leases.length === 0 ? [] : await extendLeases(database, leases, leaseMs));
+    beatenAt = begunAt;
     for (const lease of leases) {
       if (!alive.has(lease.runId) && !lease.settledForGood) lease.controller.abort();
     }
@@ -134,7 +141,10 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
     abort(runId: string): void {
       held.get(runId)?.controller.abort();
     },
-    async settle(transaction: Transaction, settlements: readonly Settlement[]): Promise<Set<string>> {
+    async settle(
+      transaction: Transaction,
+      settlements: readonly Settlement[],
+    ): Promise<Set<string>> {
       const rows = settlements.map((settlement) => ({
         runId: settlement.lease.runId,
         fence: settlement.lease.fence,
@@ -161,7 +171,11 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       for (const lease of leases) lease.controller.abort();
       if (running > 0) await new Promise<void>((resolve) => (idle = resolve));
       clearInterval(heartbeat);
-      await release(leases.filter((lease) => !lease.settledForGood));
+      await beating?.catch(() => {});
+      await release(
+        leases.filter((lease) => !lease.settledForGood),
+        0,
+      );
     },
   };
 }

@@ -1,12 +1,7 @@
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
 import { createPostgresWorker } from "./postgres-worker.ts";
-import {
-  deleteTasks,
-  findTask,
-  insertTasks,
-  wakeTasks,
-} from "./postgres-queries.ts";
+import { deleteTasks, findTask, insertTasks, wakeTasks } from "./postgres-queries.ts";
 import { notify } from "../store/notify.ts";
 import type { RuntimeWorker, TaskRuntime, TaskStatus, WorkerOptions } from "./port.ts";
 
@@ -97,13 +92,17 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         leaseMs: options.leaseMs ?? LEASE_MS,
         pollMs: options.pollMs ?? POLL_MS,
       });
-      const subscription = await options.listen({
+      const listening = options.listen({
         channels: [TASKS_CHANNEL, CANCELLED_CHANNEL],
         onNotification: (channel, payload) => {
           if (channel === CANCELLED_CHANNEL) worker.abort(payload);
           else worker.look();
         },
         onReconnect: () => worker.look(),
+      });
+      const subscription = await listening.catch(async (error: unknown) => {
+        await worker.stop();
+        throw error;
       });
       localWorkers.add(worker);
       worker.look();
@@ -114,6 +113,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
           localWorkers.delete(worker);
           await subscription.stop();
           await worker.stop();
+          await notifyOthers();
         },
       };
     },

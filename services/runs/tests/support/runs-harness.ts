@@ -171,6 +171,7 @@ export function startRequest(workflowId: string, input?: unknown) {
     idempotencyKey: undefined as string | undefined,
     triggerType: 0 as const,
     waitMs: 0,
+    requestId: undefined,
   };
 }
 

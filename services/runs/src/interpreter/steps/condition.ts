@@ -1,9 +1,7 @@
 import { evaluateCondition } from "@workflow/definition";
 import type { CompiledConditionStep, CompiledStep } from "@workflow/definition";
 import type { OpenStep } from "../../engine/journal.ts";
-import { runSequence } from "../advance.ts";
-import type { Execution } from "../advance.ts";
-import type { StepOutcome } from "../execute-step.ts";
+import type { Execution, RunNested, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
 
 /** Id of the branch that is taken when no other is (D17). */
@@ -15,6 +13,7 @@ export async function executeCondition(
   step: CompiledConditionStep,
   open: OpenStep,
   showInput: (resolved: string) => void,
+  runNested: RunNested,
 ): Promise<StepOutcome> {
   const evaluated: { id: string; matched: boolean }[] = [];
   let taken: { id: string; steps: readonly CompiledStep[] } | null = null;
@@ -27,7 +26,7 @@ export async function executeCondition(
   }
   taken ??= { id: ELSE, steps: step.elseSteps };
   showInput(JSON.stringify({ branches: evaluated }));
-  const outcome = await runSequence(execution, taken.steps, `${open.path}.${taken.id}.`);
+  const outcome = await runNested(taken.steps, `${open.path}.${taken.id}.`);
   if (outcome.kind !== "done") return outcome;
   return completionOf({ branch: taken.id }, false);
 }

@@ -2,8 +2,7 @@ import { evaluate, parseIsoTime } from "@workflow/definition";
 import type { CompiledDelayStep, TemplateScope } from "@workflow/definition";
 import type { OpenStep } from "../../engine/journal.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { Execution } from "../advance.ts";
-import type { StepOutcome } from "../execute-step.ts";
+import type { Execution, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
 import { StepError } from "../step-error.ts";
 
@@ -39,15 +38,21 @@ function resolveDelay(step: CompiledDelayStep, open: OpenStep, scope: TemplateSc
     const until = evaluate(step.delay.until, scope).value;
     const millis = typeof until === "string" ? parseIsoTime(until) : undefined;
     if (millis === undefined) {
-      throw new StepError("INVALID_INPUT", "until must be an ISO 8601 timestamp.", { retryable: false });
+      throw new StepError("INVALID_INPUT", "until must be an ISO 8601 timestamp.", {
+        retryable: false,
+      });
     }
     return { config: { until }, dueAt: boundedDue(open, millis) };
   }
   const durationMs = evaluate(step.delay.durationMs, scope).value;
   if (typeof durationMs !== "number" || !Number.isFinite(durationMs) || durationMs < 0) {
-    throw new StepError("INVALID_INPUT", "durationMs must be a number of milliseconds, 0 or more.", {
-      retryable: false,
-    });
+    throw new StepError(
+      "INVALID_INPUT",
+      "durationMs must be a number of milliseconds, 0 or more.",
+      {
+        retryable: false,
+      },
+    );
   }
   return { config: { durationMs }, dueAt: boundedDue(open, open.startedAt.getTime() + durationMs) };
 }
@@ -56,7 +61,9 @@ function resolveDelay(step: CompiledDelayStep, open: OpenStep, scope: TemplateSc
 function boundedDue(open: OpenStep, millis: number): Date {
   if (open.dueAt !== null) return open.dueAt;
   if (millis - open.startedAt.getTime() > DELAY_MS_MAX) {
-    throw new StepError("INVALID_INPUT", "A delay may last at most 366 days.", { retryable: false });
+    throw new StepError("INVALID_INPUT", "A delay may last at most 366 days.", {
+      retryable: false,
+    });
   }
   return new Date(millis);
 }

@@ -1,6 +1,7 @@
 import { HttpClientError } from "@workflow/http-client";
 import type { HttpClientErrorCode, SafeHttpClient, SafeResponse } from "@workflow/http-client";
 import { z } from "zod";
+import { nestsTooDeep } from "../../domain/json-nesting.ts";
 import { StepError } from "../step-error.ts";
 
 const TIMEOUT_MS_DEFAULT = 30_000;
@@ -38,7 +39,10 @@ type Inputs = z.infer<typeof resolvedInputs>;
 export interface HttpOutput {
   status: number;
   headers: Record<string, string | string[]>;
-  /** Parsed when the response says it is JSON; otherwise text, or base64 for anything binary. */
+  /**
+   * Parsed when the response says it is JSON and is; text when it is not, or nests too deep to be
+   * worked with; base64 for anything binary.
+   */
   body: unknown;
   bodyEncoding?: "base64";
 }
@@ -89,9 +93,13 @@ function parseInputs(config: unknown): Inputs {
   const parsed = resolvedInputs.safeParse(config);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new StepError("INVALID_INPUT", `The request's inputs are not valid: ${problems.join("; ")}`, {
-    retryable: false,
-  });
+  throw new StepError(
+    "INVALID_INPUT",
+    `The request's inputs are not valid: ${problems.join("; ")}`,
+    {
+      retryable: false,
+    },
+  );
 }
 
 function urlWithQuery({ url, query }: Inputs): string {
@@ -140,7 +148,8 @@ function outputOf(response: SafeResponse): HttpOutput {
   }
   if (/^application\/(?:[\w.+-]+\+)?json\b/.test(type)) {
     try {
-      return { status, headers, body: JSON.parse(text) };
+      const parsed: unknown = JSON.parse(text);
+      if (!nestsTooDeep(parsed)) return { status, headers, body: parsed };
     } catch {
       // A wrong content type is the receiver's affair; the text is what it sent.
     }

@@ -1,9 +1,11 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledTransformStep, TemplateScope } from "@workflow/definition";
-import { storableJson, storableJsonText } from "../../domain/storable-json.ts";
-import type { Execution } from "../advance.ts";
-import type { StepCompletion } from "../execute-step.ts";
+import { nestsTooDeep } from "../../domain/json-nesting.ts";
+import { storableJson } from "../../domain/storable-json.ts";
+import type { Execution, StepCompletion } from "../execution.ts";
+import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
+import { withTimeout } from "../with-timeout.ts";
 
 /** Executes a transform: a mapping with templates, or a JSONata expression (D17). */
 export async function executeTransform(
@@ -15,7 +17,8 @@ export async function executeTransform(
   if (step.transform.kind === "mapping") {
     const mapping = evaluate(step.transform.mapping, scope);
     const completion = completionOf(mapping.value, false);
-    const masked = mapping.masked === mapping.value ? completion.outputText : storableJson(mapping.masked);
+    const masked =
+      mapping.masked === mapping.value ? completion.outputText : storableJson(mapping.masked);
     showInput(`{"mapping":${masked}}`);
     return completion;
   }
@@ -23,18 +26,22 @@ export async function executeTransform(
   const document = input === undefined ? undefined : evaluate(input, scope);
   const shown = document === undefined ? {} : { input: document.masked };
   showInput(storableJson({ expression, ...shown }));
-  const text = await execution.effects.expressions.evaluate(
-    expression,
-    JSON.stringify(document === undefined ? visibleScope(scope) : document.value) ?? "null",
-    execution.signal,
+  const visible = JSON.stringify(document === undefined ? visibleScope(scope) : document.value);
+  const text = await withTimeout(execution.signal, step.timeoutMs, (signal) =>
+    execution.effects.expressions.evaluate(expression, visible ?? "null", signal),
   );
-  const output = storableJsonText(text);
-  return completionOf(JSON.parse(output), false, output);
+  const output: unknown = JSON.parse(text);
+  if (nestsTooDeep(output)) {
+    const message = "The result of the expression nests too many arrays and objects.";
+    throw new StepError("EXPRESSION_FAILED", message, { retryable: false });
+  }
+  return completionOf(output, false);
 }
 
 /** What an expression without an input of its own sees: everything but secrets. */
 function visibleScope(scope: TemplateScope): Record<string, unknown> {
   const steps: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  if (scope.steps instanceof Map) for (const [id, result] of scope.steps) steps[String(id)] = result;
+  if (scope.steps instanceof Map)
+    for (const [id, result] of scope.steps) steps[String(id)] = result;
   return { input: scope.input, steps, trigger: scope.trigger, run: scope.run, loop: scope.loop };
 }

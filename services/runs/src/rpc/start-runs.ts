@@ -1,0 +1,69 @@
+import { databaseErrorToAppError } from "@workflow/db";
+import { AppError, isAppError } from "@workflow/errors";
+import type {
+  StartRunFailure,
+  StartRunRequest,
+  StartRunsRequest,
+  StartRunsResponse,
+  StartRunsResult,
+} from "@workflow/proto/runs/v1/runs";
+import { rpc } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { startOne } from "./start-run.ts";
+
+const REQUESTS_MAX = 100;
+
+/**
+ * Starts several runs in one call. A call costs far more than a message in it, so the gateway gathers
+ * starts that arrive together.
+ */
+export function startRuns(
+  context: ServiceContext,
+): UnaryMethod<StartRunsRequest, StartRunsResponse> {
+  return rpc({
+    scopes: "workflows:execute",
+    async handler({ requests }, rpcContext) {
+      if (requests.length < 1 || requests.length > REQUESTS_MAX) {
+        throw badRequests(`must have 1 to ${REQUESTS_MAX} entries`);
+      }
+      if (requests.some(({ waitMs }) => waitMs !== 0)) {
+        throw badRequests("must not wait; use StartRun to wait for a run");
+      }
+      const results = requests.map((request) => startSafely(context, request, rpcContext));
+      return { results: await Promise.all(results) };
+    },
+  });
+}
+
+async function startSafely(
+  context: ServiceContext,
+  request: StartRunRequest,
+  rpcContext: RpcContext,
+): Promise<StartRunsResult> {
+  try {
+    return { started: await startOne(context, request, rpcContext), failure: undefined };
+  } catch (error) {
+    const failure = isAppError(error) ? error : databaseErrorToAppError(error);
+    if (failure.reason === "INTERNAL_ERROR") {
+      rpcContext.log.error({ err: error }, "a run could not be started");
+    }
+    return { started: undefined, failure: toFailure(failure) };
+  }
+}
+
+function toFailure(error: AppError): StartRunFailure {
+  return {
+    reason: error.reason,
+    message: error.message,
+    violations: error.violations.map(({ path, message }) => ({ path, message })),
+    detailsJson: error.details === undefined ? "" : JSON.stringify(error.details),
+    retryAfterMs: error.retryAfterMs ?? 0,
+  };
+}
+
+function badRequests(message: string): AppError {
+  return new AppError("BAD_REQUEST", `requests ${message}.`, {
+    violations: [{ path: ["requests"], message }],
+  });
+}

@@ -1,0 +1,136 @@
+import { openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
+import { createScope } from "@workflow/service";
+import { startGatewayService } from "@workflow/service-gateway";
+import { createApiKey, createCompany } from "@workflow/service-gateway/admin";
+import type { Scope } from "@workflow/service-gateway/admin";
+import { startRunsService } from "@workflow/service-runs";
+import { startWorkflowsService } from "@workflow/service-workflows";
+import { createTestDatabase } from "@workflow/testkit";
+import pino from "pino";
+import { callApi } from "./api-client.ts";
+import type { Answer, CallOptions } from "./api-client.ts";
+
+/** A tenant, with a key that holds every scope. */
+export interface Company {
+  id: string;
+  key: string;
+}
+
+/** Gateway, workflows and runs in this process, on a database of their own, and two tenants. */
+export interface WholeSystem {
+  /** `http://127.0.0.1:<port>`, without a slash at the end. */
+  origin: string;
+  /** The tenant that requests speak for unless they say otherwise. */
+  acme: Company;
+  /** Another tenant. */
+  globex: Company;
+  /** One request below `/api/v1`, answered in the envelope. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A key of a company with these scopes only. */
+  createKey(company: Company, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  /** A migrated database to use, instead of a fresh one that is dropped in the end. */
+  databaseUrl?: string;
+}
+
+/** Starts everything on free ports. Rejects, leaving nothing behind, when a part cannot start. */
+export async function startWholeSystem(options: SystemOptions = {}): Promise<WholeSystem> {
+  const scope = createScope();
+  return scope.guard(async () => {
+    let { databaseUrl } = options;
+    if (databaseUrl === undefined) {
+      const testDatabase = await createTestDatabase();
+      scope.defer(() => testDatabase.close());
+      databaseUrl = testDatabase.connectionUri;
+    }
+    const admin = await openDatabase({
+      connectionUri: databaseUrl,
+      maxConnections: 2,
+      applicationName: "test",
+      onError: () => {},
+    });
+    scope.defer(() => admin.end());
+    const services = await startServices(databaseUrl);
+    scope.defer(() => services.stop());
+    const [acme, globex] = await Promise.all([
+      makeCompany(admin, "Acme"),
+      makeCompany(admin, "Globex"),
+    ]);
+    const origin = `http://127.0.0.1:${services.port}`;
+    return {
+      origin,
+      acme,
+      globex,
+      call: (method, path, callOptions = {}) =>
+        callApi(`${origin}/api/v1${path}`, method, { key: acme.key, ...callOptions }),
+      createKey: async (company, scopes, expiresAt) => {
+        const created = await createApiKey(admin, {
+          companyId: company.id,
+          name: "Test",
+          scopes: [...scopes],
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+        });
+        return created.key;
+      },
+      stop: () => scope.close(),
+    };
+  });
+}
+
+async function startServices(databaseUrl: string): Promise<{ port: number; stop(): Promise<void> }> {
+  const scope = createScope();
+  return scope.guard(async () => {
+    const { privateKeyPem, publicKeyPem, keyId } = generateSigningKey();
+    const tokenSigner = createTokenSigner({ privateKeyPem });
+    const common = {
+      databaseUrl,
+      databasePoolSize: 8,
+      tokenPublicKeys: [{ keyId, key: publicKeyPem }],
+      tokenSigner,
+      logger: pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" }),
+    };
+    const bus = createInProcessEventBus({ consumers: {} });
+    scope.defer(() => bus.close());
+    const runs = await startRunsService({
+      ...common,
+      role: "all",
+      grpcAddress: "127.0.0.1:0",
+      bus,
+      outboundAllowPrivate: true,
+      workerConcurrency: 50,
+    });
+    scope.defer(() => runs.stop());
+    const runsGrpcAddress = runs.grpcAddress;
+    if (runsGrpcAddress === undefined) throw new Error("The runs service has no address.");
+    const workflows = await startWorkflowsService({
+      ...common,
+      grpcAddress: "127.0.0.1:0",
+      runsGrpcAddress,
+    });
+    scope.defer(() => workflows.stop());
+    const gateway = await startGatewayService({
+      ...common,
+      host: "127.0.0.1",
+      port: 0,
+      workflowsGrpcAddress: workflows.grpcAddress,
+      runsGrpcAddress,
+    });
+    scope.defer(() => gateway.stop());
+    return { port: gateway.port, stop: () => scope.close() };
+  });
+}
+
+async function makeCompany(database: Database, name: string): Promise<Company> {
+  const { companyId, apiKey } = await createCompany(database, {
+    name,
+    email: `owner@${name.toLowerCase()}.example`,
+    password: "correct horse battery staple",
+  });
+  return { id: companyId, key: apiKey };
+}
