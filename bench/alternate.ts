@@ -1,21 +1,34 @@
+import { cpuTimeMs } from "./cpu-time.ts";
 import type { Load } from "./load-client.ts";
 import type { LoadRequest, LoadResult } from "./load-protocol.ts";
 import type { Sizes } from "./options.ts";
+import type { Outcome } from "./scenario.ts";
 
-/** A round of the system and one of its floor, right after each other. */
-export interface Pair {
-  system: LoadResult;
-  floor: LoadResult;
+/** What is asked, and the process that answers. */
+export interface Target {
+  pid: number;
+  request: LoadRequest;
 }
 
 export interface AlternateOptions {
   load: Load;
   sizes: Sizes;
   connections: number;
-  system: LoadRequest;
-  floor: LoadRequest;
+  system: Target;
+  floor: Target;
   /** Waits for what a measurement has left to be done, which would burden the next one. */
   settle?: () => Promise<void>;
+}
+
+interface Measured extends LoadResult {
+  /** Processor time of the process per answer; its work after the answers included. */
+  cpuUs: number;
+}
+
+/** A round of the system and one of its floor, right after each other. */
+export interface Pair {
+  system: Measured;
+  floor: Measured;
 }
 
 /**
@@ -23,36 +36,42 @@ export interface AlternateOptions {
  * down for a while then hits both alike, and the ratio stays.
  */
 export async function alternate(options: AlternateOptions): Promise<Pair[]> {
-  const { load, sizes, connections, settle } = options;
-  const measure = async (request: LoadRequest, afterMs: number): Promise<LoadResult> => {
-    const result = await load({ model: "closed", request, connections, stop: { afterMs } });
-    await settle?.();
-    return result;
-  };
-  await measure(options.floor, sizes.warmUpMs);
-  await measure(options.system, sizes.warmUpMs);
+  const { sizes, system, floor } = options;
+  await measure(floor, sizes.warmUpMs, options);
+  await measure(system, sizes.warmUpMs, options);
   const pairs: Pair[] = [];
-  for (let round = 0; round < sizes.rounds; round += 1) {
-    if (round % 2 === 0) {
-      const floor = await measure(options.floor, sizes.roundMs);
-      pairs.push({ floor, system: await measure(options.system, sizes.roundMs) });
-    } else {
-      const system = await measure(options.system, sizes.roundMs);
-      pairs.push({ system, floor: await measure(options.floor, sizes.roundMs) });
-    }
+  for (let round = 0; round < sizes.pairs; round += 1) {
+    const systemFirst = round % 2 === 1;
+    const first = await measure(systemFirst ? system : floor, sizes.pairRoundMs, options);
+    const second = await measure(systemFirst ? floor : system, sizes.pairRoundMs, options);
+    pairs.push(systemFirst ? { system: first, floor: second } : { system: second, floor: first });
   }
   return pairs;
 }
 
-/** A pair as a row of the report. */
-export function pairRow({ system, floor }: Pair): Record<string, number> {
-  return {
+async function measure(
+  { pid, request }: Target,
+  afterMs: number,
+  { load, connections, settle }: AlternateOptions,
+): Promise<Measured> {
+  const cpuBefore = cpuTimeMs(pid);
+  const result = await load({ model: "closed", request, connections, stop: { afterMs } });
+  await settle?.();
+  const cpuUs = ((cpuTimeMs(pid) - cpuBefore) * 1000) / result.succeeded;
+  return { ...result, cpuUs };
+}
+
+/** The pairs as rows of the report. */
+export function pairRows(pairs: readonly Pair[]): Outcome["rounds"] {
+  return pairs.map(({ system, floor }) => ({
     "system /s": system.perSecond,
     "floor /s": floor.perSecond,
     "system ÷ floor": system.perSecond / floor.perSecond,
     "system p50 ms": system.p50Ms,
-    "system p99 ms": system.p99Ms,
     "floor p50 ms": floor.p50Ms,
+    "system p99 ms": system.p99Ms,
     "floor p99 ms": floor.p99Ms,
-  };
+    "system CPU µs": system.cpuUs,
+    "floor CPU µs": floor.cpuUs,
+  }));
 }

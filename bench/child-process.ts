@@ -16,8 +16,10 @@ export interface Helper {
 export function startHelper(scope: Scope, file: string): Helper {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
+    // JSON has no NaN.
+    serialization: "advanced",
   });
-  scope.defer(() => endProcess(child, "SIGKILL"));
+  endWithScope(scope, child, "SIGKILL");
   return {
     ask: (message, answer) =>
       new Promise((resolve, reject) => {
@@ -33,14 +35,35 @@ export function startHelper(scope: Scope, file: string): Helper {
         };
         child.once("exit", onExit);
         child.once("message", onMessage);
-        child.send(Object(message));
+        child.send(Object(message), (error) => {
+          if (error !== null) reject(error);
+        });
       }),
   };
 }
 
+/**
+ * Ties a process to a scope: it ends with it, or at once when the scope is closed already. Should
+ * this process end without closing the scope, it takes the other along.
+ */
+export function endWithScope(scope: Scope, child: ChildProcess, signal: NodeJS.Signals): void {
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
+  // A process that could not be started or reached is noticed where something is expected of it.
+  child.on("error", () => {});
+  try {
+    scope.defer(() => endProcess(child, signal));
+  } catch (error) {
+    kill();
+    throw error;
+  }
+}
+
 /** Ends a process and waits for it; one that does not obey in time is killed. */
-export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const neverRan = child.pid === undefined;
+  if (neverRan || child.exitCode !== null || child.signalCode !== null) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   child.once("exit", () => resolve());
   child.kill(signal);

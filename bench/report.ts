@@ -108,9 +108,11 @@ function formatNumber(value: number): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((_, column) =>
+    Math.max(3, ...all.map((row) => row[column]?.length ?? 0)),
+  );
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  const rule = `| ${widths.map((width) => "-".repeat(Math.max(3, width))).join(" | ")} |`;
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
   return [line(head), rule, ...rows.map(line)].join("\n");
 }

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startLoad } from "./load-client.ts";
@@ -15,7 +16,13 @@ import { runLatency } from "./scenarios/run-latency.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
 import { startSystem } from "./system.ts";
 
-const SCENARIOS: readonly Scenario[] = [getWorkflow, acceptRuns, completeRuns, runLatency, syncRuns];
+const SCENARIOS: readonly Scenario[] = [
+  getWorkflow,
+  acceptRuns,
+  completeRuns,
+  runLatency,
+  syncRuns,
+];
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -30,9 +37,14 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     return 2;
   }
-  await using scope = createScope();
-  const interrupted = interruption(scope);
-  return Promise.race([measureAll(scope, options), interrupted]);
+  const interrupted = interruption();
+  try {
+    await using scope = createScope();
+    return await Promise.race([measureAll(scope, options), interrupted]);
+  } catch (error) {
+    console.error(error instanceof Error ? error.stack : error);
+    return 1;
+  }
 }
 
 async function measureAll(scope: Scope, options: Options): Promise<number> {
@@ -54,4 +66,13 @@ async function measureAll(scope: Scope, options: Options): Promise<number> {
   const path = await writeReport(report, circumstances, options);
   console.log(`\n${report}\nWritten to ${path}`);
   return 0;
+}
+
+/** Resolves with the exit code of an interrupted process; whoever waits then closes everything. */
+function interruption(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => resolve(128 + constants.signals[signal]));
+  }
+  return promise;
 }

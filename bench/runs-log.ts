@@ -35,6 +35,8 @@ export interface RunsLog {
 /** Opens the runs for reading. */
 export async function openRunsLog(scope: Scope, databaseUrl: string): Promise<RunsLog> {
   const client = new Client({ connectionString: databaseUrl, application_name: "bench" });
+  // A lost connection is reported by the next query.
+  client.on("error", () => {});
   await client.connect();
   scope.defer(() => client.end());
 

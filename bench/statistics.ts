@@ -1,6 +1,6 @@
-/** The middle value, or the mean of the two middle ones. NaN for no values. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
+/** The median of something about each item; of an even number, the mean of the two middle ones. */
+export function medianOf<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
+  const sorted = items.map(valueOf).sort((a, b) => a - b);
   const middle = sorted.length / 2;
   const upper = sorted[Math.floor(middle)] ?? Number.NaN;
   const lower = sorted[Math.ceil(middle) - 1] ?? Number.NaN;

@@ -7,7 +7,7 @@ import { findLocalPostgres } from "@workflow/local-postgres";
 import type { Scope } from "@workflow/service";
 import { freePort } from "@workflow/testkit";
 import { z } from "zod";
-import { endProcess } from "./child-process.ts";
+import { endWithScope } from "./child-process.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
 const START = join(REPOSITORY, "deploy/dev/src/start.ts");
@@ -22,6 +22,8 @@ const GRPC_ADDRESSES = ["WORKFLOWS", "RUNS", "TABLES", "INTEGRATIONS", "WEBHOOKS
 export interface System {
   /** Ends in /api/v1. */
   baseUrl: string;
+  /** The one process of all services; Postgres is another. */
+  pid: number;
   /** The API key of a company of its own. */
   apiKey: string;
   /** The embedded Postgres; a superuser's address. */
@@ -47,13 +49,14 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
   const port = await freePort();
   const env = await environment(dataDir, port);
   const startedAt = performance.now();
-  await launch(scope, env, options);
+  const pid = await launch(scope, env, options);
   const startedInMs = performance.now() - startedAt;
   const database = await findLocalPostgres(dataDir);
   if (database === null) throw new Error(`No Postgres was found in ${dataDir}.`);
   return {
+    pid,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
-    apiKey: await createCompany(env),
+    apiKey: await createCompany(scope, env),
     databaseUrl: database.connectionUri,
     startedInMs,
   };
@@ -84,14 +87,14 @@ async function launch(
   scope: Scope,
   env: NodeJS.ProcessEnv,
   { cpuProfileDir }: SystemOptions,
-): Promise<void> {
+): Promise<number> {
   const flags = cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
   const child = spawn(process.execPath, [...flags, START], {
     cwd: REPOSITORY,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  scope.defer(() => endProcess(child, "SIGTERM"));
+  endWithScope(scope, child, "SIGTERM");
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let output = "";
   const read = (chunk: string): void => {
@@ -105,16 +108,19 @@ async function launch(
     reject(new Error(`The system was not ready in ${START_TIMEOUT_MS} ms:\n${output}`));
   }, START_TIMEOUT_MS);
   await promise.finally(() => clearTimeout(timer));
+  return child.pid ?? -1;
 }
 
 const createdCompany = z.object({ apiKey: z.string() });
 
-async function createCompany(env: NodeJS.ProcessEnv): Promise<string> {
+async function createCompany(scope: Scope, env: NodeJS.ProcessEnv): Promise<string> {
   const owner = ["--name", "Bench", "--email", "bench@example.com", "--password", "bench-password"];
-  const { stdout } = await promisify(execFile)(
+  const command = promisify(execFile)(
     process.execPath,
     [ADMIN, "create-company", ...owner, "--json"],
     { cwd: REPOSITORY, env },
   );
-  return createdCompany.parse(JSON.parse(stdout)).apiKey;
+  // Left alone by a system that stops, it would start a Postgres itself.
+  endWithScope(scope, command.child, "SIGTERM");
+  return createdCompany.parse(JSON.parse((await command).stdout)).apiKey;
 }

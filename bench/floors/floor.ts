@@ -13,8 +13,11 @@ const floorStart = z.object({
   document: z.string(),
 });
 
-/** What it answers: where it listens. */
-export const floorReady = z.object({ url: z.url() });
+/** What it answers: who it is and where it listens. */
+export const floorReady = z.object({ pid: z.number(), url: z.url() });
+
+/** A floor that listens; the URL has no slash at its end. */
+export type Floor = z.infer<typeof floorReady>;
 
 /** As many connections as a service of the system has by default. */
 const CONNECTIONS = 10;
@@ -44,7 +47,7 @@ export function runFloor(
     const client = await database.connect();
     await prepare(client, createTable).finally(() => client.release());
     const port = await listen(await create({ database, document }));
-    process.send?.({ url: `http://127.0.0.1:${port}` });
+    process.send?.({ pid: process.pid, url: `http://127.0.0.1:${port}` });
   }
 }
 

@@ -2,20 +2,20 @@ import type { Scope } from "@workflow/service";
 import { startHelper } from "../child-process.ts";
 import type { System } from "../system.ts";
 import { floorReady } from "./floor.ts";
+import type { Floor } from "./floor.ts";
 
 /**
  * Starts a floor as a process of its own on the system's Postgres.
  *
- * @param document JSON text that it reads; a floor that writes has no use for it
- * @returns where it listens, without a slash at the end
+ * @param document the text that it reads; a floor that writes has no use for it
  */
 export async function startFloor(
   scope: Scope,
   system: System,
   file: "read-floor.ts" | "write-floor.ts",
   document = "",
-): Promise<string> {
+): Promise<Floor> {
   const helper = startHelper(scope, `floors/${file}`);
   const start = { databaseUrl: system.databaseUrl, document };
-  return (await helper.ask(start, floorReady)).url;
+  return helper.ask(start, floorReady);
 }

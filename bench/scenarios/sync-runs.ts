@@ -1,6 +1,6 @@
 import { createActiveWorkflow, runRequest } from "../rest.ts";
 import type { Outcome, Scenario } from "../scenario.ts";
-import { median } from "../statistics.ts";
+import { medianOf } from "../statistics.ts";
 
 const RATE_PER_SECOND = 20;
 const CONNECTIONS = 16;
@@ -39,7 +39,7 @@ export const syncRuns: Scenario = {
         { name: `p99 at ${RATE_PER_SECOND}/s`, value: steady.p99Ms, unit: "ms" },
         {
           name: `completed over ${CONNECTIONS} connections`,
-          value: median(rounds.map((round) => round["completed /s"] ?? Number.NaN)),
+          value: medianOf(rounds, (round) => round["completed /s"] ?? Number.NaN),
           unit: "/s",
         },
       ],

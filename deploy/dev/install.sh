@@ -36,7 +36,9 @@ trap 'exit 130' INT TERM HUP
 
 is_installed && exit 0
 echo "Installing dependencies (only after a change of package-lock.json) …" >&2
-# The old Node that starts npm gives rise to warnings which do not matter: ours comes with the
-# dependencies. Everything is installed also where npm is set to leave parts out.
-npm ci --loglevel=error --no-audit --no-fund --include=dev --include=optional >&2
+# Not npm ci, which refuses a lock file without entries for the optional packages of other platforms;
+# --no-save keeps to the lock file in the same way. The old Node that starts npm gives rise to
+# warnings which do not matter: ours comes with the dependencies. Everything is installed also where
+# npm is set to leave parts out.
+npm install --no-save --loglevel=error --no-audit --no-fund --include=dev --include=optional >&2
 checksum > "$stamp"

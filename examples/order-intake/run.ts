@@ -6,6 +6,8 @@ import { startPriceListServer } from "./price-list-server.ts";
 
 const POLL_MS = 250;
 const RUN_TIMEOUT_MS = 60_000;
+/** How the service refuses http and addresses of its own machine. */
+const NOT_ALLOWED = ["ADDRESS_NOT_ALLOWED", "INVALID_URL"];
 const UNDER_WAY = ["pending", "running", "suspended"];
 
 process.exitCode = await main(process.env);
@@ -86,11 +88,11 @@ function report(run: Run): number {
     console.log(`\nOutput:\n${JSON.stringify(run.output, null, 2)}`);
     return 0;
   }
-  const errors = [run.error, ...run.stepResults.map(({ error }) => error)];
+  const codes = [run.error, ...run.stepResults.map(({ error }) => error)].map((e) => e?.code);
   console.error(`\n${run.error?.code}: ${run.error?.message}`);
-  if (errors.some((error) => error?.code === "ADDRESS_NOT_ALLOWED")) {
+  if (codes.some((code) => code !== undefined && NOT_ALLOWED.includes(code))) {
     console.error(
-      "The example's price list is on this machine, which workflows may not call by default.\n" +
+      "The example's price list is on this machine; by default workflows may not call it.\n" +
         "Start the service with OUTBOUND_ALLOW_PRIVATE=true npm start, and run the example again.",
     );
   }

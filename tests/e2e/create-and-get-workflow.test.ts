@@ -191,11 +191,7 @@ describe("a definition that cannot be executed is VALIDATION_ERROR with the plac
       { steps: [{ ...transform("a", 1), type: "teleport" }] },
       ["steps", "0", "type"],
     ],
-    [
-      "an unknown action",
-      { steps: [action({}, "http.teleport")] },
-      ["steps", "0", "action"],
-    ],
+    ["an unknown action", { steps: [action({}, "http.teleport")] }, ["steps", "0", "action"]],
     [
       "a missing input of an action",
       { steps: [action({ method: "GET" })] },
@@ -234,10 +230,18 @@ describe("a definition that cannot be executed is VALIDATION_ERROR with the plac
       },
       ["steps", "0", "config", "else", "0", "config", "mapping"],
     ],
-    ["an unknown root", { steps: [transform("a", "{{process.env}}")] }, ["steps", "0", "config", "mapping"]],
+    [
+      "an unknown root",
+      { steps: [transform("a", "{{process.env}}")] },
+      ["steps", "0", "config", "mapping"],
+    ],
     ["an id used twice", { steps: [transform("a", 1), transform("a", 2)] }, ["steps", "1", "id"]],
     ["an id with a space", { steps: [transform("a b", 1)] }, ["steps", "0", "id"]],
-    ["a step without config", { steps: [{ id: "a", type: "transform", name: "a" }] }, ["steps", "0", "config"]],
+    [
+      "a step without config",
+      { steps: [{ id: "a", type: "transform", name: "a" }] },
+      ["steps", "0", "config"],
+    ],
     ["a step that is no object", { steps: [5] }, ["steps", "0"]],
     [
       "an inputSchema that is no JSON Schema",

@@ -5,7 +5,9 @@ import type { Answer, CallOptions } from "./api-client.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+const uuid = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 const runId = z.string().regex(/^run_[0-9a-hjkmnp-tv-z]{26}$/);
 const executionError = z.strictObject({
   code: z.string(),
@@ -43,9 +45,7 @@ export const stepResultSchema = z.strictObject({
   error: executionError.nullable(),
   attempt: z.int().min(1),
   previousAttempts: z
-    .array(
-      z.strictObject({ attempt: z.int().min(1), startedAt: timestamp, error: executionError }),
-    )
+    .array(z.strictObject({ attempt: z.int().min(1), startedAt: timestamp, error: executionError }))
     .optional(),
 });
 
@@ -97,6 +97,7 @@ const startedSchema = z.looseObject({ run_id: runId });
 
 export type Workflow = z.output<typeof workflowSchema>;
 export type Run = z.output<typeof runSchema>;
+export type RunListItem = z.output<typeof runListItemSchema>;
 export type RunStatus = Run["status"];
 
 const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "timeout"];
@@ -215,10 +216,33 @@ export function runIdOf(answer: Answer): string {
 }
 
 /** Reads a run. */
-export async function getRun(system: WholeSystem, id: string): Promise<Run> {
-  const answer = await system.call("GET", `/runs/${id}`);
+export async function getRun(
+  system: WholeSystem,
+  id: string,
+  options: CallOptions = {},
+): Promise<Run> {
+  const answer = await system.call("GET", `/runs/${id}`, options);
   expect(answer.status).toBe(200);
   return runSchema.parse(answer.data);
+}
+
+/** A page of runs: of `/runs` or of `/workflows/{id}/runs`, with a query. */
+export async function listRuns(
+  system: WholeSystem,
+  path: string,
+): Promise<{ items: RunListItem[]; cursor: string | null; hasMore: boolean }> {
+  const answer = await system.call("GET", path);
+  expect(answer).toMatchObject({ status: 200, error: undefined });
+  if (answer.meta === undefined) throw new Error("A list has meta.");
+  return { items: z.array(runListItemSchema).parse(answer.data), ...answer.meta };
+}
+
+/** The id of a workflow's newest run, as soon as there is one. */
+export function waitForFirstRun(system: WholeSystem, workflowId: string): Promise<string> {
+  return waitFor(
+    async () => (await listRuns(system, `/workflows/${workflowId}/runs`)).items[0]?.id ?? null,
+    { what: `a run of workflow ${workflowId}` },
+  );
 }
 
 /** Reads a run again and again until it has one of the statuses: by default until it has ended. */
@@ -226,9 +250,10 @@ export function waitForRun(
   system: WholeSystem,
   id: string,
   statuses: readonly RunStatus[] = ENDED,
+  options: CallOptions = {},
 ): Promise<Run> {
   const wanted = async (): Promise<Run> => {
-    const run = await getRun(system, id);
+    const run = await getRun(system, id, options);
     if (!statuses.includes(run.status)) throw new Error(`The run is ${run.status}.`);
     return run;
   };

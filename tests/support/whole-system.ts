@@ -37,6 +37,8 @@ export interface WholeSystem {
 export interface SystemOptions {
   /** A migrated database to use, instead of a fresh one that is dropped in the end. */
   databaseUrl?: string;
+  /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
+  leaseMs?: number;
 }
 
 /** Starts everything on free ports. Rejects, leaving nothing behind, when a part cannot start. */
@@ -56,7 +58,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       onError: () => {},
     });
     scope.defer(() => admin.end());
-    const services = await startServices(databaseUrl);
+    const services = await startServices(databaseUrl, options.leaseMs);
     scope.defer(() => services.stop());
     const [acme, globex] = await Promise.all([
       makeCompany(admin, "Acme"),
@@ -83,7 +85,10 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
   });
 }
 
-async function startServices(databaseUrl: string): Promise<{ port: number; stop(): Promise<void> }> {
+async function startServices(
+  databaseUrl: string,
+  leaseMs = 10_000,
+): Promise<{ port: number; stop(): Promise<void> }> {
   const scope = createScope();
   return scope.guard(async () => {
     const { privateKeyPem, publicKeyPem, keyId } = generateSigningKey();
@@ -104,6 +109,7 @@ async function startServices(databaseUrl: string): Promise<{ port: number; stop(
       bus,
       outboundAllowPrivate: true,
       workerConcurrency: 50,
+      leaseMs,
     });
     scope.defer(() => runs.stop());
     const runsGrpcAddress = runs.grpcAddress;

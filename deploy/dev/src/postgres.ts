@@ -74,7 +74,7 @@ export async function startEmbeddedPostgres(
 }
 
 /** Settings of the server for `npm start`: safe against power loss, sized for one machine. */
-export function serverSettings(connectionsMax: number): Record<string, string> {
+function serverSettings(connectionsMax: number): Record<string, string> {
   return {
     max_connections: String(Math.max(200, connectionsMax + 50)),
     shared_buffers: "256MB",

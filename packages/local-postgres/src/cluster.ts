@@ -11,6 +11,8 @@ import type { OsUser } from "./os-user.ts";
 export interface Access {
   port: number | null;
   password: string;
+  /** Folder of the server's Unix socket; null when it listens on TCP only. */
+  socketFolder: string | null;
 }
 
 const DRAFT_PREFIX = "pgdata.new-";
@@ -27,7 +29,9 @@ export async function readAccess(dataDir: string): Promise<Access | null> {
   if (typeof value !== "object" || value === null) return null;
   if (!("password" in value) || typeof value.password !== "string") return null;
   const port = "port" in value && typeof value.port === "number" ? value.port : null;
-  return { port, password: value.password };
+  const socketFolder =
+    "socketFolder" in value && typeof value.socketFolder === "string" ? value.socketFolder : null;
+  return { port, password: value.password, socketFolder };
 }
 
 export async function writeAccess(dataDir: string, access: Access): Promise<void> {
@@ -36,7 +40,8 @@ export async function writeAccess(dataDir: string, access: Access): Promise<void
 
 /** The superuser's address of a server of this cluster. */
 export function connectionUri(access: Access, port: number): string {
-  return `postgresql://postgres:${access.password}@127.0.0.1:${port}/postgres`;
+  const host = access.socketFolder === null ? "127.0.0.1" : encodeURIComponent(access.socketFolder);
+  return `postgresql://postgres:${access.password}@${host}:${port}/postgres`;
 }
 
 /**
@@ -60,7 +65,8 @@ export async function ensureCluster(
         `${clusterFolder(dataDir)}. Restore it, or remove both to start with an empty database.`,
     );
   }
-  const access = { port: null, password: randomBytes(24).toString("base64url") };
+  const password = randomBytes(24).toString("base64url");
+  const access = { port: null, password, socketFolder: null };
   const draft = join(dataDir, DRAFT_PREFIX + randomBytes(4).toString("hex"));
   await mkdir(draft, { mode: 0o700 });
   const passwordFile = `${draft}.password`;

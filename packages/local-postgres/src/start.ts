@@ -11,6 +11,7 @@ import type { Launch } from "./launcher.ts";
 import { createLauncher } from "./launcher.ts";
 import { clearLeftovers } from "./leftover.ts";
 import { serverUser } from "./os-user.ts";
+import { closeSocketFolder, openSocketFolder } from "./socket-folder.ts";
 
 export interface LocalPostgresOptions {
   /** Absolute path of the folder that holds the cluster; made when missing. */
@@ -76,11 +77,17 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
     signal?.throwIfAborted();
     // Another program may take the port between the test and the start: then it is another port's turn.
     const port = await freePort(attempt === 1 ? access.port : null);
-    const server = await launchServer(launch, postgres, clusterDir, port, settings, logFile);
-    const uri = connectionUri(access, port);
+    const socketFolder = await openSocketFolder(clusterDir, user);
+    const place = { port, socketFolder };
+    const server = await launchServer(launch, postgres, clusterDir, place, settings, logFile);
+    const uri = connectionUri({ ...access, socketFolder }, port);
     if (await isReady(server, uri, signal)) {
-      await writeAccess(dataDir, { ...access, port });
-      const { pid, exited, stop } = server;
+      await writeAccess(dataDir, { ...access, port, socketFolder });
+      const { pid, exited } = server;
+      const stop = async (): Promise<void> => {
+        await server.stop();
+        await closeSocketFolder(socketFolder);
+      };
       return { connectionUri: uri, port, pid, exited, stop };
     }
     await server.stop();
@@ -102,14 +109,14 @@ async function launchServer(
   launch: Launch,
   program: string,
   clusterDir: string,
-  port: number,
+  { port, socketFolder }: { port: number; socketFolder: string | null },
   settings: Record<string, string>,
   logFile: string,
 ): Promise<Server> {
   const fixed = {
     listen_addresses: "127.0.0.1",
     port: String(port),
-    unix_socket_directories: "",
+    unix_socket_directories: socketFolder ?? "",
     logging_collector: "off",
   };
   const args = ["-D", clusterDir];

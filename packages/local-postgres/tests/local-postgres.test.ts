@@ -117,6 +117,29 @@ describe("startLocalPostgres", () => {
     await expect(query(uri.toString(), "select 1")).rejects.toMatchObject({ code: "28P01" });
   });
 
+  it("is spoken to over a socket in a private folder, which goes with it", async () => {
+    const server = await start();
+    const socketFolder = decodeURIComponent(new URL(server.connectionUri).hostname);
+    expect((await stat(socketFolder)).mode & 0o777).toBe(0o700);
+    await server.stop();
+    await expect(stat(socketFolder)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("does without the socket when others can look into its folder", async () => {
+    const first = await start();
+    const socketFolder = decodeURIComponent(new URL(first.connectionUri).hostname);
+    await first.stop();
+    await mkdir(socketFolder);
+    await chmod(socketFolder, 0o755);
+    try {
+      const second = await start();
+      expect(new URL(second.connectionUri).hostname).toBe("127.0.0.1");
+      await second.stop();
+    } finally {
+      await rm(socketFolder, { recursive: true });
+    }
+  });
+
   it("finds its data and keeps its port after a stop", async () => {
     const first = await start();
     await query(first.connectionUri, "create table kept (id integer)");

@@ -124,6 +124,47 @@ describe("a run", () => {
     expect(outputOf(run)).toEqual({ error: "HTTP_STATUS" });
   });
 
+  it("still shows what ran inside a branch after it has rested in between", async () => {
+    const workflowId = await harness.deploy([
+      {
+        id: "cond",
+        type: "condition",
+        name: "cond",
+        config: {
+          if: { left: 1, operator: "equals", right: 1 },
+          then: [mapping("inside", { discount: 7 })],
+        },
+      },
+      { id: "wait", type: "delay", name: "wait", config: { durationMs: 30 } },
+      mapping("after", "{{steps.inside.output.discount}}"),
+    ]);
+    expect(outputOf(await harness.runToEnd(workflowId))).toBe(7);
+  });
+
+  it("fails a condition with the error of the step inside, or goes on when it may", async () => {
+    const condition = (onError: string) => ({
+      id: "cond",
+      type: "condition",
+      name: "cond",
+      onError,
+      config: {
+        if: { left: 1, operator: "equals", right: 1 },
+        then: [httpStep("call", `${receiver.url}/status/500`)],
+      },
+    });
+    const failing = await harness.runToEnd(await harness.deploy([condition("fail")]));
+    expect(JSON.parse(failing.error?.detailsJson ?? "{}")).toMatchObject({ path: "cond.then.call" });
+    expect(resultsOf(failing).map(({ path, status }) => [path, status])).toEqual([
+      ["cond", "error"],
+      ["cond.then.call", "error"],
+    ]);
+    const going = await harness.deploy([
+      condition("continue"),
+      mapping("after", "{{steps.cond.error.code}}"),
+    ]);
+    expect(outputOf(await harness.runToEnd(going))).toBe("HTTP_STATUS");
+  });
+
   it("skips a step whose when does not hold", async () => {
     const workflowId = await harness.deploy([
       mapping("a", 1),

@@ -36,7 +36,7 @@ async function createFixture(): Promise<RuntimeFixture> {
       cutOffs.push(cutOff);
       const runtime = createPostgresTaskRuntime({
         database: own,
-        logger: pino({ level: "silent" }),
+        logger: pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" }),
         leaseMs,
         pollMs: POLL_MS,
         listen: (options) =>
@@ -70,10 +70,17 @@ it("a late heartbeat and a late release leave a task alone that was parked meanw
 it("a heartbeat does not wait for a task that is being settled, and takes its lease as held", async () => {
   const { database } = fixture;
   const lease = await claimOne(database);
-  await database.transaction(async (transaction) => {
+  const locked = Promise.withResolvers<void>();
+  const extended = Promise.withResolvers<void>();
+  const settling = database.transaction(async (transaction) => {
     await settleTasks(transaction, [{ ...lease, next: "keep", wakeAt: null }], 60_000);
-    expect(await extendLeases(database, [lease], 60_000)).toEqual([lease.runId]);
+    locked.resolve();
+    await extended.promise;
   });
+  await locked.promise;
+  expect(await extendLeases(database, [lease], 60_000)).toEqual([lease.runId]);
+  extended.resolve();
+  await settling;
 });
 
 it("a claim tells when the next task is due, also when it found some", async () => {

@@ -37,6 +37,7 @@ export async function loadRuns(
           past.map((result): [string, PastResult] => [
             result.path,
             {
+              stepId: result.step_id,
               status: result.status,
               output: result.output === null ? null : JSON.parse(result.output),
               error: result.error,

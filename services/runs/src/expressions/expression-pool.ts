@@ -1,7 +1,8 @@
-import { Worker } from "node:worker_threads";
 import type { ExpressionRequest, ExpressionResponse } from "./protocol.ts";
+import { startEvaluator } from "./start-evaluator.ts";
+import type { Evaluator } from "./start-evaluator.ts";
 
-/** Evaluates JSONata expressions outside of the main thread, within limits of time and memory. */
+/** Evaluates JSONata expressions in processes of their own, within limits of time and memory. */
 export interface ExpressionPool {
   /**
    * @param input the input document as JSON text
@@ -9,7 +10,7 @@ export interface ExpressionPool {
    * @throws ExpressionError
    */
   evaluate(expression: string, input: string, signal?: AbortSignal): Promise<string>;
-  /** Ends the threads; what is not evaluated yet is rejected. */
+  /** Ends the processes; what is not evaluated yet is rejected. */
   close(): Promise<void>;
 }
 
@@ -25,10 +26,10 @@ export class ExpressionError extends Error {
 
 /** The pool's limits. */
 export interface ExpressionPoolOptions {
-  threads?: number;
+  processes?: number;
   /** Longest evaluation of one expression, in milliseconds. */
   timeoutMs?: number;
-  /** Heap of one thread, in MiB. */
+  /** Heap of one process, in MiB. */
   memoryMiB?: number;
   outputCharsMax?: number;
 }
@@ -40,87 +41,81 @@ interface Job {
   done: boolean;
 }
 
-interface Thread {
-  worker: Worker;
+interface Member {
+  evaluator: Evaluator;
+  /** Whether it has answered before: the first answer includes its start. */
+  warm: boolean;
   /** Sent and not answered yet, in order; the first is being evaluated. */
   jobs: Job[];
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Requests sent to a thread at a time: enough that a busy main thread does not starve it, and few
+ * Requests sent to a process at a time: enough that a busy main thread does not starve it, and few
  * enough that those behind a hostile expression are soon repeated elsewhere.
  */
 const BATCH_MAX = 16;
+/** What a process may take to start, on a machine under load. */
+const START_MS_MAX = 10_000;
 
-/** Opens a pool; its threads start when they are needed. */
+/** Opens a pool; its processes start when they are needed. */
 export function createExpressionPool(options: ExpressionPoolOptions = {}): ExpressionPool {
-  const { threads: threadsMax = 3, timeoutMs = 2_000, memoryMiB = 96 } = options;
+  const { processes: membersMax = 3, timeoutMs = 2_000, memoryMiB = 96 } = options;
   const outputCharsMax = options.outputCharsMax ?? 4 * 1024 * 1024;
   const queue: Job[] = [];
-  const threads = new Set<Thread>();
+  const members = new Set<Member>();
   let nextId = 1;
   let pumping = false;
   let closed = false;
 
-  const startThread = (): Thread => {
-    const worker = new Worker(new URL("./expression-thread.ts", import.meta.url), {
-      env: {},
-      resourceLimits: {
-        maxOldGenerationSizeMb: memoryMiB,
-        maxYoungGenerationSizeMb: 16,
-        stackSizeMb: 4,
+  const startMember = (): Member => {
+    const evaluator = startEvaluator(memoryMiB, {
+      onResponse: (response) => settle(member, response),
+      onOutOfMemory: () => {
+        const message = `The expression needed more than ${memoryMiB} MiB.`;
+        abandon(member, new ExpressionError("EXPRESSION_MEMORY", message));
       },
+      onFailure: (error) => abandon(member, error),
     });
-    const thread: Thread = { worker, jobs: [], timer: undefined };
-    worker.on("message", (response: ExpressionResponse) => settle(thread, response));
-    worker.on("error", (error: Error) => {
-      const outOfMemory = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      abandon(
-        thread,
-        outOfMemory
-          ? new ExpressionError(
-              "EXPRESSION_MEMORY",
-              `The expression needed more than ${memoryMiB} MiB.`,
-            )
-          : new ExpressionError("EXPRESSION_FAILED", "The expression could not be evaluated."),
-      );
-    });
-    worker.unref();
-    threads.add(thread);
-    return thread;
+    const member: Member = { evaluator, warm: false, jobs: [], timer: undefined };
+    members.add(member);
+    return member;
   };
 
-  const watch = (thread: Thread): void => {
-    clearTimeout(thread.timer);
-    const [current] = thread.jobs;
+  const watch = (member: Member): void => {
+    clearTimeout(member.timer);
+    const [current] = member.jobs;
     if (current === undefined) return;
-    thread.timer = setTimeout(() => {
+    const limitMs = timeoutMs + (member.warm ? 0 : START_MS_MAX);
+    member.timer = setTimeout(() => {
       // Answers that came while this thread was busy are heard first.
       setImmediate(() => {
-        if (thread.jobs[0] !== current) return;
+        if (member.jobs[0] !== current) return;
         const message = `The expression took longer than ${timeoutMs} ms.`;
-        abandon(thread, new ExpressionError("EXPRESSION_TIMEOUT", message));
+        abandon(member, new ExpressionError("EXPRESSION_TIMEOUT", message));
       });
-    }, timeoutMs);
+    }, limitMs);
   };
 
-  const settle = (thread: Thread, response: ExpressionResponse): void => {
-    const job = thread.jobs.shift();
-    if (job === undefined || job.request.id !== response.id) return;
-    watch(thread);
-    job.done = true;
-    if (response.ok) job.resolve(response.output);
-    else job.reject(new ExpressionError(response.code, response.message));
-    if (thread.jobs.length === 0) pump();
+  const settle = (member: Member, response: ExpressionResponse | "ready"): void => {
+    member.warm = true;
+    if (response !== "ready") {
+      const job = member.jobs.shift();
+      if (job === undefined || job.request.id !== response.id) return;
+      job.done = true;
+      if (response.ok) job.resolve(response.output);
+      else job.reject(new ExpressionError(response.code, response.message));
+    }
+    watch(member);
+    if (member.jobs.length === 0) pump();
   };
 
-  /** Ends a thread: its first job has failed, the others are evaluated elsewhere. */
-  const abandon = (thread: Thread, error: ExpressionError): void => {
-    if (!threads.delete(thread)) return;
-    clearTimeout(thread.timer);
-    void thread.worker.terminate();
-    const [first, ...others] = thread.jobs.splice(0);
+  /** Ends a process: its first job has failed, the others are evaluated elsewhere. */
+  const abandon = (member: Member, error: Error): void => {
+    if (!members.delete(member)) return;
+    clearTimeout(member.timer);
+    member.evaluator.kill();
+    const [first, ...others] = member.jobs.splice(0);
     queue.unshift(...others);
     if (first !== undefined) {
       first.done = true;
@@ -131,21 +126,21 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
 
   /** Runs once per turn of the event loop, so that requests made together travel together. */
   const pump = (): void => {
-    if (pumping) return;
+    if (pumping || closed) return;
     pumping = true;
     setImmediate(() => {
       pumping = false;
-      while (queue.length > 0) {
-        const thread =
-          [...threads].find((candidate) => candidate.jobs.length === 0) ??
-          (threads.size < threadsMax ? startThread() : undefined);
-        if (thread === undefined) return;
-        // Spread over the threads that may be had, so that a slow one holds up little.
-        const share = Math.min(BATCH_MAX, Math.ceil(queue.length / threadsMax));
-        thread.jobs = queue.splice(0, share).filter((job) => !job.done);
-        if (thread.jobs.length === 0) continue;
-        thread.worker.postMessage(thread.jobs.map((job) => job.request));
-        watch(thread);
+      while (queue.length > 0 && !closed) {
+        const member =
+          [...members].find((candidate) => candidate.jobs.length === 0) ??
+          (members.size < membersMax ? startMember() : undefined);
+        if (member === undefined) return;
+        // Spread over the processes that may be had, so that a slow one holds up little.
+        const share = Math.min(BATCH_MAX, Math.ceil(queue.length / membersMax));
+        member.jobs = queue.splice(0, share).filter((job) => !job.done);
+        if (member.jobs.length === 0) continue;
+        member.evaluator.send(member.jobs.map((job) => job.request));
+        watch(member);
       }
     });
   };
@@ -157,6 +152,11 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
           reject(givenUp());
           return;
         }
+        const onAbort = (): void => {
+          job.done = true;
+          reject(givenUp());
+        };
+        const release = (): void => signal?.removeEventListener("abort", onAbort);
         const job: Job = {
           request: { id: nextId++, expression, input, outputCharsMax },
           resolve: (output) => {
@@ -169,11 +169,6 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
           },
           done: false,
         };
-        const onAbort = (): void => {
-          job.done = true;
-          reject(givenUp());
-        };
-        const release = (): void => signal?.removeEventListener("abort", onAbort);
         signal?.addEventListener("abort", onAbort, { once: true });
         queue.push(job);
         pump();
@@ -181,15 +176,14 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
     },
     async close() {
       closed = true;
-      const unanswered = [...threads].flatMap((thread) => thread.jobs.splice(0));
-      for (const job of [...unanswered, ...queue.splice(0)]) if (!job.done) job.reject(givenUp());
-      await Promise.all(
-        [...threads].map((thread) => {
-          clearTimeout(thread.timer);
-          return thread.worker.terminate();
-        }),
-      );
-      threads.clear();
+      const ending = [...members].map((member) => {
+        clearTimeout(member.timer);
+        return member.evaluator.kill();
+      });
+      const sent = [...members].flatMap((member) => member.jobs.splice(0));
+      members.clear();
+      for (const job of [...sent, ...queue.splice(0)]) if (!job.done) job.reject(givenUp());
+      await Promise.all(ending);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What the main thread asks an expression thread to evaluate. */
+/** What the service asks an evaluator to evaluate. */
 export interface ExpressionRequest {
   id: number;
   /** JSONata source. */
@@ -9,7 +9,7 @@ export interface ExpressionRequest {
   outputCharsMax: number;
 }
 
-/** What an expression thread answers; `output` is JSON text. */
+/** What an evaluator answers; `output` is JSON text. */
 export type ExpressionResponse =
   | { id: number; ok: true; output: string }
   | { id: number; ok: false; code: string; message: string };

@@ -4,6 +4,7 @@ import { evaluateCondition, retryDelayMs } from "@workflow/definition";
 import type { ExecutionError, OpenStep } from "../engine/journal.ts";
 import { executeStep } from "./execute-step.ts";
 import type { Execution, Outcome } from "./execution.ts";
+import type { PastResult } from "./run-journal.ts";
 import type { StepError } from "./step-error.ts";
 import { toStepError } from "./to-step-error.ts";
 
@@ -54,16 +55,18 @@ async function runStep(
   const { journal } = execution;
   const past = journal.findPast(path);
   if (past !== undefined) {
-    execution.stepScope.set(step.id, {
-      output: past.output,
-      error: past.error,
-      status: past.status,
-    });
+    // What ran inside it can be referred to from after it, too (D16).
+    for (const inside of journal.pastInside(path)) showPast(execution, inside);
+    showPast(execution, past);
     if (past.status === "skipped") return { kind: "skipped" };
     if (past.status === "error" && step.onError === "fail") return failed(past.error);
     return { kind: "done", output: past.output };
   }
   return attemptStep(execution, step, journal.begin(path));
+}
+
+function showPast({ stepScope }: Execution, { stepId, output, error, status }: PastResult): void {
+  stepScope.set(stepId, { output, error, status });
 }
 
 /** A step's condition counts once, before its first attempt. */
@@ -107,7 +110,10 @@ async function attemptStep(
       (resolved) => (input = resolved),
       (steps, prefix) => runSequence(execution, steps, prefix),
     );
-    if (outcome.kind !== "completed") return outcome;
+    if (outcome.kind === "waiting") return outcome;
+    if (outcome.kind === "failed") {
+      return await recordFailure(execution, step, open, outcome.error, input);
+    }
     execution.stepScope.set(step.id, { output: outcome.output, error: null, status: "success" });
     journal.record(open, {
       stepId: step.id,
@@ -126,7 +132,7 @@ async function attemptStep(
     const error = toStepError(thrown);
     return (
       retryLater(execution, step, open, error, attemptStartedAt) ??
-      recordFailure(execution, step, open, error, input)
+      (await recordFailure(execution, step, open, error.toRecord(), input))
     );
   }
 }
@@ -161,11 +167,10 @@ async function recordFailure(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  error: StepError,
+  error: ExecutionError,
   input: string | null,
 ): Promise<Outcome> {
-  const record = error.toRecord();
-  execution.stepScope.set(step.id, { output: null, error: record, status: "error" });
+  execution.stepScope.set(step.id, { output: null, error, status: "error" });
   execution.journal.record(open, {
     stepId: step.id,
     type: step.type,
@@ -173,10 +178,12 @@ async function recordFailure(
     completedAt: new Date(),
     input,
     output: null,
-    error: record,
+    error,
   });
   if (step.onError === "fail") {
-    return failed({ ...record, details: { ...record.details, stepId: step.id, path: open.path } });
+    // A container fails with the error of the step inside that failed, and keeps its name.
+    const details = { stepId: step.id, path: open.path, ...error.details };
+    return failed({ ...error, details });
   }
   if (step.type === "action") await execution.journal.checkpoint();
   return { kind: "done", output: null };

@@ -15,6 +15,7 @@ import { LeaseLostError } from "./step-error.ts";
 
 /** A step result from before, as the interpreter needs it to go on. */
 export interface PastResult {
+  stepId: string;
   status: StepRecord["status"];
   output: unknown;
   error: ExecutionError | null;
@@ -22,6 +23,7 @@ export interface PastResult {
 
 /** What earlier executions of a run have written. */
 export interface RunHistory {
+  /** By path, in the order in which the steps began. */
   results: ReadonlyMap<string, PastResult>;
   open: ReadonlyMap<string, OpenStep>;
   nextSeq: number;
@@ -80,6 +82,14 @@ export class RunJournal {
   /** The result that an earlier execution wrote for a step, if any. */
   findPast(path: string): PastResult | undefined {
     return this.#history.results.get(path);
+  }
+
+  /** The results inside a step that had ended before, in the order in which the steps began. */
+  *pastInside(path: string): Generator<PastResult> {
+    const prefix = `${path}.`;
+    for (const [resultPath, result] of this.#history.results) {
+      if (resultPath.startsWith(prefix)) yield result;
+    }
   }
 
   /** Begins a step, or goes on with one that had begun before. */

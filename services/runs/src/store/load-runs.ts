@@ -41,6 +41,7 @@ const errorSchema = z.object({
 const pastRow = z.object({
   run_id: z.string(),
   path: z.string(),
+  step_id: z.string(),
   seq: z.number(),
   status: z.enum(["success", "error", "skipped"]),
   output: z.string().nullable(),
@@ -53,9 +54,10 @@ export type PastRow = z.infer<typeof pastRow>;
 /** The step results of several runs. */
 export async function listPastResults(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("past_results_load", pastRow)`
-    select run_id, path, seq, status, output::text, error
+    select run_id, path, step_id, seq, status, output::text, error
     from runs.step_results
     where run_id = any(${sql.array([...runIds], "text")})
+    order by run_id, seq
   `);
 }
 

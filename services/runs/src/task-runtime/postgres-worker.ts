@@ -42,7 +42,14 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
     if (stopping || at >= lookAt) return;
     clearTimeout(lookTimer);
     lookAt = at;
-    lookTimer = setTimeout(look, Math.max(0, delayMs));
+    lookTimer = setTimeout(
+      () => {
+        // Also when a look is under way and takes this one over: later ones must be planned again.
+        lookAt = Number.POSITIVE_INFINITY;
+        look();
+      },
+      Math.max(0, delayMs),
+    );
   };
 
   function look(): void {

@@ -5,7 +5,7 @@ import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
-import type { Run } from "@workflow/proto/runs/v1/runs";
+import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
 import {
   createRpcClient,
   createTokenMinter,
@@ -38,8 +38,12 @@ export interface RunsHarness {
   start(workflowId: string, input?: unknown): Promise<string>;
   get(runId: string): Promise<Run>;
   waitForEnd(runId: string): Promise<Run>;
+  /** Waits for the first run of a workflow that has come to a status, and returns its id. */
+  waitForRun(workflowId: string, status: RunStatus): Promise<string>;
   /** Starts one more process's worth of the service on the same database. */
   startAnother(role: "api" | "worker", more?: Partial<RunsServiceOptions>): Promise<RunningService>;
+  /** A client of its own for another service. */
+  connect(service: RunningService): RpcClient<typeof RunsServiceService>;
   close(): Promise<void>;
 }
 
@@ -86,10 +90,9 @@ export async function startRunsHarness(
   };
   const service = await startRunsService(base);
   const started: RunningService[] = [service];
-  const clientOptions = {
-    address: service.grpcAddress ?? "",
-    minter: createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem })),
-  };
+  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const clientOptions = { address: service.grpcAddress ?? "", minter };
+  const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
   const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
   const database = await openDatabase({
@@ -145,12 +148,30 @@ export async function startRunsHarness(
         },
         { timeoutMs: 20_000, what: `run ${runId} to end` },
       ),
+    waitForRun: (workflowId, status) =>
+      waitFor(
+        async () => {
+          const request = listRequest({ workflowId, statuses: [status] });
+          const { runs: found } = await runs.listRuns(request, { identity });
+          return found[0]?.id ?? null;
+        },
+        { what: `a run of ${workflowId} in status ${status}` },
+      ),
     async startAnother(role, more = {}) {
       const another = await startRunsService({ ...base, role, ...more });
       started.push(another);
       return another;
     },
+    connect(another) {
+      const client = createRpcClient(RunsServiceService, {
+        address: another.grpcAddress ?? "",
+        minter,
+      });
+      clients.push(client);
+      return client;
+    },
     async close() {
+      for (const client of clients) client.close();
       runs.close();
       deployments.close();
       await database.end();
@@ -173,6 +194,30 @@ export function startRequest(workflowId: string, input?: unknown) {
     waitMs: 0,
     requestId: undefined,
   };
+}
+
+/** A request for all runs, or for those that the filters leave. */
+export function listRequest(more: Partial<ListRunsRequest> = {}): ListRunsRequest {
+  return {
+    workflowId: "",
+    statuses: [],
+    triggerType: 0,
+    createdAfter: undefined,
+    createdBefore: undefined,
+    tag: "",
+    page: undefined,
+    ...more,
+  };
+}
+
+/** A delay. */
+export function delay(id: string, durationMs: number) {
+  return { id, type: "delay", name: id, config: { durationMs } };
+}
+
+/** A transform with a JSONata expression. */
+export function expression(id: string, text: string, more: object = {}) {
+  return { id, type: "transform", name: id, config: { expression: text }, ...more };
 }
 
 /** A transform with a mapping. */

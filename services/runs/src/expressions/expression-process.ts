@@ -1,20 +1,28 @@
-import { parentPort } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import jsonata from "jsonata";
 import { LRUCache } from "lru-cache";
 import type { ExpressionRequest, ExpressionResponse } from "./protocol.ts";
 
-/**
- * The thread that evaluates JSONata. It has a thread of its own because an expression may loop for
- * ever or eat all memory; the pool then ends the whole thread.
+/*
+ * The process that evaluates JSONata. It is one of its own because an expression may loop for ever,
+ * or ask for so much memory that V8 ends the whole process, which a thread's limits do not prevent.
  */
+
 const compiled = new LRUCache<string, jsonata.Expression>({ max: 500 });
 
-parentPort?.on("message", (requests: readonly ExpressionRequest[]) => {
+process.on("message", (requests: readonly ExpressionRequest[]) => {
   void evaluateInOrder(requests);
 });
+process.on("disconnect", () => process.exit());
+endWithParent();
+process.send?.("ready");
 
 async function evaluateInOrder(requests: readonly ExpressionRequest[]): Promise<void> {
-  for (const request of requests) parentPort?.postMessage(await evaluate(request));
+  for (const request of requests) {
+    const response = await evaluate(request);
+    // Once sent: the next expression may be this process's last.
+    await new Promise((resolve) => process.send?.(response, resolve));
+  }
 }
 
 async function evaluate(request: ExpressionRequest): Promise<ExpressionResponse> {
@@ -47,4 +55,17 @@ function messageOf(error: unknown): string {
     return `The expression failed: ${String(error.message).slice(0, 500)}${position}`;
   }
   return "The expression failed.";
+}
+
+/** An endless expression keeps the disconnection from being noticed; a thread of its own notices. */
+function endWithParent(): void {
+  const source = `
+    const { ppid } = process;
+    setInterval(() => { if (process.ppid !== ppid) process.kill(process.pid, "SIGKILL"); }, 1000);
+  `;
+  new Worker(source, {
+    eval: true,
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: 8 },
+  }).unref();
 }

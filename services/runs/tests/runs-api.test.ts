@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { newId, newUuid, sql } from "@workflow/db";
+import { RunStatus, TriggerType } from "@workflow/proto/runs/v1/runs";
+import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
+import type { Identity } from "@workflow/rpc";
+import { startHttpDouble, waitFor } from "@workflow/testkit";
+import type { HttpDouble } from "@workflow/testkit";
+import { z } from "zod";
+import {
+  delay,
+  expression,
+  httpStep,
+  listRequest,
+  mapping,
+  startRequest,
+  startRunsHarness,
+  testIdentity,
+} from "./support/runs-harness.ts";
+import type { RunsHarness } from "./support/runs-harness.ts";
+
+let harness: RunsHarness;
+let receiver: HttpDouble;
+const hungUp = new Set<string>();
+
+beforeAll(async () => {
+  harness = await startRunsHarness();
+  // Never answers: only the caller can end the exchange.
+  receiver = await startHttpDouble((request, response) => {
+    response.once("close", () => hungUp.add(request.path));
+  });
+});
+afterAll(async () => {
+  await harness.close();
+  await receiver.close();
+});
+
+const list = (more: Partial<ListRunsRequest>, identity: Identity = harness.identity) =>
+  harness.runs.listRuns(listRequest(more), { identity });
+
+const cancel = (runId: string, identity: Identity = harness.identity) =>
+  harness.runs.cancelRun({ runId }, { identity });
+
+/** Every run of a list, read page by page. */
+async function readPages(
+  more: Partial<ListRunsRequest>,
+  limit: number,
+  onPage: () => Promise<unknown> = async () => {},
+): Promise<Run[]> {
+  const all: Run[] = [];
+  let cursor = "";
+  do {
+    const response = await list({ ...more, page: { limit, cursor } });
+    expect(response.runs.length).toBeLessThanOrEqual(limit);
+    all.push(...response.runs);
+    cursor = response.page?.cursor ?? "";
+    expect(response.page?.hasMore).toBe(cursor !== "");
+    await onPage();
+  } while (cursor !== "");
+  return all;
+}
+
+const idsOf = (runs: readonly Run[]) => runs.map(({ id }) => id);
+
+describe("GetRun", () => {
+  it("shows a run with its step results and documents", async () => {
+    const workflowId = await harness.deploy([mapping("a", "{{input.x}}"), mapping("b", 2)]);
+    const run = await harness.runToEnd(workflowId, { x: [1] });
+    expect(run).toMatchObject({
+      workflowId,
+      status: RunStatus.COMPLETED,
+      inputJson: '{"x":[1]}',
+      outputJson: "2",
+      error: undefined,
+    });
+    expect(run.stepResults).toMatchObject([
+      { stepId: "a", path: "a", type: "transform", outputJson: "[1]", attempt: 1, reused: false },
+      { stepId: "b", path: "b", outputJson: "2" },
+    ]);
+    const times = [run.createdAt, run.startedAt, run.completedAt].map((time) => Number(time));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  it("shows a run as running while its first step is executed", async () => {
+    const workflowId = await harness.deploy([httpStep("call", `${receiver.url}/running`)]);
+    const runId = await harness.start(workflowId);
+    await waitFor(() => receiver.requests.some(({ path }) => path === "/running"));
+    expect((await harness.get(runId)).status).toBe(RunStatus.RUNNING);
+    await cancel(runId);
+  });
+
+  it.each([
+    ["unknown", newId("run_")],
+    ["malformed", "run_x"],
+    ["hostile", "run_' or 1=1\0"],
+    ["empty", ""],
+  ])("answers NOT_FOUND for an %s id", async (_kind, runId) => {
+    await expect(harness.get(runId)).rejects.toMatchObject({ reason: "NOT_FOUND" });
+    await expect(cancel(runId)).rejects.toMatchObject({ reason: "NOT_FOUND" });
+  });
+});
+
+describe("another company's run", () => {
+  it("is NOT_FOUND, not listed, and stays as it is", async () => {
+    const workflowId = await harness.deploy([delay("wait", 60_000)]);
+    const runId = await harness.start(workflowId);
+    await harness.waitForRun(workflowId, RunStatus.SUSPENDED);
+    const stranger = testIdentity();
+    const reading = harness.runs.getRun({ runId }, { identity: stranger });
+    await expect(reading).rejects.toMatchObject({ reason: "NOT_FOUND" });
+    await expect(cancel(runId, stranger)).rejects.toMatchObject({ reason: "NOT_FOUND" });
+    expect((await list({}, stranger)).runs).toEqual([]);
+    expect((await list({ workflowId }, stranger)).runs).toEqual([]);
+    expect((await harness.get(runId)).status).toBe(RunStatus.SUSPENDED);
+    await cancel(runId);
+  });
+});
+
+describe("access", () => {
+  const calls: [string, string, (options: { identity?: Identity }) => Promise<unknown>][] = [
+    [
+      "StartRun",
+      "workflows:execute",
+      (options) => harness.runs.startRun(startRequest(newUuid()), options),
+    ],
+    ["GetRun", "runs:read", (options) => harness.runs.getRun({ runId: newId("run_") }, options)],
+    ["ListRuns", "runs:read", (options) => harness.runs.listRuns(listRequest(), options)],
+    [
+      "CancelRun",
+      "workflows:execute",
+      (options) => harness.runs.cancelRun({ runId: newId("run_") }, options),
+    ],
+  ];
+
+  it.each(calls)("to %s needs a token with %s", async (_name, scope, call) => {
+    await expect(call({})).rejects.toMatchObject({ reason: "UNAUTHORIZED" });
+    const others = ["runs:read", "workflows:execute", "workflows:write", "internal:deployments"];
+    const without = { ...testIdentity(), scopes: others.filter((other) => other !== scope) };
+    await expect(call({ identity: without })).rejects.toMatchObject({ reason: "FORBIDDEN" });
+    const outcome = await call({ identity: { ...testIdentity(), scopes: [scope] } }).catch(
+      (error: { reason: string }) => error.reason,
+    );
+    expect(outcome).not.toBe("FORBIDDEN");
+  });
+});
+
+describe("ListRuns", () => {
+  it("pages through more than 100 runs without gap or repeat while new ones arrive", async () => {
+    const workflowId = await harness.deploy([mapping("a", 1)]);
+    const started: string[] = [];
+    for (let count = 0; count < 130; count++) started.push(await harness.start(workflowId));
+    const all = await readPages({ workflowId }, 20, () => harness.start(workflowId));
+    expect(idsOf(all)).toEqual(started.toReversed());
+  });
+
+  it("keeps to the default and the longest page", async () => {
+    const workflowId = await harness.deploy([mapping("a", 1)]);
+    await Promise.all(Array.from({ length: 60 }, () => harness.start(workflowId)));
+    expect((await list({ workflowId })).runs).toHaveLength(50);
+    expect((await list({ workflowId, page: { limit: 100, cursor: "" } })).runs).toHaveLength(60);
+    for (const limit of [-1, 101]) {
+      await expect(list({ page: { limit, cursor: "" } })).rejects.toMatchObject({
+        reason: "BAD_REQUEST",
+      });
+    }
+  });
+
+  it("leaves the documents out", async () => {
+    const workflowId = await harness.deploy([mapping("a", 1)]);
+    await harness.runToEnd(workflowId);
+    const [run] = (await list({ workflowId })).runs;
+    expect(run).toMatchObject({
+      status: RunStatus.COMPLETED,
+      inputJson: undefined,
+      outputJson: undefined,
+      stepResults: [],
+      taskRuntimeRunId: undefined,
+    });
+  });
+
+  it("filters by workflow, status, trigger, tag and time of acceptance", async () => {
+    const tagged = await harness.deploy([mapping("a", 1)], { settings: { tags: ["red", "big"] } });
+    const failing = await harness.deploy([expression("a", '$error("x")')], {
+      settings: { tags: ["red"] },
+    });
+    const good = await harness.runToEnd(tagged);
+    const bad = await harness.runToEnd(failing);
+    const { run: byHand } = await harness.runs.startRun(
+      { ...startRequest(tagged), triggerType: TriggerType.MANUAL, waitMs: 10_000 },
+      { identity: harness.identity },
+    );
+    const manualId = byHand?.id ?? "";
+    const idsWith = async (more: Partial<ListRunsRequest>) => idsOf((await list(more)).runs);
+
+    expect(await idsWith({ workflowId: tagged })).toEqual([manualId, good.id]);
+    expect(await idsWith({ workflowId: failing.toUpperCase() })).toEqual([bad.id]);
+    expect(await idsWith({ workflowId: newUuid() })).toEqual([]);
+    expect(await idsWith({ workflowId: "no-uuid" })).toEqual([]);
+    expect(await idsWith({ tag: "red" })).toEqual([manualId, bad.id, good.id]);
+    expect(await idsWith({ tag: "big", triggerType: TriggerType.API })).toEqual([good.id]);
+    expect(await idsWith({ tag: "bi" })).toEqual([]);
+    expect(await idsWith({ tag: "red", statuses: [RunStatus.FAILED] })).toEqual([bad.id]);
+    const ended = [RunStatus.FAILED, RunStatus.COMPLETED];
+    expect(await idsWith({ tag: "red", statuses: ended })).toHaveLength(3);
+    expect(await idsWith({ tag: "red", statuses: [RunStatus.TIMEOUT] })).toEqual([]);
+    // From the given moment on, and before the given moment.
+    expect(await idsWith({ tag: "red", createdAfter: bad.createdAt })).toEqual([manualId, bad.id]);
+    expect(await idsWith({ tag: "red", createdBefore: bad.createdAt })).toEqual([good.id]);
+  });
+
+  it.each<[string, Partial<ListRunsRequest>]>([
+    ["a status that does not exist", { statuses: [RunStatus.UNRECOGNIZED] }],
+    ["no status", { statuses: [RunStatus.UNSPECIFIED] }],
+    ["a trigger that does not exist", { triggerType: TriggerType.UNRECOGNIZED }],
+    ["a time that no clock shows", { createdAfter: new Date(8.64e15) }],
+    ["a time before our era", { createdBefore: new Date(-8.64e15) }],
+    ["a tag with NUL", { tag: "\0" }],
+    ["a tag that is too long", { tag: "x".repeat(256) }],
+  ])("refuses a filter that is %s", async (_kind, more) => {
+    await expect(list(more)).rejects.toMatchObject({ reason: "BAD_REQUEST" });
+  });
+
+  it("takes a cursor only with the company and the filters that it was made for", async () => {
+    const workflowId = await harness.deploy([mapping("a", 1)]);
+    await Promise.all(Array.from({ length: 3 }, () => harness.start(workflowId)));
+    const { page } = await list({ workflowId, page: { limit: 1, cursor: "" } });
+    const cursor = page?.cursor ?? "";
+    const own = await list({ workflowId, page: { limit: 2, cursor } });
+    expect(own.runs).toHaveLength(2);
+    const forged = `${cursor.slice(0, -2)}${cursor.endsWith("AA") ? "BB" : "AA"}`;
+    const refused = [
+      list({ page: { limit: 1, cursor } }),
+      list({ workflowId, statuses: [RunStatus.FAILED], page: { limit: 1, cursor } }),
+      list({ workflowId, page: { limit: 1, cursor: "nonsense" } }),
+      list({ workflowId, page: { limit: 1, cursor: forged } }),
+      list({ workflowId, page: { limit: 1, cursor } }, testIdentity()),
+    ];
+    for (const refusal of refused) {
+      await expect(refusal).rejects.toMatchObject({ reason: "BAD_REQUEST" });
+    }
+  });
+});
+
+describe("CancelRun", () => {
+  const eventsOf = (runId: string) =>
+    harness.database.anyFirst(
+      sql.type(z.object({ type: z.string() }))`
+        select type from runs.outbox where payload->'data'->>'runId' = ${runId} order by seq
+      `,
+    );
+
+  it("stops a call that a step is in the middle of", async () => {
+    const workflowId = await harness.deploy([
+      httpStep("call", `${receiver.url}/cancelled`),
+      mapping("never", 1),
+    ]);
+    const runId = await harness.start(workflowId);
+    await waitFor(() => receiver.requests.some(({ path }) => path === "/cancelled"));
+    const cancelled = await cancel(runId);
+    expect(cancelled).toMatchObject({ id: runId, status: RunStatus.CANCELLED, error: undefined });
+    expect(cancelled.completedAt).toBeInstanceOf(Date);
+    await waitFor(() => hungUp.has("/cancelled"), { what: "the connection to be closed" });
+    const run = await harness.get(runId);
+    expect(run).toMatchObject({ status: RunStatus.CANCELLED, outputJson: undefined });
+    expect(run.stepResults).toEqual([]);
+  });
+
+  it("ends a suspended run and keeps the results that it has", async () => {
+    const workflowId = await harness.deploy([mapping("a", "kept"), delay("wait", 60_000)]);
+    const runId = await harness.start(workflowId);
+    await harness.waitForRun(workflowId, RunStatus.SUSPENDED);
+    const run = await cancel(runId);
+    expect(run.stepResults).toMatchObject([{ path: "a", outputJson: '"kept"' }]);
+    expect(await eventsOf(runId)).toEqual(["workflow.started", "workflow.cancelled"]);
+  });
+
+  it("ends a run that no worker has begun", async () => {
+    const api = await startRunsHarness({ role: "api" });
+    const workflowId = await api.deploy([mapping("a", 1)]);
+    const runId = await api.start(workflowId);
+    const run = await api.runs.cancelRun({ runId }, { identity: api.identity });
+    expect(run).toMatchObject({ status: RunStatus.CANCELLED, startedAt: undefined });
+    await api.startAnother("worker");
+    // The worker that comes too late finds the next run, and not this one.
+    await api.runToEnd(workflowId);
+    expect((await api.get(runId)).status).toBe(RunStatus.CANCELLED);
+    await api.close();
+  });
+
+  it("refuses a run that has ended and says how", async () => {
+    const completed = await harness.runToEnd(await harness.deploy([mapping("a", 1)]));
+    const failed = await harness.runToEnd(await harness.deploy([expression("a", '$error("")')]));
+    for (const [run, currentStatus] of [
+      [completed, "completed"],
+      [failed, "failed"],
+    ] as const) {
+      await expect(cancel(run.id)).rejects.toMatchObject({
+        reason: "INVALID_STATE",
+        details: { currentStatus },
+      });
+      expect(await harness.get(run.id)).toEqual(run);
+    }
+  });
+
+  it("succeeds for exactly one of 20 simultaneous callers", async () => {
+    const workflowId = await harness.deploy([delay("wait", 60_000)]);
+    const runId = await harness.start(workflowId);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => cancel(runId)));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") {
+        expect(outcome.reason).toMatchObject({
+          reason: "INVALID_STATE",
+          details: { currentStatus: "cancelled" },
+        });
+      }
+    }
+    const events = await eventsOf(runId);
+    expect(events.filter((type) => type === "workflow.cancelled")).toHaveLength(1);
+  });
+
+  it("and completion end a run once, whichever comes first, a hundred times", async () => {
+    const workflowId = await harness.deploy([mapping("a", 1), mapping("b", 2)]);
+    const outcomes = new Map<string, RunStatus>();
+    const race = async (index: number): Promise<void> => {
+      const runId = await harness.start(workflowId);
+      for (let turn = 0; turn < index % 10; turn++) await harness.get(runId);
+      await cancel(runId).catch(() => {});
+      outcomes.set(runId, (await harness.waitForEnd(runId)).status);
+    };
+    for (let index = 0; index < 100; index += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, offset) => race(index + offset)));
+    }
+    for (const [runId, status] of outcomes) {
+      const ended = (await eventsOf(runId)).filter((type) => type !== "workflow.started");
+      expect(ended).toEqual([
+        status === RunStatus.CANCELLED ? "workflow.cancelled" : "workflow.completed",
+      ]);
+      expect((await harness.get(runId)).status).toBe(status);
+    }
+    const left = await harness.database.oneFirst(
+      sql.type(z.object({ count: z.number() }))`
+        select count(*)::int as count from runs.tasks
+        where run_id = any(${sql.array([...outcomes.keys()], "text")})
+      `,
+    );
+    expect(left).toBe(0);
+  });
+});

@@ -1,0 +1,98 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "@jest/globals";
+import { GRPC_CODE_BY_REASON } from "@workflow/errors";
+import type { Reason } from "@workflow/errors";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** The statuses of the contract, D2, D4 and D25. */
+const HTTP_STATUS: Readonly<Record<Reason, number>> = {
+  BAD_REQUEST: 400,
+  VALIDATION_ERROR: 400,
+  WORKFLOW_NOT_ACTIVE: 400,
+  INVALID_STATE: 400,
+  INVALID_STEP: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  EXECUTION_TIMEOUT: 408,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  TRIGGER_ERROR: 500,
+  UPSTREAM_ERROR: 502,
+  UNAVAILABLE: 503,
+};
+
+/** Where errors of runs and steps come from. */
+const STEP_ERROR_SOURCES = [
+  "services/runs/src/engine",
+  "services/runs/src/expressions",
+  "services/runs/src/interpreter",
+  "packages/http-client/src",
+  "packages/definition/src",
+];
+
+/** The forms in which sources name such a code. */
+const CODE_IN_SOURCE = [
+  /\b(?:Step|Expression|HttpClient|Template)Error\(\s*"([A-Z_]+)"/g,
+  /\bcode: "([A-Z_]+)"/g,
+  /\bfailure\(request, "([A-Z_]+)"/g,
+  /^ {2}\| "([A-Z_]+)"/gm,
+  /ErrorCode = "([A-Z_]+)"/g,
+];
+
+/** Says that nobody waits for the result any more, so it is never stored. */
+const NEVER_STORED = "ABORTED";
+
+describe("docs/errors.md", () => {
+  it("lists every code of the API with its status, and no other", async () => {
+    const { api } = await readPage();
+    expect(Object.fromEntries(api)).toEqual(HTTP_STATUS);
+    expect([...api.keys()].toSorted()).toEqual(Object.keys(GRPC_CODE_BY_REASON).toSorted());
+  });
+
+  it("lists every code of runs and steps that the sources know, and no other", async () => {
+    const { steps } = await readPage();
+    const known = await findStepErrorCodes();
+    // A search that finds nothing would agree with an empty page.
+    expect(known.size).toBeGreaterThan(10);
+    expect([...steps].toSorted()).toEqual([...known].toSorted());
+  });
+});
+
+/** Codes of the API are those in rows whose second column is an HTTP status. */
+async function readPage(): Promise<{ api: Map<string, number>; steps: Set<string> }> {
+  const text = await readFile(join(ROOT, "docs/errors.md"), "utf8");
+  const api = new Map<string, number>();
+  const steps = new Set<string>();
+  for (const line of text.split("\n")) {
+    const [, first = "", second = ""] = line.split("|").map((cell) => cell.trim());
+    if (!line.startsWith("|")) continue;
+    for (const [, code = ""] of first.matchAll(/`([A-Z_]+)`/g)) {
+      expect([...api.keys(), ...steps]).not.toContain(code);
+      if (/^\d{3}$/.test(second)) api.set(code, Number(second));
+      else steps.add(code);
+    }
+  }
+  return { api, steps };
+}
+
+async function findStepErrorCodes(): Promise<Set<string>> {
+  const codes = new Set<string>();
+  for (const folder of STEP_ERROR_SOURCES) {
+    const files = await readdir(join(ROOT, folder), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith(".ts"))) {
+      const text = await readFile(join(ROOT, folder, file), "utf8");
+      for (const form of CODE_IN_SOURCE) {
+        for (const [, code = ""] of text.matchAll(form)) codes.add(code);
+      }
+    }
+  }
+  codes.delete(NEVER_STORED);
+  return codes;
+}

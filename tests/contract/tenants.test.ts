@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { ROUTES } from "@workflow/service-gateway/routes";
+import type { Route } from "@workflow/service-gateway/routes";
+import type { Answer } from "../support/api-client.ts";
+import {
+  bodyOf,
+  fillPath,
+  idPositionsOf,
+  MALFORMED_ID,
+  nameOf,
+  UNKNOWN_ID,
+} from "../support/route-requests.ts";
+import type { IdPosition, Resource } from "../support/route-requests.ts";
+import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
+import { startWholeSystem } from "../support/whole-system.ts";
+import type { WholeSystem } from "../support/whole-system.ts";
+
+/** The same in all requests, so that whole bodies can be compared. */
+const HEADERS = { "x-request-id": "tenants" };
+
+let system: WholeSystem;
+
+beforeAll(async () => {
+  system = await startWholeSystem();
+});
+afterAll(() => system.stop());
+
+/** An active workflow of a company, and a run of it that sleeps. */
+async function makeObjects(key: string): Promise<Record<Resource, string>> {
+  const asOwner = { key };
+  const workflow = await createActive(system, { steps: [delay("sleep", 600_000)] }, asOwner);
+  const run = runIdOf(await postRun(system, workflow, {}, asOwner));
+  return { workflow, run };
+}
+
+/** Everything that can be read of the objects. */
+async function readObjects({ workflow, run }: Record<Resource, string>, key: string) {
+  const paths = [
+    `/workflows/${workflow}`,
+    `/workflows/${workflow}/runs`,
+    `/runs/${run}`,
+    `/runs/${run}/logs`,
+    "/workflows?limit=100",
+    "/runs?limit=100",
+  ];
+  const texts: string[] = [];
+  for (const path of paths) texts.push((await system.call("GET", path, { key })).text);
+  return texts;
+}
+
+/** A request in which one id is given and all others are the caller's own. */
+function send(
+  route: Route,
+  position: IdPosition,
+  id: string,
+  own: Record<Resource, string>,
+  key: string,
+): Promise<Answer> {
+  const others = idPositionsOf(route);
+  const valueOf = (place: IdPosition["in"], name: string): string => {
+    if (place === position.in && name === position.name) return id;
+    const other = others.find((each) => each.in === place && each.name === name);
+    return other === undefined ? "" : own[other.resource];
+  };
+  const path = fillPath(route, (name) => valueOf("path", name));
+  const query = position.in === "query" ? `?${position.name}=${encodeURIComponent(id)}` : "";
+  const body = bodyOf(route);
+  const members = position.in === "body" ? { [position.name]: id } : {};
+  return system.call(route.method, path + query, {
+    key,
+    headers: HEADERS,
+    body:
+      body === undefined && position.in !== "body" ? undefined : Object.assign({}, body, members),
+  });
+}
+
+const cases = ROUTES.flatMap((route) =>
+  idPositionsOf(route).map((position) => ({
+    name: `${nameOf(route)}, ${position.in} ${position.name}`,
+    route,
+    position,
+  })),
+);
+
+describe.each(cases)("$name", ({ route, position }) => {
+  it("answers for another company's object exactly as for none, and leaves it alone", async () => {
+    const { acme, globex } = system;
+    const own = await makeObjects(acme.key);
+    const theirs = await makeObjects(globex.key);
+    await waitForSleep(own.run, acme.key);
+    await waitForSleep(theirs.run, globex.key);
+    const before = await readObjects(theirs, globex.key);
+
+    const ids = [theirs[position.resource], UNKNOWN_ID[position.resource], MALFORMED_ID];
+    const answers: Answer[] = [];
+    for (const id of ids) answers.push(await send(route, position, id, own, acme.key));
+    for (const answer of answers) {
+      if (position.in === "query") {
+        // A filter by something that is not there finds nothing.
+        expect(answer).toMatchObject({ status: 200, data: [] });
+      } else {
+        expect(answer).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
+      }
+      expect(answer.text).toBe(answers[0]?.text);
+      expect(headersOf(answer)).toEqual(headersOf(answers[0]));
+    }
+    expect(await readObjects(theirs, globex.key)).toEqual(before);
+
+    // The owner's object is found, whatever its status makes of the request.
+    const owner = await send(route, position, theirs[position.resource], theirs, globex.key);
+    expect([200, 202, 400]).toContain(owner.status);
+    if (position.in === "query") expect(owner.data).not.toEqual([]);
+  });
+});
+
+describe("the routes without an id", () => {
+  it("are known to be so", () => {
+    const without = ROUTES.filter((route) => idPositionsOf(route).length === 0);
+    expect(without.map(nameOf)).toEqual(["GET /workflows", "POST /workflows"]);
+  });
+});
+
+async function waitForSleep(runId: string, key: string): Promise<void> {
+  await waitForRun(system, runId, ["suspended"], { key });
+}
+
+function headersOf(answer: Answer | undefined): [string, string][] {
+  return [...(answer?.headers ?? [])].filter(([name]) => name !== "date");
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startHttpDouble, waitFor } from "@workflow/testkit";
+import type { HttpDouble } from "@workflow/testkit";
+import {
+  createActive,
+  delay,
+  failing,
+  getRun,
+  runToEnd,
+  startRun,
+  transform,
+  waitForRun,
+} from "../support/scenarios.ts";
+import { startWholeSystem } from "../support/whole-system.ts";
+import type { WholeSystem } from "../support/whole-system.ts";
+
+let system: WholeSystem;
+let outside: HttpDouble;
+
+beforeAll(async () => {
+  // Requests of /stall are never answered.
+  outside = await startHttpDouble(({ path }) => (path === "/stall" ? undefined : {}));
+  system = await startWholeSystem();
+});
+afterAll(async () => {
+  await system.stop();
+  await outside.close();
+});
+
+const cancel = (runId: string) => system.call("POST", `/runs/${runId}/cancel`);
+
+function request(id: string, path: string) {
+  return {
+    id,
+    type: "action",
+    name: id,
+    action: "http.request",
+    config: { method: "POST", url: outside.url + path },
+  };
+}
+
+async function expectCancelled(runId: string): Promise<void> {
+  const answer = await cancel(runId);
+  expect(answer.status).toBe(200);
+  expect(answer.data).toEqual({ id: runId, status: "cancelled", message: expect.any(String) });
+  const run = await getRun(system, runId);
+  expect(run).toMatchObject({ status: "cancelled", output: null });
+  expect(run.completedAt).not.toBeNull();
+}
+
+describe("POST /runs/{id}/cancel", () => {
+  it("ends a run that has only just been accepted", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 3_000)] });
+    for (let time = 0; time < 10; time += 1) await expectCancelled(await startRun(system, id));
+  });
+
+  it("ends a run that is suspended", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 60_000), transform("out", 1)] });
+    const runId = await startRun(system, id);
+    await waitForRun(system, runId, ["suspended"]);
+    await expectCancelled(runId);
+  });
+
+  it("ends a run in the middle of a step, breaks off its request and begins no other", async () => {
+    const id = await createActive(system, {
+      steps: [request("first", "/fine"), request("second", "/stall"), request("third", "/fine")],
+    });
+    const runId = await startRun(system, id);
+    await waitFor(() => outside.requests.some(({ path }) => path === "/stall"));
+    const before = outside.requests.length;
+    await expectCancelled(runId);
+    const marker = await createActive(system, { steps: [request("marker", "/marker")] });
+    expect(await runToEnd(system, marker)).toMatchObject({ status: "completed" });
+    expect(outside.requests.slice(before).map(({ path }) => path)).toEqual(["/marker"]);
+    const run = await getRun(system, runId);
+    expect(run.status).toBe("cancelled");
+    expect(run.stepResults[0]).toMatchObject({ stepId: "first", status: "success" });
+  });
+
+  it.each(["completed", "failed", "cancelled"] as const)(
+    "of a run that is %s is refused and changes nothing",
+    async (status) => {
+      const steps = {
+        completed: [transform("out", 1)],
+        failed: [failing("call")],
+        cancelled: [delay("sleep", 60_000)],
+      }[status];
+      const runId = await startRun(system, await createActive(system, { steps }));
+      if (status === "cancelled") await cancel(runId);
+      const before = await waitForRun(system, runId, [status]);
+      const answer = await cancel(runId);
+      expect(answer.status).toBe(400);
+      expect(answer.error?.code).toBe("INVALID_STATE");
+      expect(await getRun(system, runId)).toEqual(before);
+    },
+  );
+
+  it("of twenty at the same time succeeds once", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 60_000)] });
+    const runId = await startRun(system, id);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(runId)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = answers.filter(({ error }) => error?.code === "INVALID_STATE");
+    expect(refused).toHaveLength(19);
+  });
+
+  it("that races with the run's end agrees with what the run says for good", async () => {
+    const id = await createActive(system, { steps: [transform("out", 1)] });
+    for (let time = 0; time < 20; time += 1) {
+      const runId = await startRun(system, id);
+      const answer = await cancel(runId);
+      const run = await waitForRun(system, runId);
+      expect(run.status).toBe(answer.status === 200 ? "cancelled" : "completed");
+      if (answer.status !== 200) expect(answer.error?.code).toBe("INVALID_STATE");
+    }
+  });
+
+  it.each(["run_00000000000000000000000000", "nonsense"])("of %s is 404", async (runId) => {
+    expect(await cancel(runId)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
+  });
+});

@@ -1,0 +1,99 @@
+import type { Route } from "@workflow/service-gateway/routes";
+import { z } from "zod";
+import { workflowBody } from "./scenarios.ts";
+
+/** What an id in a path or a query names. */
+export type Resource = "workflow" | "run";
+
+/** A place of a route where a caller names an object. */
+export interface IdPosition {
+  in: "path" | "query" | "body";
+  name: string;
+  resource: Resource;
+}
+
+/** Resource by the path segment before the parameter. */
+const BY_SEGMENT: Readonly<Record<string, Resource>> = { workflows: "workflow", runs: "run" };
+
+/** Resource by the name of a member of a query or a body; null where it names none of ours. */
+const BY_FIELD: Readonly<Record<string, Resource | null>> = {
+  workflowId: "workflow",
+  // Kept with the run; there are no connections yet.
+  connectionId: null,
+};
+
+/** Bodies that a route accepts and that would be noticed if they had an effect. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  "POST /workflows": workflowBody(),
+  "PUT /workflows/{id}": { name: "Taken over" },
+  "POST /workflows/{id}/run": { input: {} },
+};
+
+/** Ids that name nothing: one in the form of each resource's, and one in no form at all. */
+export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
+  workflow: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
+  run: "run_01jzsa0pjtf9d8m9d8m9d8m9d8",
+};
+export const MALFORMED_ID = "no-id-at-all";
+
+/** `GET /workflows/{id}`: how a route is named in tests. */
+export function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`;
+}
+
+/** A body for a route's request; undefined when it may go without. Throws when none is known. */
+export function bodyOf(route: Route): unknown {
+  const body = BODIES[nameOf(route)];
+  const needed = !["GET", "DELETE"].includes(route.method) && !route.body.optional;
+  if (body === undefined && needed) throw new Error(`Add a body for ${nameOf(route)}.`);
+  return body;
+}
+
+/** Every place where a request of the route names an object. Throws for one that is not known. */
+export function idPositionsOf(route: Route): IdPosition[] {
+  const positions: IdPosition[] = [];
+  const segments = route.path.split("/");
+  for (const name of Object.keys(route.params)) {
+    const resource = BY_SEGMENT[segments[segments.indexOf(`{${name}}`) - 1] ?? ""];
+    if (resource === undefined) throw unknownPosition(route, name);
+    positions.push({ in: "path", name, resource });
+  }
+  for (const [place, schema] of [
+    ["query", route.query],
+    ["body", route.body.schema],
+  ] as const) {
+    for (const name of membersOf(schema)) {
+      if (!/(?:^id|Ids?)$/.test(name)) continue;
+      const resource = BY_FIELD[name];
+      if (resource === undefined) throw unknownPosition(route, name);
+      if (resource !== null) positions.push({ in: place, name, resource });
+    }
+  }
+  return positions;
+}
+
+/** The path of a request with these values of its parameters. */
+export function fillPath(route: Route, valueOf: (name: string) => string): string {
+  return route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent(valueOf(name)),
+  );
+}
+
+/** The path of a request that names only objects that do not exist. */
+export function fillWithUnknown(route: Route): string {
+  const positions = idPositionsOf(route);
+  return fillPath(route, (name) => {
+    const position = positions.find((each) => each.in === "path" && each.name === name);
+    if (position === undefined) throw unknownPosition(route, name);
+    return UNKNOWN_ID[position.resource];
+  });
+}
+
+function membersOf(schema: z.ZodType): string[] {
+  if (!(schema instanceof z.ZodObject)) throw new Error("A query or body is not a zod object.");
+  return Object.keys(schema.shape);
+}
+
+function unknownPosition(route: Route, name: string): Error {
+  return new Error(`Say what ${name} of ${nameOf(route)} names, in ${import.meta.filename}.`);
+}
