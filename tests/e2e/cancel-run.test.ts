@@ -77,15 +77,17 @@ describe("POST /runs/{id}/cancel", () => {
     expect(run.stepResults[0]).toMatchObject({ stepId: "first", status: "success" });
   });
 
-  it.each(["completed", "failed", "cancelled"] as const)(
+  it.each(["completed", "failed", "cancelled", "timeout"] as const)(
     "of a run that is %s is refused and changes nothing",
     async (status) => {
       const steps = {
         completed: [transform("out", 1)],
         failed: [failing("call")],
         cancelled: [delay("sleep", 60_000)],
+        timeout: [request("ask", "/stall")],
       }[status];
-      const runId = await startRun(system, await createActive(system, { steps }));
+      const settings = status === "timeout" ? { timeoutMs: 50 } : {};
+      const runId = await startRun(system, await createActive(system, { steps, settings }));
       if (status === "cancelled") await cancel(runId);
       const before = await waitForRun(system, runId, [status]);
       const answer = await cancel(runId);

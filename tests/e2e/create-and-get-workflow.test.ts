@@ -279,6 +279,7 @@ describe("a definition that cannot be executed is VALIDATION_ERROR with the plac
           name: "c",
           config: {
             if: { left: "{{input.a}}", operator: "exists" },
+            // oxlint-disable-next-line unicorn/no-thenable -- the key is part of the contract
             then: [transform("inside", 1)],
           },
         },

@@ -46,7 +46,7 @@ describe("GET /workflows", () => {
   it("filters by status", async () => {
     expect((await list("?status=active")).ids).toEqual([activeId]);
     expect((await list("?status=paused")).ids).toEqual([pausedId]);
-    expect((await list("?status=archived")).ids).toEqual([archivedId]);
+    expect((await list("?status=archived&search=other")).ids).toEqual([archivedId]);
     expect((await list("?status=draft")).ids).toEqual(workflows.map(({ id }) => id));
   });
 

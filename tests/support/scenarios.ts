@@ -32,7 +32,7 @@ export const workflowSchema = z.strictObject({
 });
 
 /** Step result (D26). */
-export const stepResultSchema = z.strictObject({
+const stepResultSchema = z.strictObject({
   stepId: z.string(),
   path: z.string(),
   type: z.string(),

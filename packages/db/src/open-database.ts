@@ -3,6 +3,7 @@ import type {
   DatabasePool,
   DatabaseTransactionConnection,
   DriverTypeParser,
+  FragmentSqlToken,
 } from "slonik";
 import { createPool } from "slonik";
 import { withSession } from "./connection-uri.ts";
@@ -14,6 +15,8 @@ import { resultParser } from "./result-parser.ts";
 export type Database = DatabasePool;
 /** One connection inside a transaction. */
 export type Transaction = DatabaseTransactionConnection;
+/** A piece of SQL with its values, to be put into a query. */
+export type SqlFragment = FragmentSqlToken;
 /** Whatever can run a query: a database or a transaction. */
 export type Queryable = CommonQueryMethods;
 

@@ -121,7 +121,7 @@ async function openParts(options: RunsServiceOptions, scope: Scope): Promise<Par
   return {
     database,
     runtime,
-    deployments: createDeploymentCache(database),
+    deployments: createDeploymentCache(database, logger),
     endedRuns: createEndedRuns(),
     onEvents: () => relay.wake(),
   };

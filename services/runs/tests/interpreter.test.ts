@@ -153,7 +153,9 @@ describe("a run", () => {
       },
     });
     const failing = await harness.runToEnd(await harness.deploy([condition("fail")]));
-    expect(JSON.parse(failing.error?.detailsJson ?? "{}")).toMatchObject({ path: "cond.then.call" });
+    expect(JSON.parse(failing.error?.detailsJson ?? "{}")).toMatchObject({
+      path: "cond.then.call",
+    });
     expect(resultsOf(failing).map(({ path, status }) => [path, status])).toEqual([
       ["cond", "error"],
       ["cond.then.call", "error"],

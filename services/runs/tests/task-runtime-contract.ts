@@ -49,7 +49,7 @@ export function describeTaskRuntime(name: string, create: () => Promise<RuntimeF
 
   const dispatchOne = async (runtime: TaskRuntime): Promise<string> => {
     const [runId = ""] = await dispatch(runtime, 1);
-    runtime.dispatched();
+    runtime.dispatched(1);
     return runId;
   };
 
@@ -88,7 +88,7 @@ export function describeTaskRuntime(name: string, create: () => Promise<RuntimeF
       const [first] = processes;
       if (first === undefined) throw new Error("no process");
       const runIds = await dispatch(first.runtime, 500);
-      first.runtime.dispatched();
+      first.runtime.dispatched(1);
       await waitFor(() => executions.size === 500, { timeoutMs: 20_000, what: "500 executions" });
       await waitFor(async () => (await statusOf(first, runIds.at(-1) ?? "")) === null);
       expect(overlaps).toBe(0);

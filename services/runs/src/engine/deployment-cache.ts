@@ -2,6 +2,7 @@ import type { Database } from "@workflow/db";
 import { compileDefinition, compileJsonSchema } from "@workflow/definition";
 import type { CompiledDefinition, JsonSchemaValidator } from "@workflow/definition";
 import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
 import { listDeployments } from "../store/deployments.ts";
 import type { DeploymentRow } from "../store/deployments.ts";
 
@@ -12,6 +13,12 @@ export interface Deployment {
   workflowId: string;
   name: string;
   version: number;
+  /** Null when this release cannot execute what an earlier one stored. */
+  compiled: CompiledContent | null;
+}
+
+/** What a deployment's documents say. */
+export interface CompiledContent {
   definition: CompiledDefinition;
   /** Null when the workflow has no such schema. */
   inputSchema: JsonSchemaValidator | null;
@@ -31,7 +38,7 @@ const DEPLOYMENTS_MAX = 2_000;
 const SOURCE_CHARS_MAX = 64 * 1024 * 1024;
 
 /** Makes an empty cache. */
-export function createDeploymentCache(database: Database): DeploymentCache {
+export function createDeploymentCache(database: Database, logger: Logger): DeploymentCache {
   const cache = new LRUCache<string, Deployment>({
     max: DEPLOYMENTS_MAX,
     maxSize: SOURCE_CHARS_MAX,
@@ -48,7 +55,7 @@ export function createDeploymentCache(database: Database): DeploymentCache {
       }
       if (missing.length === 0) return found;
       for (const row of await listDeployments(database, missing)) {
-        const deployment = compileDeployment(row);
+        const deployment = toDeployment(row, logger);
         cache.set(row.id, deployment, { size: row.trigger.length + row.steps.length });
         found.set(row.id, deployment);
       }
@@ -57,14 +64,26 @@ export function createDeploymentCache(database: Database): DeploymentCache {
   };
 }
 
-/** Only content that the workflows service validated is stored; anything else is a fault of ours. */
-function compileDeployment(row: DeploymentRow): Deployment {
+/** Only content that was validated is stored; what does not compile now is a fault of ours. */
+function toDeployment(row: DeploymentRow, logger: Logger): Deployment {
+  let compiled: CompiledContent | null = null;
+  try {
+    compiled = compileContent(row);
+  } catch (error) {
+    logger.error({ err: error, deploymentId: row.id }, "a deployment does not compile");
+  }
   return {
     id: row.id,
     companyId: row.company_id,
     workflowId: row.workflow_id,
     name: row.name,
     version: row.version,
+    compiled,
+  };
+}
+
+function compileContent(row: DeploymentRow): CompiledContent {
+  return {
     definition: compileDefinition({
       trigger: JSON.parse(row.trigger),
       steps: JSON.parse(row.steps),

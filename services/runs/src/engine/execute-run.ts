@@ -1,4 +1,4 @@
-import type { TemplateScope } from "@workflow/definition";
+import type { JsonSchemaValidator, TemplateScope } from "@workflow/definition";
 import type { SafeHttpClient } from "@workflow/http-client";
 import type { Logger } from "pino";
 import type { RunFacts } from "../domain/run-facts.ts";
@@ -71,13 +71,16 @@ async function run(
     const message = `The run's workers died ${TAKEOVERS_MAX} times in a row without progress.`;
     return { status: "failed", error: systemFailure("CRASHED", message, "LEASE_LOST") };
   }
-  if (stop.timedOut) return timeoutOf(execution);
+  const { compiled } = execution.deployment;
+  if (compiled === null) throw new Error("the deployment does not compile");
+  const { timeoutMs } = compiled.definition.settings;
+  if (stop.timedOut) return timeoutAfter(timeoutMs);
   const stepScope = new Map<string, StepScope>();
   let outcome: Outcome;
   try {
     outcome = await advance({
       facts,
-      definition: execution.deployment.definition,
+      definition: compiled.definition,
       scope: scopeOf(execution, facts, stepScope),
       stepScope,
       journal,
@@ -88,22 +91,22 @@ async function run(
       onStop: () => stop.abort(),
     });
   } catch (error) {
-    if (stop.timedOut && !execution.lease.signal.aborted) return timeoutOf(execution);
+    if (stop.timedOut && !execution.lease.signal.aborted) return timeoutAfter(timeoutMs);
     throw error;
   }
-  if (stop.timedOut) return timeoutOf(execution);
+  if (stop.timedOut) return timeoutAfter(timeoutMs);
   switch (outcome.kind) {
     case "waiting":
       return { status: outcome.long ? "suspended" : "running", wakeAt: outcome.dueAt };
     case "failed":
       return { status: "failed", error: outcome.error };
     case "done":
-      return completion(execution.deployment, outcome.output);
+      return completion(compiled.outputSchema, outcome.output);
   }
 }
 
-function completion(deployment: Deployment, output: unknown): Ending {
-  const violations = deployment.outputSchema?.validate(output) ?? [];
+function completion(schema: JsonSchemaValidator | null, output: unknown): Ending {
+  const violations = schema?.validate(output) ?? [];
   if (violations.length > 0) {
     return {
       status: "failed",
@@ -160,8 +163,7 @@ function scopeOf(
   };
 }
 
-function timeoutOf({ deployment }: RunExecution): Ending {
-  const { timeoutMs } = deployment.definition.settings;
+function timeoutAfter(timeoutMs: number): Ending {
   return {
     status: "timeout",
     error: {
@@ -194,7 +196,8 @@ class StopSignal {
 
   constructor({ lease, deployment }: RunExecution, journal: RunJournal) {
     this.#lease = lease;
-    const remainingMs = deployment.definition.settings.timeoutMs - journal.activeMs;
+    const timeoutMs = deployment.compiled?.definition.settings.timeoutMs ?? TIMER_MS_MAX;
+    const remainingMs = timeoutMs - journal.activeMs;
     this.#deadline = performance.now() + remainingMs;
     this.#timer = setTimeout(
       () => {

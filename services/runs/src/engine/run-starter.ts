@@ -92,17 +92,20 @@ export function createRunStarter(options: {
     });
   };
 
+  const insertAndDispatch = (runs: readonly NewRun[]): Promise<Set<string>> => {
+    const { dispatchCte } = runtime;
+    if (dispatchCte !== undefined) return insertRuns(database, runs, dispatchCte);
+    return database.transaction(async (transaction) => {
+      const ids = await insertRuns(transaction, runs);
+      if (ids.size > 0) await runtime.dispatch(transaction, [...ids]);
+      return ids;
+    });
+  };
+
   const storeBatch = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const stored = await database.transaction(async (transaction) => {
-        const ids = await insertRuns(
-          transaction,
-          batch.map((item) => item.run),
-        );
-        if (ids.size > 0) await runtime.dispatch(transaction, [...ids]);
-        return ids;
-      });
-      if (stored.size > 0) runtime.dispatched();
+      const stored = await insertAndDispatch(batch.map((item) => item.run));
+      if (stored.size > 0) runtime.dispatched(stored.size);
       for (const item of batch) item.resolve(stored.has(item.run.id));
     } catch (error) {
       for (const item of batch) item.reject(error);
@@ -141,7 +144,7 @@ export function createRunStarter(options: {
       await runtime.dispatch(transaction, [run.id]);
       return true;
     });
-    if (outcome === true) runtime.dispatched();
+    if (outcome === true) runtime.dispatched(1);
     return outcome;
   };
 
@@ -181,8 +184,9 @@ class OvertakenError extends Error {
   override readonly name = "OvertakenError";
 }
 
-function violationsOf(deployment: Deployment, input: unknown): readonly Violation[] {
-  return deployment.inputSchema?.validate(input) ?? [];
+function violationsOf({ compiled }: Deployment, input: unknown): readonly Violation[] {
+  if (compiled === null) throw new Error("the deployment does not compile");
+  return compiled.inputSchema?.validate(input) ?? [];
 }
 
 function newRun(command: StartCommand, deployment: Deployment, runtime: TaskRuntime): NewRun {

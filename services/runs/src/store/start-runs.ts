@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable, Transaction } from "@workflow/db";
+import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { TriggerType } from "../domain/run-status.ts";
 
@@ -26,10 +26,13 @@ export interface NewRun {
 /**
  * Inserts runs whose deployment is still the active one of its workflow, in one statement, and
  * returns their ids. One that is left out was overtaken by a pause or an update.
+ *
+ * @param dispatchCte also dispatches them, in the same statement
  */
 export async function insertRuns(
-  transaction: Transaction,
+  queryable: Queryable,
   runs: readonly NewRun[],
+  dispatchCte?: SqlFragment,
 ): Promise<Set<string>> {
   const rows = runs.map(
     (run) =>
@@ -41,26 +44,35 @@ export async function insertRuns(
       `"request_id":${JSON.stringify(run.requestId)},` +
       `"created_at":"${run.createdAt.toISOString()}"}`,
   );
-  const inserted = await transaction.any(sql.prepared("run_insert", idRow)`
-    insert into runs.runs (
-      id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
-      connection_id, task_runtime_run_id, awaited, request_id, created_at
-    )
-    select run.id, run.company_id, run.workflow_id, run.deployment_id, run.workflow_version,
-      run.trigger_type, run.input, run.connection_id, run.task_runtime_run_id, run.awaited,
-      run.request_id, run.created_at
-    from json_to_recordset(${`[${rows.join(",")}]`}::json) as run (
-      id text, company_id uuid, workflow_id uuid, deployment_id uuid, workflow_version integer,
-      trigger_type text, input json, connection_id text, task_runtime_run_id text,
-      awaited boolean, request_id text, created_at timestamptz
-    )
-    join runs.deployment_heads as head
-      on head.workflow_id = run.workflow_id
-      and head.company_id = run.company_id
-      and head.deployment_id = run.deployment_id
-      and head.status = 'active'
-    returning id
-  `);
+  const accepted = sql.fragment`
+    accepted as (
+      insert into runs.runs (
+        id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
+        connection_id, task_runtime_run_id, awaited, request_id, created_at
+      )
+      select run.id, run.company_id, run.workflow_id, run.deployment_id, run.workflow_version,
+        run.trigger_type, run.input, run.connection_id, run.task_runtime_run_id, run.awaited,
+        run.request_id, run.created_at
+      from json_to_recordset(${`[${rows.join(",")}]`}::json) as run (
+        id text, company_id uuid, workflow_id uuid, deployment_id uuid, workflow_version integer,
+        trigger_type text, input json, connection_id text, task_runtime_run_id text,
+        awaited boolean, request_id text, created_at timestamptz
+      )
+      join runs.deployment_heads as head
+        on head.workflow_id = run.workflow_id
+        and head.company_id = run.company_id
+        and head.deployment_id = run.deployment_id
+        and head.status = 'active'
+      returning id
+    )`;
+  const inserted = await queryable.any(
+    dispatchCte === undefined
+      ? sql.prepared("run_insert", idRow)`with ${accepted} select id from accepted`
+      : sql.prepared("run_insert_dispatch", idRow)`
+          with ${accepted}, dispatched as (${dispatchCte})
+          select id from accepted
+        `,
+  );
   return new Set(inserted.map((row) => row.id));
 }
 

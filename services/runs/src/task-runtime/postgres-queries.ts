@@ -26,6 +26,11 @@ export interface Claim {
   nextDueInMs: number | null;
 }
 
+/** Inserts tasks, due at once, for the rows of `accepted (id)`. */
+export const INSERT_TASKS_OF_ACCEPTED = sql.fragment`
+  insert into runs.tasks (run_id) select id from accepted
+`;
+
 /** Inserts tasks that are due at once. */
 export async function insertTasks(transaction: Transaction, runIds: readonly string[]) {
   await transaction.query(sql.prepared("task_insert", nothing)`

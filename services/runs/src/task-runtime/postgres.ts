@@ -1,7 +1,13 @@
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
 import { createPostgresWorker } from "./postgres-worker.ts";
-import { deleteTasks, findTask, insertTasks, wakeTasks } from "./postgres-queries.ts";
+import {
+  deleteTasks,
+  findTask,
+  INSERT_TASKS_OF_ACCEPTED,
+  insertTasks,
+  wakeTasks,
+} from "./postgres-queries.ts";
 import { notify } from "../store/notify.ts";
 import type { RuntimeWorker, TaskRuntime, TaskStatus, WorkerOptions } from "./port.ts";
 
@@ -38,7 +44,7 @@ const POLL_MS = 1_000;
  */
 export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): TaskRuntime {
   const { database, logger } = options;
-  const localWorkers = new Set<{ look(): void }>();
+  const localWorkers = new Set<{ announce(count: number): void }>();
   let notifying = false;
   let notifyAgain = false;
 
@@ -66,8 +72,9 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
     name: "postgres",
     runtimeRunId: (runId) => runId.replace(/^run_/, "task_"),
     dispatch: insertTasks,
-    dispatched() {
-      if (localWorkers.size > 0) for (const worker of localWorkers) worker.look();
+    dispatchCte: INSERT_TASKS_OF_ACCEPTED,
+    dispatched(count) {
+      if (localWorkers.size > 0) for (const worker of localWorkers) worker.announce(count);
       else void notifyOthers();
     },
     async cancel(transaction, runIds) {

@@ -68,11 +68,15 @@ export function testIdentity(companyId: string = newUuid()): Identity {
   };
 }
 
-/** Starts a service for one test file. */
+/** Starts a service for one test file, on a database of its own unless one is given. */
 export async function startRunsHarness(
   options: Partial<RunsServiceOptions> & { bus?: EventBus } = {},
 ): Promise<RunsHarness> {
-  const testDatabase = await createTestDatabase();
+  const given = options.databaseUrl;
+  const testDatabase =
+    given === undefined
+      ? await createTestDatabase()
+      : { connectionUri: given, close: () => Promise.resolve() };
   const key = generateSigningKey();
   const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
   const bus = options.bus ?? createInProcessEventBus({ consumers: {} });
