@@ -13,10 +13,6 @@ import { oneOf } from "./zod-messages.ts";
 
 /** Adds everything that is wrong with a definition's steps, nested ones included; never throws. */
 export function checkSteps(steps: unknown, problems: Problems): void {
-  if (Array.isArray(steps) && steps.length === 0) {
-    problems.add(["steps"], "a workflow needs at least one step");
-    return;
-  }
   const walk: Walk = { problems, places: new Map(), references: [], stepCount: 0 };
   checkBlock(steps, ["steps"], [], walk);
   // Of a workflow with too many steps not all are known.

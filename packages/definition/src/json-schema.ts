@@ -29,8 +29,8 @@ export type JsonSchemaResult =
 const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ max: 500 });
 
 /**
- * Compiles a JSON Schema that a caller wrote (draft 2020-12, or draft-07 when `$schema` says so) so
- * that neither the schema nor a value can take much time: RE2 patterns, a work budget a validation,
+ * Compiles a JSON Schema that a caller wrote (draft 2020-12, or draft-07 when `$schema` says so or
+ * `items` is a list) so that neither the schema nor a value can take much time: RE2 patterns, a work budget a validation,
  * references inside the schema only. Never throws.
  */
 export function compileJsonSchema(schema: unknown): JsonSchemaResult {
@@ -124,6 +124,14 @@ function compileAnew(schema: SchemaObject, chars: number): JsonSchemaResult {
   }
   // ajv would answer a promise.
   if (Object.hasOwn(schema, "$async")) return refuse(["$async"], "is not a JSON Schema keyword");
+  const result = compileAs(schema, draft, chars);
+  if (result.ok || Object.hasOwn(schema, "$schema")) return result;
+  // Tuples were written as a list of `items` before 2020-12, and many still write them so.
+  const onlyTuples = result.violations.every(({ path }) => path.at(-1) === "items");
+  return onlyTuples ? compileAs(schema, "draft-07", chars) : result;
+}
+
+function compileAs(schema: SchemaObject, draft: Draft, chars: number): JsonSchemaResult {
   const violations = checkAgainstDraft(schema, draft, chars);
   if (violations.length > 0) return { ok: false, violations };
   try {

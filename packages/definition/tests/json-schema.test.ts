@@ -97,7 +97,11 @@ describe("drafts", () => {
     expect(
       check({ $schema: "http://json-schema.org/draft-07/schema#", ...tuple }, ["a", 1]),
     ).toHaveLength(1);
-    expect(refusal(tuple)).toContain("items");
+  });
+
+  it("draft-07 is used where nothing is said and items is a list", () => {
+    expect(check({ items: [{ type: "string" }], additionalItems: false }, ["a", 1])).toHaveLength(1);
+    expect(refusal({ items: 5 })).toContain("items");
   });
 
   it("another one is refused", () => {

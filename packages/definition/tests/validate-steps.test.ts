@@ -5,7 +5,6 @@ describe("steps", () => {
   it.each<[unknown, string]>([
     [undefined, "steps: must be an array of steps"],
     [{}, "steps: must be an array of steps"],
-    [[], "steps: a workflow needs at least one step"],
     [[null], "steps.0: must be an object, not null"],
     [["x"], "steps.0: must be an object, not a string"],
     [[httpStep("a"), [httpStep("b")]], "steps.1: must be an object, not an array"],

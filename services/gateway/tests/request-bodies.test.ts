@@ -103,13 +103,13 @@ describe("request bodies", () => {
 
   it("report every problem at once", async () => {
     const answer = await call(test, "POST", path, {
-      body: { name: " ", trigger: [], description: 5, settings: "x" },
+      body: { name: "", trigger: [], description: 5, settings: "x" },
     });
     expect(answer.body).toMatchObject({
       error: {
         code: "BAD_REQUEST",
         details: expect.arrayContaining([
-          { path: ["name"], message: "must not be blank" },
+          { path: ["name"], message: "must have 1 to 255 characters" },
           { path: ["trigger"], message: "must be an object" },
           { path: ["steps"], message: "is required" },
           { path: ["description"], message: "must be a string" },

@@ -28,8 +28,7 @@ export const jsonObject = z.looseObject({});
 /** A JSON array of any content. */
 export const jsonArray = z.array(z.unknown());
 
-/** The name of a workflow: kept as sent, but not blank. */
+/** The name of a workflow: kept as sent. */
 export const workflowName = z
   .string()
-  .refine((name) => name.trim() !== "", { error: "must not be blank", abort: true })
-  .refine((name) => Array.from(name).length <= 255, "must have 1 to 255 characters");
+  .refine((name) => name !== "" && Array.from(name).length <= 255, "must have 1 to 255 characters");

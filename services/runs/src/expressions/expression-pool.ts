@@ -52,7 +52,9 @@ interface Member {
 
 /**
  * Requests sent to a process at a time: enough that a busy main thread does not starve it, and few
- * enough that those behind a hostile expression are soon repeated elsewhere.
+ * enough that those behind a hostile expression are soon repeated elsewhere. With the main thread
+ * busy in slices of 4 ms, 100 callers get 5,600 evaluations/s with 16 and 480 with one (idle: 19,000
+ * and 5,000; 64 is no better than 16); two cores, three processes, an expression of a sum.
  */
 const BATCH_MAX = 16;
 /** What a process may take to start, on a machine under load. */

@@ -77,6 +77,8 @@ export function startEvaluator(memoryMiB: number, events: EvaluatorEvents): Eval
     },
     kill() {
       over = true;
+      // Whoever waits for its end can.
+      child.ref();
       child.kill("SIGKILL");
       return gone.promise;
     },

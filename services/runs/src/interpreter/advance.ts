@@ -59,7 +59,7 @@ async function runStep(
     for (const inside of journal.pastInside(path)) showPast(execution, inside);
     showPast(execution, past);
     if (past.status === "skipped") return { kind: "skipped" };
-    if (past.status === "error" && step.onError === "fail") return failed(past.error);
+    if (past.error !== null && step.onError === "fail") return failed(past.error);
     return { kind: "done", output: past.output };
   }
   return attemptStep(execution, step, journal.begin(path));
@@ -189,6 +189,6 @@ async function recordFailure(
   return { kind: "done", output: null };
 }
 
-function failed(error: ExecutionError | null): Outcome {
-  return { kind: "failed", error: error ?? { code: "STEP_FAILED", message: "A step failed." } };
+function failed(error: ExecutionError): Outcome {
+  return { kind: "failed", error };
 }

@@ -120,10 +120,9 @@ export function badRequest(violations: readonly Violation[]): AppError {
 
 /** Characters are Unicode code points, as in the constraint of the table. */
 function nameProblem(name: string): string | null {
-  if (name.trim() === "") return "must not be blank";
   if (!isStorableText(name)) return "must not contain NUL or unpaired surrogates";
   // A code point has at most two UTF-16 units: no need to take a huge text apart.
-  if (name.length > NAME_CHARS_MAX * 2 || Array.from(name).length > NAME_CHARS_MAX) {
+  if (name === "" || name.length > NAME_CHARS_MAX * 2 || Array.from(name).length > NAME_CHARS_MAX) {
     return `must have 1 to ${NAME_CHARS_MAX} characters`;
   }
   return null;

@@ -5,31 +5,33 @@ import { nestsTooDeep } from "../../domain/json-nesting.ts";
 import { StepError } from "../step-error.ts";
 
 const TIMEOUT_MS_DEFAULT = 30_000;
-const TIMEOUT_MS_MAX = 300_000;
+const TIMEOUT_MS_MAX = 600_000;
 /** A step result may have 4 MiB of JSON (D4); a body takes at least its own size in it. */
 const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 10;
 const BODY_EXCERPT_CHARS = 500;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const successStatus = z.union([z.int().min(100).max(599), z.string().regex(/^[1-5]xx$/)]);
 
 /** The inputs after their templates were resolved (D17). */
 const resolvedInputs = z.object({
   method: z.string(),
   url: z.string(),
-  headers: z.record(z.string(), scalar.nullable()).nullish(),
-  query: z.record(z.string(), z.union([scalar, z.array(scalar)]).nullable()).nullish(),
+  headers: z.record(z.string(), scalar).nullish(),
+  query: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
   body: z.unknown().optional(),
   auth: z
     .discriminatedUnion("type", [
       z.object({ type: z.literal("none") }),
       z.object({ type: z.literal("bearer"), token: z.string() }),
       z.object({ type: z.literal("basic"), username: z.string(), password: z.string() }),
+      z.object({ type: z.literal("connection") }),
     ])
     .nullish(),
   timeoutMs: z.number().int().min(1).max(TIMEOUT_MS_MAX).nullish(),
-  successStatuses: z.array(z.number().int().min(100).max(599)).nullish(),
+  successStatuses: z.array(successStatus).nullish(),
   followRedirects: z.number().int().min(0).max(REDIRECTS_MAX).nullish(),
 });
 
@@ -60,6 +62,10 @@ export async function requestHttp(
   signal: AbortSignal,
 ): Promise<HttpOutput> {
   const inputs = parseInputs(config);
+  if (inputs.auth?.type === "connection") {
+    const message = "Connections are not available in this installation.";
+    throw new StepError("NOT_CONFIGURED", message, { retryable: false });
+  }
   const { headers, body } = requestContent(inputs, idempotencyKey);
   let response: SafeResponse;
   try {
@@ -79,14 +85,15 @@ export async function requestHttp(
     if (error instanceof HttpClientError) throw stepErrorOf(error);
     throw error;
   }
-  const expected = inputs.successStatuses ?? null;
-  const succeeded =
-    expected === null
-      ? response.status >= 200 && response.status < 300
-      : expected.includes(response.status);
   const output = outputOf(response);
-  if (!succeeded) throw unexpectedStatus(response, output);
+  if (!isSuccess(response.status, inputs.successStatuses ?? ["2xx"]))
+    throw unexpectedStatus(response, output);
   return output;
+}
+
+function isSuccess(status: number, expected: readonly (number | string)[]): boolean {
+  const statusClass = `${Math.floor(status / 100)}xx`;
+  return expected.some((each) => each === status || each === statusClass);
 }
 
 function parseInputs(config: unknown): Inputs {
