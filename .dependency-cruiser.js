@@ -38,7 +38,9 @@ export default {
       name: "domain-is-pure",
       severity: "error",
       from: { path: "^services/[^/]+/src/domain/" },
-      to: { path: "(^packages/(db|rpc|service)/|^services/[^/]+/src/(rpc|store)/|@grpc/grpc-js|/pg/)" },
+      to: {
+        path: "(^packages/(db|rpc|service)/|^services/[^/]+/src/(rpc|store)/|@grpc/grpc-js|/pg/)",
+      },
     },
     {
       name: "errors-depend-on-nothing",
@@ -58,6 +60,10 @@ export default {
     exclude: { path: "(^|/)node_modules/(?!@workflow)" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node"], extensions: [".ts", ".js"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node"],
+      extensions: [".ts", ".js"],
+    },
   },
 };

@@ -38,7 +38,9 @@ describe("kill -9 of the worker, five times under load", () => {
     const statuses = await waitFor(
       async () => {
         const rows = await listRuns(runIds);
-        return rows.every(({ status }) => status === "completed" || status === "failed") ? rows : null;
+        return rows.every(({ status }) => status === "completed" || status === "failed")
+          ? rows
+          : null;
       },
       { timeoutMs: 90_000, intervalMs: 250, what: "every accepted run to end" },
     );

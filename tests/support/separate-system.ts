@@ -11,12 +11,14 @@ import type { LocalPostgres } from "@workflow/local-postgres";
 import { generateSigningKey } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
 import { freePort, startLocalNats, waitFor } from "@workflow/testkit";
+import { z } from "zod";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs"];
 
+const PROCESS_NAMES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
 /** The services that the system consists of, each in a process of its own. */
-export type ProcessName = "gateway" | "workflows" | "runs-api" | "runs-worker";
+export type ProcessName = (typeof PROCESS_NAMES)[number];
 
 const MAIN: Record<ProcessName, string> = {
   gateway: "services/gateway/src/main.ts",
@@ -43,13 +45,12 @@ export interface SeparateSystem {
   stop(): Promise<void>;
 }
 
-/** The envelope, as far as tests look into it. */
-export interface Answer {
-  success: boolean;
-  data: Record<string, unknown>;
-  meta?: { cursor: string | null; hasMore: boolean };
-  error?: { code: string; message: string; details?: unknown };
-}
+/** The envelope, as far as tests look into it; `data` is empty in an error. */
+const answerSchema = z.object({
+  data: z.record(z.string(), z.unknown()).default({}),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+type Answer = z.output<typeof answerSchema>;
 
 /** Starts everything. `leaseMs` is how long a killed worker's runs wait for another. */
 export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<SeparateSystem> {
@@ -119,7 +120,7 @@ export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<Sep
         headers: { "x-api-key": apiKey, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: (await response.json()) as Answer };
+      return { status: response.status, body: answerSchema.parse(await response.json()) };
     },
     async stop() {
       await Promise.all([...processes.keys()].map((name) => system.kill(name, "SIGKILL")));
@@ -129,11 +130,11 @@ export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<Sep
     },
   };
   try {
-    for (const name of Object.keys(MAIN) as ProcessName[]) await system.start(name);
-    await waitFor(
-      async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200,
-      { timeoutMs: 30_000, what: "the system to be ready" },
-    );
+    for (const name of PROCESS_NAMES) await system.start(name);
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200, {
+      timeoutMs: 30_000,
+      what: "the system to be ready",
+    });
     return system;
   } catch (error) {
     await system.stop();

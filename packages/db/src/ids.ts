@@ -2,7 +2,7 @@ import { parse, stringify, v7, validate } from "uuid";
 
 /** Crockford's base32 digits in lower case (https://www.crockford.com/base32.html). */
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
-const DIGIT_VALUES = new Map([...DIGITS].map((digit, value) => [digit, BigInt(value)]));
+const DIGIT_VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit, BigInt(value)]));
 const BODY_LENGTH = 26;
 const UUID_BITS_MAX = (1n << 128n) - 1n;
 

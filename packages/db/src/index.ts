@@ -1,5 +1,11 @@
 export { openDatabase } from "./open-database.ts";
-export type { Database, OpenDatabaseOptions, Queryable, SqlFragment, Transaction } from "./open-database.ts";
+export type {
+  Database,
+  OpenDatabaseOptions,
+  Queryable,
+  SqlFragment,
+  Transaction,
+} from "./open-database.ts";
 export { constraintOf, databaseErrorToAppError } from "./errors.ts";
 export { listen } from "./listen.ts";
 export type { ListenOptions, Listener } from "./listen.ts";

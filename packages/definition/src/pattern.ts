@@ -9,7 +9,7 @@ const PATTERN_CHARS_MAX = DEFINITION_LIMITS.patternCharsMax;
  * size as the factor: measured at up to 30 ns a unit where its automaton can't be cached
  * (`[ab]*a[ab]{800}[cd]`), which makes this 0.15 s at the very worst, and 0.5 ns otherwise.
  */
-export const PATTERN_WORK_MAX = 5_000_000;
+const PATTERN_WORK_MAX = 5_000_000;
 
 /** A regular expression in RE2 syntax: no back-references, no look-around, never exponential. */
 export interface Pattern {

@@ -29,8 +29,6 @@ export const stepSchema = z.looseObject({
 
 /** A step as the caller sent it. */
 export type Step = z.input<typeof stepSchema>;
-/** A step with its defaults applied and its config still raw. */
-export type ParsedStep = z.output<typeof stepSchema>;
 
 /** A step that holds other steps hands each of its lists out as a block. */
 export interface NestedBlock {

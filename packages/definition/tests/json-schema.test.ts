@@ -100,7 +100,9 @@ describe("drafts", () => {
   });
 
   it("draft-07 is used where nothing is said and items is a list", () => {
-    expect(check({ items: [{ type: "string" }], additionalItems: false }, ["a", 1])).toHaveLength(1);
+    expect(check({ items: [{ type: "string" }], additionalItems: false }, ["a", 1])).toHaveLength(
+      1,
+    );
     expect(refusal({ items: 5 })).toContain("items");
   });
 

@@ -10,7 +10,7 @@ import { toErrorStatus } from "./error-status.ts";
  * What a request that could not be decoded is replaced by, so that it is answered and logged like
  * every other wrong request.
  */
-export const UNREADABLE = Symbol("unreadable request");
+const UNREADABLE = Symbol("unreadable request");
 
 /** A request message, boxed so that grpc-js never takes an empty one for a missing one. */
 export interface DecodedRequest {

@@ -47,7 +47,10 @@ export function createStartBatcher(runs: RpcClient<RunsServiceService>): StartBa
         first.resolve(await runs.startRun(first.request, first.call));
         return;
       }
-      const requests = batch.map(({ request, call }) => ({ ...request, requestId: call.requestId }));
+      const requests = batch.map(({ request, call }) => ({
+        ...request,
+        requestId: call.requestId,
+      }));
       const { results } = await runs.startRuns({ requests }, first.call);
       for (const [index, item] of batch.entries()) {
         const result = results[index];
@@ -82,7 +85,10 @@ function* batchesOf(waiting: readonly Waiting[]): Generator<Waiting[]> {
   let chars = 0;
   for (const item of waiting) {
     const itemChars = item.request.inputJson?.length ?? 0;
-    if (batch.length === BATCH_MAX || (batch.length > 0 && chars + itemChars > BATCH_INPUT_CHARS_MAX)) {
+    if (
+      batch.length === BATCH_MAX ||
+      (batch.length > 0 && chars + itemChars > BATCH_INPUT_CHARS_MAX)
+    ) {
       yield batch;
       batch = [];
       chars = 0;

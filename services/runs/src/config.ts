@@ -31,7 +31,7 @@ export function readConfig(env: Environment): RunsConfig {
 }
 
 /** Refuses a task runtime that this version does not have. */
-export function assertTaskRuntime(name: RunsConfig["TASK_RUNTIME"]): void {
+function assertTaskRuntime(name: RunsConfig["TASK_RUNTIME"]): void {
   if (name === "postgres") return;
   const message = `"${name}" is not available in this version; use "postgres"`;
   throw new ConfigError([{ setting: "TASK_RUNTIME", message }]);

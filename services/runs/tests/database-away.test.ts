@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { migrate } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { startLocalPostgres } from "@workflow/local-postgres";
 import type { LocalPostgres } from "@workflow/local-postgres";
@@ -87,7 +88,8 @@ describe("while Postgres is away", () => {
         try {
           accepted.set(await harness.start(workflowId, input), input.n);
         } catch (error) {
-          refusals.push(error as AppError);
+          if (!isAppError(error)) throw error;
+          refusals.push(error);
         }
       }
     };

@@ -7,7 +7,7 @@ import { writeJson } from "./write-json.ts";
 import type { Writable } from "./write-json.ts";
 
 /** Answers with a body that is JSON text already. */
-export function sendJsonText(response: ServerResponse, status: number, text: string): void {
+function sendJsonText(response: ServerResponse, status: number, text: string): void {
   const body = Buffer.from(text);
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");

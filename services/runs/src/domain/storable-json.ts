@@ -26,8 +26,8 @@ function cleaned(value: unknown): unknown {
   if (typeof value === "string") return storableText(value);
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== "object" || value === null) return value;
-  // A null prototype keeps a key named __proto__ a plain key.
-  const copy: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [key, entry] of Object.entries(value)) copy[storableText(key)] = cleaned(entry);
-  return copy;
+  // `fromEntries` keeps a key named __proto__ a plain key.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [storableText(key), cleaned(entry)]),
+  );
 }

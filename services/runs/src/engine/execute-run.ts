@@ -102,6 +102,8 @@ async function run(
       return { status: "failed", error: outcome.error };
     case "done":
       return completion(compiled.outputSchema, outcome.output);
+    default:
+      return outcome satisfies never;
   }
 }
 

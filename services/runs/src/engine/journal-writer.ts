@@ -21,7 +21,7 @@ export interface JournalWriter {
    *
    * @returns whether the lease still held; if not, nothing was written and the execution must stop
    */
-  write(entry: JournalEntry): Promise<boolean>;
+  write: (entry: JournalEntry) => Promise<boolean>;
 }
 
 /** What the writer tells of after each commit. */

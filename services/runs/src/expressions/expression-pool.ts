@@ -116,7 +116,7 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
   const abandon = (member: Member, error: Error): void => {
     if (!members.delete(member)) return;
     clearTimeout(member.timer);
-    member.evaluator.kill();
+    void member.evaluator.kill();
     const [first, ...others] = member.jobs.splice(0);
     queue.unshift(...others);
     if (first !== undefined) {
@@ -132,7 +132,7 @@ export function createExpressionPool(options: ExpressionPoolOptions = {}): Expre
     pumping = true;
     setImmediate(() => {
       pumping = false;
-      while (queue.length > 0 && !closed) {
+      while (queue.length > 0) {
         const member =
           [...members].find((candidate) => candidate.jobs.length === 0) ??
           (members.size < membersMax ? startMember() : undefined);

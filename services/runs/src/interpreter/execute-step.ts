@@ -28,5 +28,7 @@ export async function executeStep(
       return executeCondition(execution, step, open, showInput, runNested);
     case "delay":
       return executeDelay(execution, step, open, showInput);
+    default:
+      return step satisfies never;
   }
 }

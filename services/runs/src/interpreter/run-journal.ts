@@ -140,17 +140,7 @@ export class RunJournal {
   markStarted(step: OpenStep, onStop: () => void): void {
     if (this.#startWritten) return;
     this.#storeOpenSteps(step);
-    this.#send("keep", "running", null).then(
-      (held) => {
-        if (held) return;
-        this.#failure = new LeaseLostError();
-        onStop();
-      },
-      (cause: unknown) => {
-        this.#failure = new Error("the beginning of a run could not be written", { cause });
-        onStop();
-      },
-    );
+    void this.#writeStart(onStop);
   }
 
   /** Why the write that nobody waited for was refused; what it held is missing. */
@@ -206,6 +196,16 @@ export class RunJournal {
     if (this.#failure !== null) throw this.#failure;
   }
 
+  async #writeStart(onStop: () => void): Promise<void> {
+    try {
+      if (await this.#send("keep", "running", null)) return;
+      this.#failure = new LeaseLostError();
+    } catch (cause) {
+      this.#failure = new Error("the beginning of a run could not be written", { cause });
+    }
+    onStop();
+  }
+
   #newStep(path: string): OpenStep {
     return {
       path,
@@ -233,9 +233,9 @@ export class RunJournal {
       this.#startWritten = true;
     }
     const error = ending !== undefined && "error" in ending ? ending.error : null;
-    if (completedAt !== null) {
+    if (completedAt !== null && isTerminal(status)) {
       events.push(
-        runEvent(`workflow.${status as "completed" | "failed" | "timeout"}`, this.#facts, {
+        runEvent(`workflow.${status}`, this.#facts, {
           status,
           completedAt,
           ...(error === null ? {} : { error }),

@@ -3,7 +3,7 @@ import type { StepCompletion } from "./execution.ts";
 import { StepError } from "./step-error.ts";
 
 /** D4: the result of one step. */
-export const STEP_OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
+const STEP_OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
  * The completion of a step with this output. What later steps see is what is stored, so that a run

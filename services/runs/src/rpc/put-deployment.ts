@@ -52,6 +52,8 @@ function parseStatus(status: DeploymentStatus): DeploymentState["status"] {
       return "paused";
     case DeploymentStatus.ARCHIVED:
       return "archived";
+    case DeploymentStatus.UNSPECIFIED:
+    case DeploymentStatus.UNRECOGNIZED:
     default:
       throw badRequest([violation("status", "must be active, paused or archived")]);
   }

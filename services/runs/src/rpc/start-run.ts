@@ -127,6 +127,9 @@ function parseTrigger(type: TriggerType): DomainTrigger {
       return "api";
     case TriggerType.MANUAL:
       return "manual";
+    case TriggerType.WEBHOOK:
+    case TriggerType.SCHEDULE:
+    case TriggerType.UNRECOGNIZED:
     default:
       throw badRequest(
         "triggerType",

@@ -48,8 +48,6 @@ const pastRow = z.object({
   error: errorSchema.nullable(),
 });
 
-/** A step result of an earlier execution. */
-export type PastRow = z.infer<typeof pastRow>;
 
 /** The step results of several runs. */
 export async function listPastResults(queryable: Queryable, runIds: readonly string[]) {
@@ -74,8 +72,6 @@ const openRow = z.object({
     .nullable(),
 });
 
-/** A step that waits since an earlier execution. */
-export type OpenRow = z.infer<typeof openRow>;
 
 /** The open steps of several runs. */
 export async function listOpenSteps(queryable: Queryable, runIds: readonly string[]) {

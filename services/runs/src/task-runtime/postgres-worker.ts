@@ -37,7 +37,7 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
   let running = 0;
   let beating: Promise<void> | null = null;
   let beatenAt = performance.now();
-  let stopping = false;
+  const stopping = new AbortController();
   let looking: Promise<void> | null = null;
   let lookAgain = false;
   let lookAt = Number.POSITIVE_INFINITY;
@@ -49,7 +49,7 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
 
   const lookIn = (delayMs: number): void => {
     const at = Date.now() + delayMs;
-    if (stopping || at >= lookAt) return;
+    if (stopping.signal.aborted || at >= lookAt) return;
     clearTimeout(lookTimer);
     lookAt = at;
     lookTimer = setTimeout(
@@ -63,7 +63,7 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
   };
 
   function look(): void {
-    if (stopping) return;
+    if (stopping.signal.aborted) return;
     lookAgain = true;
     looking ??= lookUntilDone().finally(() => {
       looking = null;
@@ -75,7 +75,7 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
     clearTimeout(lookTimer);
     lookAt = Number.POSITIVE_INFINITY;
     try {
-      while (lookAgain && !stopping && running < concurrency) {
+      while (lookAgain && !stopping.signal.aborted && running < concurrency) {
         lookAgain = false;
         // After a stall or an outage its own tasks look abandoned to this worker as well.
         if (performance.now() - beatenAt > (leaseMs * 2) / 3) await beat();
@@ -189,7 +189,7 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       }
     },
     async stop(): Promise<void> {
-      stopping = true;
+      stopping.abort();
       clearTimeout(lookTimer);
       await looking;
       const leases = [...held.values()];

@@ -31,9 +31,9 @@ export type ListenToChannels = (options: {
 }) => Promise<{ stop(): Promise<void> }>;
 
 /** New tasks are due. */
-export const TASKS_CHANNEL = "runs_tasks";
+const TASKS_CHANNEL = "runs_tasks";
 /** The task named by the payload was cancelled. */
-export const CANCELLED_CHANNEL = "runs_cancelled";
+const CANCELLED_CHANNEL = "runs_cancelled";
 
 const LEASE_MS = 10_000;
 const POLL_MS = 1_000;
@@ -114,8 +114,8 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       localWorkers.add(worker);
       worker.look();
       return {
-        settle: worker.settle,
-        settled: worker.settled,
+        settle: (transaction, settlements) => worker.settle(transaction, settlements),
+        settled: (settlements) => worker.settled(settlements),
         async stop() {
           localWorkers.delete(worker);
           await subscription.stop();

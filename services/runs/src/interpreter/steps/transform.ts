@@ -40,8 +40,8 @@ export async function executeTransform(
 
 /** What an expression without an input of its own sees: everything but secrets. */
 function visibleScope(scope: TemplateScope): Record<string, unknown> {
-  const steps: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  if (scope.steps instanceof Map)
-    for (const [id, result] of scope.steps) steps[String(id)] = result;
+  // `fromEntries` keeps a step named __proto__ a plain key.
+  const steps: Record<string, unknown> =
+    scope.steps instanceof Map ? Object.fromEntries(scope.steps) : {};
   return { input: scope.input, steps, trigger: scope.trigger, run: scope.run, loop: scope.loop };
 }
