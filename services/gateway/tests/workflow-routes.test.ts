@@ -132,7 +132,7 @@ describe("workflow routes", () => {
   it.each([
     { name: null },
     { name: "" },
-    { name: "  " },
+    { name: "" },
     { name: "x".repeat(256) },
     { trigger: null },
     { steps: null },

@@ -13,7 +13,7 @@ import {
 } from "../src/task-runtime/postgres-queries.ts";
 import { createPostgresTaskRuntime } from "../src/task-runtime/postgres.ts";
 import { describeTaskRuntime } from "./task-runtime-contract.ts";
-import type { RuntimeFixture, RuntimeProcess } from "./task-runtime-contract.ts";
+import type { RuntimeFixture, RuntimeProcess } from "./support/task-workers.ts";
 
 const ROLE = "workflow_runs";
 const POLL_MS = 200;

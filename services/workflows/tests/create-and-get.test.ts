@@ -82,7 +82,7 @@ describe("a definition that cannot be executed", () => {
   });
 
   it("is refused for its trigger as well as for its steps", async () => {
-    const request = validWorkflow({ triggerJson: '{"type":"moonlight"}', stepsJson: "[]" });
+    const request = validWorkflow({ triggerJson: '{"type":"moonlight"}', stepsJson: "[5]" });
     const error = await errorOf(
       harness.client.createWorkflow(request, { identity: newIdentity() }),
     );

@@ -48,7 +48,6 @@ const pastRow = z.object({
   error: errorSchema.nullable(),
 });
 
-
 /** The step results of several runs. */
 export async function listPastResults(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("past_results_load", pastRow)`
@@ -71,7 +70,6 @@ const openRow = z.object({
     .array(z.object({ attempt: z.number(), startedAt: z.string(), error: errorSchema }))
     .nullable(),
 });
-
 
 /** The open steps of several runs. */
 export async function listOpenSteps(queryable: Queryable, runIds: readonly string[]) {
