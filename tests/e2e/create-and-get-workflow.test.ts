@@ -125,7 +125,6 @@ describe("the name of a workflow", () => {
   it.each([
     ["no character", ""],
     ["256 characters", "x".repeat(256)],
-    ["only spaces", "  "],
     ["a number", 5],
     ["null", null],
     ["nothing at all", undefined],

@@ -105,8 +105,11 @@ function isConnectionLoss(error: unknown): boolean {
     ) {
       return true;
     }
-    if ("code" in link && typeof link.code === "string" && NETWORK_CODES.has(link.code))
-      return true;
+    if ("code" in link && typeof link.code === "string") {
+      if (NETWORK_CODES.has(link.code)) return true;
+      // A server that listens on a Unix socket is away: the socket's file is not there.
+      if (link.code === "ENOENT" && "syscall" in link && link.syscall === "connect") return true;
+    }
   }
   return false;
 }

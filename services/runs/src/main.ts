@@ -15,7 +15,8 @@ async function start() {
   const logger = createLogger({ name: "runs", level: config.LOG_LEVEL });
   const scope = createScope();
   return scope.guard(async () => {
-    const metrics = await startMetricsServer(config.METRICS_PORT, createMetricsRegistry());
+    const metricsRegistry = createMetricsRegistry();
+    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
     scope.defer(() => bus.close());
@@ -35,6 +36,7 @@ async function start() {
       workerConcurrency: config.WORKER_CONCURRENCY,
       leaseMs: config.RUNS_LEASE_MS,
       logger,
+      metricsRegistry,
     });
     scope.defer(() => service.stop());
     return { stop: () => scope.close() };

@@ -8,9 +8,10 @@ import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import type { RpcTls, VerificationKey } from "@workflow/rpc";
-import { createScope, loop } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
 import { createDeploymentCache } from "./engine/deployment-cache.ts";
 import type { DeploymentCache } from "./engine/deployment-cache.ts";
@@ -53,6 +54,8 @@ export interface RunsServiceOptions {
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
   logger: Logger;
+  /** Where the service's metrics are registered; without one none are taken. */
+  metricsRegistry?: Registry | undefined;
 }
 
 /** A running service. */
@@ -179,6 +182,9 @@ async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope)
     toAppError: databaseErrorToAppError,
     tls: options.tls,
     protoRoot: PROTO_ROOT,
+    ...(options.metricsRegistry === undefined
+      ? {}
+      : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),
   });
   scope.defer(() => server.close());
   server.add(RunsServiceService, {

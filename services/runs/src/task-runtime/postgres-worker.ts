@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Transaction } from "@workflow/db";
 import type { Logger } from "pino";
 import { claimTasks, extendLeases, releaseLeases, settleTasks } from "./postgres-queries.ts";
@@ -26,6 +27,8 @@ const CLAIM_MAX = 64;
 const RUSH_STARTS = 8;
 const RUSH_CLAIM_MAX = 20;
 const RUSH_PAUSE_MS = 25;
+/** How long a stopping worker lets executions go on. */
+const STOP_GRACE_MS = 3_000;
 /** The pause after a claim, or an execution, that came to nothing. */
 const RETRY_AFTER_ERROR_MS = 500;
 
@@ -192,9 +195,13 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       stopping.abort();
       clearTimeout(lookTimer);
       await looking;
+      const ended =
+        running === 0 ? Promise.resolve() : new Promise<void>((resolve) => (idle = resolve));
+      // Most executions end within this time; calls that do not are made again by another worker.
+      await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
       const leases = [...held.values()];
       for (const lease of leases) lease.controller.abort();
-      if (running > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await ended;
       clearInterval(heartbeat);
       await beating?.catch(() => {});
       await release(
