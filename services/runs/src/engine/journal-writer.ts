@@ -6,9 +6,9 @@ import type { Logger } from "pino";
 import {
   deleteOpenSteps,
   deleteOpenStepsOf,
-  insertStepResults,
-  updateRuns,
+  settledRuns,
   upsertOpenSteps,
+  writeCheckpoints,
 } from "../store/write-journal.ts";
 import { wasCommitted } from "../store/transaction-outcome.ts";
 import type { RuntimeWorker, Settlement } from "../task-runtime/port.ts";
@@ -137,10 +137,22 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     onWritten: (attempt: Attempt) => void,
   ): Promise<Set<string>> =>
     database.transaction(async (transaction) => {
-      const owned = await worker.settle(transaction, settlementsOf(entries));
-      const valid = entries.filter((entry) => owned.has(entry.lease.runId));
-      if (valid.length > 0) {
-        onWritten({ owned, transactionId: await writeEntries(transaction, valid) });
+      const settlements = settlementsOf(entries);
+      const settled =
+        worker.settleCte?.(settlements) ??
+        settledRuns(await worker.settle(transaction, settlements));
+      const written = await writeCheckpoints(transaction, settled, entries);
+      if (written.some(({ changed }) => !changed)) {
+        throw new Error("a leased task belongs to a run that has ended");
+      }
+      const owned = new Set(written.map((row) => row.run_id));
+      const [first] = written;
+      if (first !== undefined) {
+        await writeRest(
+          transaction,
+          entries.filter(({ lease }) => owned.has(lease.runId)),
+        );
+        onWritten({ owned, transactionId: first.transaction_id });
       }
       return owned;
     });
@@ -158,39 +170,25 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 }
 
-/** @returns the id of the transaction */
-async function writeEntries(
+/** What only some checkpoints have: waiting steps and events. */
+async function writeRest(
   transaction: Transaction,
   entries: readonly JournalEntry[],
-): Promise<string> {
-  const updated = await updateRuns(transaction, entries);
-  const [first] = updated;
-  if (first === undefined || updated.length !== entries.length) {
-    throw new Error("a leased task belongs to a run that has ended");
-  }
-  const results = entries.flatMap(({ lease, results }) =>
-    results.map((record) => ({ runId: lease.runId, record })),
-  );
+): Promise<void> {
   const opened = entries.flatMap(({ lease, opened }) =>
     opened.map((step) => ({ runId: lease.runId, step })),
   );
   const closed = entries.flatMap(({ lease, closed }) =>
     closed.map((path) => ({ runId: lease.runId, path })),
   );
-  const ended = entries.filter(
-    (entry) => entry.next === "done" && entry.run.status !== "completed",
-  );
+  const ended = entries
+    .filter((entry) => entry.next === "done" && entry.run.status !== "completed")
+    .map(({ lease }) => lease.runId);
   const events = entries.flatMap((entry) => entry.events);
-  if (results.length > 0) await insertStepResults(transaction, results);
   if (opened.length > 0) await upsertOpenSteps(transaction, opened);
   if (closed.length > 0) await deleteOpenSteps(transaction, closed);
-  if (ended.length > 0)
-    await deleteOpenStepsOf(
-      transaction,
-      ended.map(({ lease }) => lease.runId),
-    );
+  if (ended.length > 0) await deleteOpenStepsOf(transaction, ended);
   if (events.length > 0) await insertEvents(transaction, "runs", events);
-  return first.transaction_id;
 }
 
 function settlementsOf(entries: readonly JournalEntry[]): Settlement[] {

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import type { SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
 import { RUN_TRANSITIONS } from "../domain/run-status.ts";
@@ -11,86 +11,116 @@ import { storableJson } from "../domain/storable-json.ts";
  */
 
 const nothing = z.object({});
-const writtenRow = z.object({ id: z.string(), transaction_id: z.string() });
+const writtenRow = z.object({
+  run_id: z.string(),
+  changed: z.boolean(),
+  transaction_id: z.string(),
+});
 
 /** Statuses from which a run may still change; the conditions below all rest on it. */
 const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
   .filter(([, next]) => next.length > 0)
   .map(([status]) => status);
 
+/** A run whose lease held, as the checkpoint left it. */
+export type WrittenRun = z.infer<typeof writtenRow>;
+
 /**
- * Writes the runs' rows and returns those that were written, with the id of the transaction: a run
- * that has ended is left as it is.
+ * Settles the leases and writes the runs' rows and their new step results, in one statement. Returns
+ * the runs whose lease held; for the others nothing is written. `changed` is false for a run that
+ * has ended, which no leased one has: the transaction is to be given up then. So it is by the
+ * database when a step has a result already.
+ *
+ * @param settledCte CTEs of which the last is `settled (run_id)`
  */
-export async function updateRuns(
+export async function writeCheckpoints(
   transaction: Transaction,
+  settledCte: SqlFragment,
   entries: readonly JournalEntry[],
-): Promise<readonly z.infer<typeof writtenRow>[]> {
-  const rows = entries.map(({ lease, run }) =>
-    jsonObject({
-      id: text(lease.runId),
-      status: text(run.status),
-      started_at: time(run.startedAt),
-      completed_at: time(run.completedAt),
-      output: run.output ?? "null",
-      error: storableJson(run.error),
-      active_ms: String(Math.round(run.activeMs)),
-      active_since: time(run.activeSince),
-    }),
+): Promise<readonly WrittenRun[]> {
+  const runs = entries.map(runDocument);
+  const results = entries.flatMap(({ lease, results }) =>
+    results.map((record) => resultDocument(lease.runId, record)),
   );
-  return transaction.any(sql.prepared("journal_runs", writtenRow)`
-    update runs.runs as run
-    set status = change.status,
-      started_at = coalesce(run.started_at, change.started_at),
-      completed_at = change.completed_at,
-      output = change.output,
-      error = change.error,
-      active_ms = change.active_ms,
-      active_since = change.active_since
-    from json_to_recordset(${jsonArray(rows)}::json) as change (
-      id text, status text, started_at timestamptz, completed_at timestamptz, output json,
-      error json, active_ms bigint, active_since timestamptz
+  return transaction.any(sql.prepared("journal_checkpoints", writtenRow)`
+    with ${settledCte}, changed as (
+      update runs.runs as run
+      set status = change.status,
+        started_at = coalesce(run.started_at, change.started_at),
+        completed_at = change.completed_at,
+        output = change.output,
+        error = change.error,
+        active_ms = change.active_ms,
+        active_since = change.active_since
+      from json_to_recordset(${jsonArray(runs)}::json) as change (
+        id text, status text, started_at timestamptz, completed_at timestamptz, output json,
+        error json, active_ms bigint, active_since timestamptz
+      )
+      where run.id = change.id
+        and run.id in (select run_id from settled)
+        and run.status = any(${sql.array(LIVE_STATUSES, "text")})
+      returning run.id
+    ), inserted as (
+      insert into runs.step_results (
+        run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
+        attempt, previous_attempts
+      )
+      select run_id, path, seq, step_id, type, status, started_at, completed_at, input, output,
+        error, attempt, previous_attempts
+      from json_to_recordset(${jsonArray(results)}::json) as result (
+        run_id text, path text, seq integer, step_id text, type text, status text,
+        started_at timestamptz, completed_at timestamptz, input json, output json, error json,
+        attempt integer, previous_attempts json
+      )
+      where run_id in (select run_id from settled)
     )
-    where run.id = change.id and run.status = any(${sql.array(LIVE_STATUSES, "text")})
-    returning run.id, pg_current_xact_id()::text as transaction_id
+    select settled.run_id, changed.id is not null as changed,
+      pg_current_xact_id()::text as transaction_id
+    from settled
+    left join changed on changed.id = settled.run_id
   `);
 }
 
-/** Inserts step results. A second result of one step is a fault of ours and fails the transaction. */
-export async function insertStepResults(
-  transaction: Transaction,
-  results: readonly { runId: string; record: StepRecord }[],
-): Promise<void> {
-  const rows = results.map(({ runId, record }) =>
-    jsonObject({
-      run_id: text(runId),
-      path: text(record.path),
-      seq: String(record.seq),
-      step_id: text(record.stepId),
-      type: text(record.type),
-      status: text(record.status),
-      started_at: time(record.startedAt),
-      completed_at: time(record.completedAt),
-      input: record.input ?? "null",
-      output: record.output ?? "null",
-      error: storableJson(record.error),
-      attempt: String(record.attempt),
-      previous_attempts: attempts(record),
-    }),
-  );
-  await transaction.query(sql.prepared("journal_steps", nothing)`
-    insert into runs.step_results (
-      run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
-      attempt, previous_attempts
-    )
-    select run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
-      attempt, previous_attempts
-    from json_to_recordset(${jsonArray(rows)}::json) as result (
-      run_id text, path text, seq integer, step_id text, type text, status text,
-      started_at timestamptz, completed_at timestamptz, input json, output json, error json,
-      attempt integer, previous_attempts json
-    )
-  `);
+/** The runs of which it is already known that their leases hold, as `settled (run_id)`. */
+export function settledRuns(runIds: Iterable<string>): SqlFragment {
+  return sql.fragment`
+    settled as (
+      select run_id from ${sql.unnest(
+        Array.from(runIds, (runId) => [runId]),
+        ["text"],
+      )} as settled (run_id)
+    )`;
+}
+
+function runDocument({ lease, run }: JournalEntry): string {
+  return jsonObject({
+    id: text(lease.runId),
+    status: text(run.status),
+    started_at: time(run.startedAt),
+    completed_at: time(run.completedAt),
+    output: run.output ?? "null",
+    error: storableJson(run.error),
+    active_ms: String(Math.round(run.activeMs)),
+    active_since: time(run.activeSince),
+  });
+}
+
+function resultDocument(runId: string, record: StepRecord): string {
+  return jsonObject({
+    run_id: text(runId),
+    path: text(record.path),
+    seq: String(record.seq),
+    step_id: text(record.stepId),
+    type: text(record.type),
+    status: text(record.status),
+    started_at: time(record.startedAt),
+    completed_at: time(record.completedAt),
+    input: record.input ?? "null",
+    output: record.output ?? "null",
+    error: storableJson(record.error),
+    attempt: String(record.attempt),
+    previous_attempts: attempts(record),
+  });
 }
 
 /** Stores steps that have begun and wait, or what has changed about them. */

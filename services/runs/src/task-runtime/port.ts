@@ -94,6 +94,11 @@ export interface RuntimeWorker {
    * nothing may be written for the others. The rows of their tasks stay locked until the commit.
    */
   settle(transaction: Transaction, settlements: readonly Settlement[]): Promise<Set<string>>;
+  /**
+   * What `settle` does, as CTEs of which the last is `settled (run_id)`. Only a runtime has it whose
+   * tasks lie in the same database; what was done is then written by the statement that settles.
+   */
+  settleCte?(settlements: readonly Settlement[]): SqlFragment;
   /** Says that settlements were committed, so that the worker can look for the next due task. */
   settled(settlements: readonly Settlement[]): void;
   /** Stops claiming, aborts the leases held, waits for their executions and gives them back. */

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable, Transaction } from "@workflow/db";
+import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
 
 const runIdRow = z.object({ run_id: z.string() });
@@ -142,16 +142,12 @@ export interface SettlementRow {
 }
 
 /**
- * Settles tasks whose fence is still the newest and returns their run ids. A task that was woken
- * while it was leased is due at once instead of being parked.
+ * Settles tasks whose fence is still the newest: CTEs of which the last is `settled (run_id)`. A task
+ * that was woken while it was leased is due at once instead of being parked.
  */
-export async function settleTasks(
-  transaction: Transaction,
-  rows: readonly SettlementRow[],
-  leaseMs: number,
-): Promise<readonly string[]> {
-  const settled = await transaction.any(sql.prepared("task_settle", runIdRow)`
-    with settlement as (
+export function settleTasksCte(rows: readonly SettlementRow[], leaseMs: number): SqlFragment {
+  return sql.fragment`
+    settlement as (
       select * from ${sql.unnest(
         rows.map((row) => [row.runId, row.fence, row.next, row.wakeAt?.toISOString() ?? null]),
         ["text", "int8", "text", "timestamptz"],
@@ -176,10 +172,21 @@ export async function settleTasks(
       where task.run_id = settlement.run_id and task.fence = settlement.fence
         and settlement.next <> 'done'
       returning task.run_id
-    )
-    select run_id from done
-    union all
-    select run_id from going_on
+    ), settled as (
+      select run_id from done
+      union all
+      select run_id from going_on
+    )`;
+}
+
+/** Settles tasks and returns the run ids of those whose fence was still the newest. */
+export async function settleTasks(
+  transaction: Transaction,
+  rows: readonly SettlementRow[],
+  leaseMs: number,
+): Promise<readonly string[]> {
+  const settled = await transaction.any(sql.prepared("task_settle", runIdRow)`
+    with ${settleTasksCte(rows, leaseMs)} select run_id from settled
   `);
   return settled.map((row) => row.run_id);
 }

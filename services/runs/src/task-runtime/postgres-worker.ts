@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database, Transaction } from "@workflow/db";
+import type { Database, SqlFragment, Transaction } from "@workflow/db";
 import type { Logger } from "pino";
-import { claimTasks, extendLeases, releaseLeases, settleTasks } from "./postgres-queries.ts";
-import type { ClaimedTask } from "./postgres-queries.ts";
+import {
+  claimTasks,
+  extendLeases,
+  releaseLeases,
+  settleTasks,
+  settleTasksCte,
+} from "./postgres-queries.ts";
+import type { ClaimedTask, SettlementRow } from "./postgres-queries.ts";
 import type { Lease, Settlement, WorkerOptions } from "./port.ts";
 
 interface PostgresWorkerOptions extends WorkerOptions {
@@ -173,13 +179,10 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       transaction: Transaction,
       settlements: readonly Settlement[],
     ): Promise<Set<string>> {
-      const rows = settlements.map((settlement) => ({
-        runId: settlement.lease.runId,
-        fence: settlement.lease.fence,
-        next: settlement.next,
-        wakeAt: settlement.next === "park" ? settlement.wakeAt : null,
-      }));
-      return new Set(await settleTasks(transaction, rows, leaseMs));
+      return new Set(await settleTasks(transaction, settlements.map(toRow), leaseMs));
+    },
+    settleCte(settlements: readonly Settlement[]): SqlFragment {
+      return settleTasksCte(settlements.map(toRow), leaseMs);
     },
     settled(settlements: readonly Settlement[]): void {
       for (const settlement of settlements) {
@@ -209,5 +212,14 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
         0,
       );
     },
+  };
+}
+
+function toRow(settlement: Settlement): SettlementRow {
+  return {
+    runId: settlement.lease.runId,
+    fence: settlement.lease.fence,
+    next: settlement.next,
+    wakeAt: settlement.next === "park" ? settlement.wakeAt : null,
   };
 }

@@ -115,6 +115,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       worker.look();
       return {
         settle: (transaction, settlements) => worker.settle(transaction, settlements),
+        settleCte: (settlements) => worker.settleCte(settlements),
         settled: (settlements) => worker.settled(settlements),
         async stop() {
           localWorkers.delete(worker);
