@@ -10,8 +10,8 @@ export type {
   Subscription,
 } from "./event-bus.ts";
 export type { EventsLogger } from "./logger.ts";
-export { insertEvents } from "./outbox.ts";
-export type { OutboxSchema } from "./outbox.ts";
+export { insertEvents, toOutboxRow } from "./outbox.ts";
+export type { OutboxRow, OutboxSchema } from "./outbox.ts";
 export { createOutboxRelay } from "./relay.ts";
 export type { OutboxRelay } from "./relay.ts";
 export type { OutboxRelayOptions } from "./relay-options.ts";

@@ -19,11 +19,11 @@ export async function insertEvents(
   events: readonly NewEvent[],
 ): Promise<string[]> {
   if (events.length === 0) return [];
-  const envelopes = events.map(toEnvelope);
-  const ids = envelopes.map(({ id }) => id);
-  const types = envelopes.map(({ type }) => type);
-  const companyIds = envelopes.map(({ companyId }) => companyId);
-  const payloads = envelopes.map((envelope) => JSON.stringify(envelope));
+  const rows = events.map(toOutboxRow);
+  const ids = rows.map(({ id }) => id);
+  const types = rows.map(({ type }) => type);
+  const companyIds = rows.map(({ companyId }) => companyId);
+  const payloads = rows.map(({ payload }) => payload);
   await tx.query(sql.prepared(`outbox_insert_${schema}`, z.object({}))`
     insert into ${sql.identifier([schema, "outbox"])} (id, type, company_id, payload)
     select id, type, company_id, payload
@@ -36,6 +36,22 @@ export async function insertEvents(
     order by position
   `);
   return ids;
+}
+
+/** One row of the outbox, for a service that writes it with a statement of its own. */
+export interface OutboxRow {
+  id: string;
+  type: string;
+  companyId: string;
+  /** The whole envelope as JSON text. */
+  payload: string;
+}
+
+/** The row that `insertEvents` would write. */
+export function toOutboxRow(event: NewEvent): OutboxRow {
+  const envelope = toEnvelope(event);
+  const { id, type, companyId } = envelope;
+  return { id, type, companyId, payload: JSON.stringify(envelope) };
 }
 
 function toEnvelope(event: NewEvent): Omit<EventEnvelope, "data"> & { data: object } {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { RunChange } from "./journal.ts";
 
 /** Run ids per notification: a payload may have 8,000 bytes, an id has 30. */
 const IDS_PER_NOTIFICATION = 200;
@@ -9,57 +10,72 @@ export const ENDED_CHANNEL = "runs_ended";
 /** Tells those who wait for the end of a run that it has come. */
 export interface EndedRuns {
   /**
-   * Resolves with true when the run has ended, or with false after `timeoutMs`. `isEnded` is asked
-   * when a notification may have been missed.
+   * Resolves with how the run ended when it was executed here, with `ended` when it was elsewhere,
+   * and with `timeout` after `timeoutMs` or when the signal is aborted. `isEnded` is asked when a
+   * notification may have been missed.
    */
   wait(
     runId: string,
     timeoutMs: number,
     isEnded: () => Promise<boolean>,
     signal: AbortSignal,
-  ): Promise<boolean>;
+  ): Promise<WaitOutcome>;
+  /** Says how a run that this process executed has ended; it is committed. */
+  announceEnd(runId: string, end: RunChange): void;
   /** Says that runs of this or another process have ended. */
   announce(runIds: readonly string[]): void;
   /** Asks every waiter's `isEnded` again: the connection that carries notifications was cut. */
   recheck(): void;
 }
 
+/** What waiting for the end of a run came to. */
+type WaitOutcome = RunChange | "ended" | "timeout";
+
 interface Waiter {
-  end: (ended: boolean) => void;
+  end: (outcome: WaitOutcome) => void;
   isEnded: () => Promise<boolean>;
 }
 
 /** Announcements are kept for so long, since one may overtake the answer that the run was stored. */
 const ANNOUNCED_MS = 10_000;
-const ANNOUNCED_MAX = 5_000;
+const ANNOUNCED_MAX = 1_000;
 
 /** Makes the waiting room of one process. */
 export function createEndedRuns(): EndedRuns {
-  const announced = new LRUCache<string, true>({ max: ANNOUNCED_MAX, ttl: ANNOUNCED_MS });
+  const announced = new LRUCache<string, RunChange | "ended">({
+    max: ANNOUNCED_MAX,
+    ttl: ANNOUNCED_MS,
+  });
   const waiters = new Map<string, Set<Waiter>>();
 
   const check = async (waiter: Waiter): Promise<void> => {
     try {
-      if (await waiter.isEnded()) waiter.end(true);
+      if (await waiter.isEnded()) waiter.end("ended");
     } catch {
       // The database is away: the next notification or recheck will tell, or else the timeout.
     }
   };
 
+  const announceOne = (runId: string, outcome: RunChange | "ended"): void => {
+    if (!announced.has(runId)) announced.set(runId, outcome);
+    for (const waiter of waiters.get(runId) ?? []) waiter.end(outcome);
+  };
+
   return {
     wait(runId, timeoutMs, isEnded, signal) {
-      if (announced.has(runId)) return Promise.resolve(true);
+      const known = announced.get(runId);
+      if (known !== undefined) return Promise.resolve(known);
       return new Promise((resolve) => {
         const waiter: Waiter = { end: () => {}, isEnded };
-        const timer = setTimeout(() => waiter.end(false), timeoutMs);
-        const onAbort = (): void => waiter.end(false);
-        waiter.end = (ended) => {
+        const timer = setTimeout(() => waiter.end("timeout"), timeoutMs);
+        const onAbort = (): void => waiter.end("timeout");
+        waiter.end = (outcome) => {
           clearTimeout(timer);
           signal.removeEventListener("abort", onAbort);
           const others = waiters.get(runId);
           others?.delete(waiter);
           if (others?.size === 0) waiters.delete(runId);
-          resolve(ended);
+          resolve(outcome);
         };
         signal.addEventListener("abort", onAbort, { once: true });
         const others = waiters.get(runId) ?? new Set();
@@ -67,11 +83,9 @@ export function createEndedRuns(): EndedRuns {
         if (signal.aborted) onAbort();
       });
     },
+    announceEnd: announceOne,
     announce(runIds) {
-      for (const runId of runIds) {
-        announced.set(runId, true);
-        for (const waiter of waiters.get(runId) ?? []) waiter.end(true);
-      }
+      for (const runId of runIds) announceOne(runId, "ended");
     },
     recheck() {
       for (const others of waiters.values()) for (const waiter of others) void check(waiter);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Transaction } from "@workflow/db";
 import { databaseErrorToAppError } from "@workflow/db";
-import { insertEvents } from "@workflow/events";
 import type { Logger } from "pino";
 import {
   deleteOpenSteps,
@@ -170,7 +169,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 }
 
-/** What only some checkpoints have: waiting steps and events. */
+/** What only some checkpoints have: steps that wait, or do so no more. */
 async function writeRest(
   transaction: Transaction,
   entries: readonly JournalEntry[],
@@ -184,11 +183,9 @@ async function writeRest(
   const ended = entries
     .filter((entry) => entry.next === "done" && entry.run.status !== "completed")
     .map(({ lease }) => lease.runId);
-  const events = entries.flatMap((entry) => entry.events);
   if (opened.length > 0) await upsertOpenSteps(transaction, opened);
   if (closed.length > 0) await deleteOpenSteps(transaction, closed);
   if (ended.length > 0) await deleteOpenStepsOf(transaction, ended);
-  if (events.length > 0) await insertEvents(transaction, "runs", events);
 }
 
 function settlementsOf(entries: readonly JournalEntry[]): Settlement[] {

@@ -37,12 +37,10 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
 
   const onCommitted = (entries: readonly JournalEntry[]): void => {
     if (entries.some((entry) => entry.events.length > 0)) options.onEvents();
-    const ended = entries
-      .filter((entry) => entry.next === "done" && awaited.has(entry.lease))
-      .map((entry) => entry.lease.runId);
+    const ended = entries.filter((entry) => entry.next === "done" && awaited.has(entry.lease));
     if (ended.length === 0) return;
-    endedRuns.announce(ended);
-    for (const payload of endedPayloads(ended)) {
+    for (const { lease, run } of ended) endedRuns.announceEnd(lease.runId, run);
+    for (const payload of endedPayloads(ended.map(({ lease }) => lease.runId))) {
       notify(database, ENDED_CHANNEL, payload).catch((error: unknown) => {
         logger.warn({ err: error }, "could not announce ended runs");
       });

@@ -91,7 +91,8 @@ function toStepMessage(row: StepRow): StepResult {
   };
 }
 
-function toErrorMessage(error: RunSummaryRow["error"]): ExecutionError | undefined {
+/** Why a run or a step failed. */
+export function toErrorMessage(error: RunSummaryRow["error"]): ExecutionError | undefined {
   if (error === null) return undefined;
   return {
     code: error.code,

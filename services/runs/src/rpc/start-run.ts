@@ -8,10 +8,18 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
+import type { EndedRuns } from "../engine/ended-runs.ts";
+import type { RunChange } from "../engine/journal.ts";
 import type { StartedRun } from "../engine/run-starter.ts";
 import { findRun } from "../store/read-runs.ts";
 import type { RunRow } from "../store/read-runs.ts";
-import { MESSAGE_TRIGGER, toRunMessage, toRunSummary } from "./run-message.ts";
+import {
+  MESSAGE_STATUS,
+  MESSAGE_TRIGGER,
+  toErrorMessage,
+  toRunMessage,
+  toRunSummary,
+} from "./run-message.ts";
 
 /** D4. */
 const INPUT_BYTES_MAX = 1024 * 1024;
@@ -47,12 +55,15 @@ export async function startOne(
     return { run: toRunMessage(run, []), existing: true, timedOut: false };
   }
   if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
-  const timedOut = !(await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext));
+  const end = await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext);
+  if (typeof end === "object") {
+    return { run: endedRun(started, end), existing: false, timedOut: false };
+  }
   const run = await loadRun(context, companyId, started.run.id);
   return {
     run: toRunMessage(run, []),
     existing: false,
-    timedOut: timedOut && !isTerminal(run.status),
+    timedOut: end === "timeout" && !isTerminal(run.status),
   };
 }
 
@@ -68,7 +79,7 @@ function waitForEnd(
   companyId: string,
   waitMs: number,
   { signal }: RpcContext,
-): Promise<boolean> {
+): ReturnType<EndedRuns["wait"]> {
   const isEnded = async (): Promise<boolean> => {
     const run = await findRun(database, companyId, runId);
     return run !== null && isTerminal(run.status);
@@ -76,8 +87,10 @@ function waitForEnd(
   return endedRuns.wait(runId, waitMs, isEnded, signal);
 }
 
-/** What is known of a run without reading it back. */
-function acceptedRun({ run, deployment }: Extract<StartedRun, { existing: false }>): Run {
+type NewlyStarted = Extract<StartedRun, { existing: false }>;
+
+/** What is known of a run that was just stored, without reading it back. */
+function acceptedRun({ run, deployment }: NewlyStarted): Run {
   return {
     ...toRunSummary({
       id: run.id,
@@ -93,6 +106,21 @@ function acceptedRun({ run, deployment }: Extract<StartedRun, { existing: false 
       completed_at: null,
     }),
     taskRuntimeRunId: run.taskRuntimeRunId,
+  };
+}
+
+/** The same for a run that this process has executed to its end. */
+function endedRun(started: NewlyStarted, end: RunChange): Run {
+  const { startedAt, completedAt } = end;
+  return {
+    ...acceptedRun(started),
+    status: MESSAGE_STATUS[end.status],
+    inputJson: started.run.input,
+    outputJson: end.output ?? undefined,
+    error: toErrorMessage(end.error),
+    startedAt,
+    completedAt: completedAt ?? undefined,
+    durationMs: completedAt === null ? undefined : completedAt.getTime() - startedAt.getTime(),
   };
 }
 

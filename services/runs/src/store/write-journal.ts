@@ -1,5 +1,7 @@
 import { sql } from "@workflow/db";
 import type { SqlFragment, Transaction } from "@workflow/db";
+import { toOutboxRow } from "@workflow/events";
+import type { NewEvent } from "@workflow/events";
 import { z } from "zod";
 import type { JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
 import { RUN_TRANSITIONS } from "../domain/run-status.ts";
@@ -26,7 +28,8 @@ const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
 export type WrittenRun = z.infer<typeof writtenRow>;
 
 /**
- * Settles the leases and writes the runs' rows and their new step results, in one statement. Returns
+ * Settles the leases and writes the runs' rows, their new step results and their events, in one
+ * statement. Returns
  * the runs whose lease held; for the others nothing is written. `changed` is false for a run that
  * has ended, which no leased one has: the transaction is to be given up then. So it is by the
  * database when a step has a result already.
@@ -42,6 +45,9 @@ export async function writeCheckpoints(
   const results = entries.flatMap(({ lease, results }) =>
     results.map((record) => resultDocument(lease.runId, record)),
   );
+  const events = entries
+    .flatMap(({ lease, events }) => events.map((event) => ({ runId: lease.runId, event })))
+    .map(({ runId, event }, position) => eventDocument(runId, event, position));
   return transaction.any(sql.prepared("journal_checkpoints", writtenRow)`
     with ${settledCte}, changed as (
       update runs.runs as run
@@ -73,6 +79,14 @@ export async function writeCheckpoints(
         attempt integer, previous_attempts json
       )
       where run_id in (select run_id from settled)
+    ), announced as (
+      insert into runs.outbox (id, type, company_id, payload)
+      select id, type, company_id, payload
+      from json_to_recordset(${jsonArray(events)}::json) as event (
+        position integer, run_id text, id text, type text, company_id uuid, payload json
+      )
+      where run_id in (select run_id from settled)
+      order by position
     )
     select settled.run_id, changed.id is not null as changed,
       pg_current_xact_id()::text as transaction_id
@@ -102,6 +116,18 @@ function runDocument({ lease, run }: JournalEntry): string {
     error: storableJson(run.error),
     active_ms: String(Math.round(run.activeMs)),
     active_since: time(run.activeSince),
+  });
+}
+
+function eventDocument(runId: string, event: NewEvent, position: number): string {
+  const row = toOutboxRow(event);
+  return jsonObject({
+    position: String(position),
+    run_id: text(runId),
+    id: text(row.id),
+    type: text(row.type),
+    company_id: text(row.companyId),
+    payload: row.payload,
   });
 }
 
