@@ -88,7 +88,10 @@ async function launch(
   env: NodeJS.ProcessEnv,
   { cpuProfileDir }: SystemOptions,
 ): Promise<number> {
-  const flags = cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
+  const profiling =
+    cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
+  // As `npm start` has it.
+  const flags = ["--max-semi-space-size=64", ...profiling];
   const child = spawn(process.execPath, [...flags, START], {
     cwd: REPOSITORY,
     env,
