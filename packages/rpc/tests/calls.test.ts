@@ -35,9 +35,11 @@ describe("a deadline", () => {
   it("ends the call for both sides", async () => {
     const contexts: RpcContext[] = [];
     await using echo = await startEcho({ say: hanging(contexts) });
+    // The time is the call's, not the connection's.
+    await echo.client.waitForReady(10_000);
 
     const error = await rejection(
-      echo.client.say({ text: "" }, { identity: alice, timeoutMs: 50 }),
+      echo.client.say({ text: "" }, { identity: alice, timeoutMs: 500 }),
     );
 
     expect(error).toMatchObject({
