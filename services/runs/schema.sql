@@ -60,7 +60,6 @@ table runs.outbox
   column published_at timestamp with time zone
   constraint outbox_id_key UNIQUE (id)
   constraint outbox_pkey PRIMARY KEY (seq)
-  CREATE INDEX outbox_published ON runs.outbox USING btree (published_at) WHERE (published_at IS NOT NULL)
   CREATE INDEX outbox_unpublished ON runs.outbox USING btree (seq) WHERE (published_at IS NULL)
 
 table runs.runs with (fillfactor=85)

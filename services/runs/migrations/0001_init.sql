@@ -157,4 +157,3 @@ create table runs.outbox (
   constraint outbox_id_key unique (id)
 );
 create index outbox_unpublished on runs.outbox (seq) where published_at is null;
-create index outbox_published on runs.outbox (published_at) where published_at is not null;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isStorableText } from "@workflow/definition";
 import { AppError, isAppError } from "@workflow/errors";
 import type { Identity, RpcCallOptions } from "@workflow/rpc";
 import type { Authenticator } from "../auth/authenticator.ts";
@@ -11,7 +12,6 @@ import { readBody } from "./read-body.ts";
 import { requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sendSuccess } from "./respond.ts";
-import { isStorableText } from "./text-safety.ts";
 
 export interface PipelineDependencies {
   authenticator: Authenticator;

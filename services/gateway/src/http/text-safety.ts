@@ -1,7 +1,4 @@
-/** Whether Postgres can store a text: no NUL, no lone surrogate (D2). */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
-}
+import { isStorableText } from "@workflow/definition";
 
 /**
  * The path of the first string or key in a JSON value that cannot be stored, or null. The value

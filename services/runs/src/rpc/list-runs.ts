@@ -1,3 +1,4 @@
+import { isStorableText } from "@workflow/definition";
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
@@ -85,7 +86,7 @@ function parseTime(field: string, time: Date | undefined): Date | null {
 
 function parseTag(tag: string): string | null {
   if (tag === "") return null;
-  if (tag.length <= TAG_CHARS_MAX && tag.isWellFormed() && !tag.includes("\0")) return tag;
+  if (tag.length <= TAG_CHARS_MAX && isStorableText(tag)) return tag;
   throw badRequest("tag", `must be at most ${TAG_CHARS_MAX} characters of well-formed text`);
 }
 

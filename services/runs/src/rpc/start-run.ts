@@ -1,5 +1,5 @@
 import { isUuid } from "@workflow/db";
-import { parseJsonText } from "@workflow/definition";
+import { isStorableText, parseJsonText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Run, StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
@@ -169,7 +169,7 @@ function parseTrigger(type: TriggerType): DomainTrigger {
 function parseText(field: string, text: string | undefined, charsMax: number): string | null {
   if (text === undefined) return null;
   const fits = text.length >= 1 && text.length <= charsMax;
-  if (fits && text.isWellFormed() && !text.includes("\0")) return text;
+  if (fits && isStorableText(text)) return text;
   throw badRequest(field, `must be 1 to ${charsMax} characters of well-formed text`);
 }
 
