@@ -13,6 +13,8 @@ export interface CompiledDefinition {
   inputSchema: JsonObject | null;
   outputSchema: JsonObject | null;
   steps: readonly CompiledStep[];
+  /** Keys of every secret that a template of the definition names, in order, each once. */
+  secretKeys: readonly string[];
 }
 
 /** What every compiled step has. Times are in milliseconds. */
@@ -24,7 +26,10 @@ export interface CompiledStepBase {
   when: CompiledCondition | undefined;
   /** Undefined: only the run's own timeout counts. */
   timeoutMs: number | undefined;
-  /** The step's own policy or else the workflow's; undefined: one attempt. */
+  /**
+   * The step's own policy; for a step that does one thing outside, or else the workflow's. Undefined:
+   * one attempt.
+   */
   retry: RetryPolicy | undefined;
   onError: "fail" | "continue";
   checkpoint: boolean;
@@ -67,6 +72,93 @@ export interface CompiledDelayStep extends CompiledStepBase {
   delay: { kind: "duration"; durationMs: CompiledValue } | { kind: "until"; until: CompiledValue };
 }
 
+export interface CompiledEmailStep extends CompiledStepBase {
+  type: "email";
+  connectionId: CompiledValue | undefined;
+  /** An object with to, cc, bcc, from, replyTo, subject, text and html, as far as they were given. */
+  message: CompiledValue;
+}
+
+export interface CompiledParallelStep extends CompiledStepBase {
+  type: "parallel";
+  work:
+    | { kind: "branches"; branches: readonly CompiledParallelBranch[] }
+    /** The steps once for each item of an array. */
+    | { kind: "forEach"; items: CompiledValue; steps: readonly CompiledStep[] };
+  strategy: ParallelStrategy;
+  /** Branches or items that run at one time; undefined: as many as the engine allows. */
+  concurrency: number | undefined;
+  /** For all branches together, waiting included. */
+  totalTimeoutMs: number | undefined;
+}
+
+/** When a parallel step ends, and how. */
+export type ParallelStrategy =
+  /** When all have ended; it fails with the first failure. */
+  | "wait-all"
+  /** When all have ended; it does not fail. */
+  | "wait-all-settled"
+  /** With the first that ends well; it fails when all have failed. */
+  | "wait-any"
+  /** When all have ended well, or with the first failure. */
+  | "fail-fast";
+
+export interface CompiledParallelBranch {
+  /** `branch1` and so on where none was given. */
+  id: string;
+  name: string | undefined;
+  steps: readonly CompiledStep[];
+}
+
+export interface CompiledLoopStep extends CompiledStepBase {
+  type: "loop";
+  over:
+    | { kind: "items"; items: CompiledValue }
+    | { kind: "count"; count: CompiledValue }
+    /** Looked at before each iteration; it sees the body's steps as the last iteration left them. */
+    | { kind: "while"; condition: CompiledCondition };
+  steps: readonly CompiledStep[];
+  maxIterations: number;
+}
+
+export interface CompiledAgentStep extends CompiledStepBase {
+  type: "agent";
+  agentId: CompiledValue;
+  input: CompiledValue;
+  userMessage: CompiledValue | undefined;
+  overrides: CompiledValue | undefined;
+}
+
+export interface CompiledApprovalStep extends CompiledStepBase {
+  type: "approval";
+  message: CompiledValue;
+  /** Who may decide; undefined: everyone with the scope. */
+  approvers: { users: readonly string[]; roles: readonly string[] } | undefined;
+  /** How long people have; undefined: for ever. */
+  decisionTimeoutMs: number | undefined;
+  onTimeout: "fail" | "approve" | "reject";
+  /** JSON Schema of the decision's data. */
+  form: JsonObject | undefined;
+}
+
+export interface CompiledWorkflowStep extends CompiledStepBase {
+  type: "workflow";
+  workflowId: CompiledValue;
+  /** Undefined: an empty object. */
+  input: CompiledValue | undefined;
+  /** Whether the step waits for the run that it starts. */
+  wait: boolean;
+}
+
 /** Every step there is: an interpreter's switch over `type` closes with never. */
 export type CompiledStep =
-  CompiledActionStep | CompiledTransformStep | CompiledConditionStep | CompiledDelayStep;
+  | CompiledActionStep
+  | CompiledAgentStep
+  | CompiledApprovalStep
+  | CompiledConditionStep
+  | CompiledDelayStep
+  | CompiledEmailStep
+  | CompiledLoopStep
+  | CompiledParallelStep
+  | CompiledTransformStep
+  | CompiledWorkflowStep;

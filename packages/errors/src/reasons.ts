@@ -41,6 +41,8 @@ export const GRPC_CODE_BY_REASON = {
   UPSTREAM_ERROR: 14,
   /** A part of the service is not reachable at the moment; a retry later is right. */
   UNAVAILABLE: 14,
+  /** A setting of the installation that the operation needs is not there. */
+  NOT_CONFIGURED: 9,
   /** A fault of ours. */
   INTERNAL_ERROR: 13,
 } as const;

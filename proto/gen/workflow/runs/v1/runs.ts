@@ -11,7 +11,9 @@ import {
   type ChannelCredentials,
   Client,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -106,6 +108,26 @@ export namespace StepStatus {
   export type ERROR = typeof StepStatus.ERROR;
   export type SKIPPED = typeof StepStatus.SKIPPED;
   export type UNRECOGNIZED = typeof StepStatus.UNRECOGNIZED;
+}
+
+/** What to do with many runs. */
+export const BulkAction = {
+  /** UNSPECIFIED - Not set; BAD_REQUEST. */
+  UNSPECIFIED: 0,
+  /** CANCEL - As CancelRun. */
+  CANCEL: 1,
+  /** RETRY - As RetryRun. */
+  RETRY: 2,
+  UNRECOGNIZED: -1,
+} as const;
+
+export type BulkAction = typeof BulkAction[keyof typeof BulkAction];
+
+export namespace BulkAction {
+  export type UNSPECIFIED = typeof BulkAction.UNSPECIFIED;
+  export type CANCEL = typeof BulkAction.CANCEL;
+  export type RETRY = typeof BulkAction.RETRY;
+  export type UNRECOGNIZED = typeof BulkAction.UNRECOGNIZED;
 }
 
 /** A failed attempt of a step that was tried again. */
@@ -333,6 +355,87 @@ export interface ListRunsResponse {
 export interface CancelRunRequest {
   /** The run's id. */
   runId: string;
+}
+
+/** Names the run to retry. */
+export interface RetryRunRequest {
+  /** The run's id. */
+  runId: string;
+}
+
+/** Names the run to restart and where to begin. */
+export interface RestartRunRequest {
+  /** The run's id. */
+  runId: string;
+  /** Id or path (D26) of the first step to execute. */
+  fromStepId: string;
+  /**
+   * JSON object merged over the original input: members of objects one by one, anything else as a
+   * whole; absent: the original input.
+   */
+  overrideInputJson?: string | undefined;
+}
+
+/** The run that a retry or restart started. */
+export interface RestartedRun {
+  /** The new run, pending, without step results. */
+  run:
+    | Run
+    | undefined;
+  /** Id of the run that it repeats. */
+  originalRunId: string;
+  /** Id of the first step that it executes. */
+  restartFromStepId: string;
+}
+
+/** Which runs, and what to do with them. Exactly one of run_ids and filter. */
+export interface BulkRunsRequest {
+  /** What to do with each. */
+  action: BulkAction;
+  /** 1 to 500 ids; one that is given twice counts once. */
+  runIds: string[];
+  /** Runs as ListRuns would list them, newest first, at most 500; its page is ignored. */
+  filter?: ListRunsRequest | undefined;
+}
+
+/** What became of each run. */
+export interface BulkRunsResponse {
+  /** One result for each run, in the order of the ids or of the list. */
+  results: BulkRunsResult[];
+}
+
+/** What became of one run. */
+export interface BulkRunsResult {
+  /** The run's id as it was given. */
+  runId: string;
+  /** The run that a retry started; absent otherwise. */
+  newRunId?:
+    | string
+    | undefined;
+  /** Set when nothing was done: why, with the same codes as the single call. */
+  failure: StartRunFailure | undefined;
+}
+
+/** Names the run to watch. */
+export interface WatchRunRequest {
+  /** The run's id. */
+  runId: string;
+}
+
+/** One thing to know about a watched run. */
+export interface WatchRunResponse {
+  /** Exactly one of them. */
+  update:
+    | //
+    /**
+     * The run's status has changed, or is told for the first time; without input and step results,
+     * with output and error once it has ended.
+     */
+    { $case: "run"; value: Run }
+    | //
+    /** A step has ended. */
+    { $case: "step"; value: StepResult }
+    | undefined;
 }
 
 function createBaseStepAttempt(): StepAttempt {
@@ -1765,6 +1868,572 @@ export const CancelRunRequest: MessageFns<CancelRunRequest> = {
   },
 };
 
+function createBaseRetryRunRequest(): RetryRunRequest {
+  return { runId: "" };
+}
+
+export const RetryRunRequest: MessageFns<RetryRunRequest> = {
+  encode(message: RetryRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RetryRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRetryRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RetryRunRequest>): RetryRunRequest {
+    return RetryRunRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RetryRunRequest>): RetryRunRequest {
+    const message = createBaseRetryRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseRestartRunRequest(): RestartRunRequest {
+  return { runId: "", fromStepId: "", overrideInputJson: undefined };
+}
+
+export const RestartRunRequest: MessageFns<RestartRunRequest> = {
+  encode(message: RestartRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.fromStepId !== "") {
+      writer.uint32(18).string(message.fromStepId);
+    }
+    if (message.overrideInputJson !== undefined) {
+      writer.uint32(26).string(message.overrideInputJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestartRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestartRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fromStepId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.overrideInputJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestartRunRequest>): RestartRunRequest {
+    return RestartRunRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestartRunRequest>): RestartRunRequest {
+    const message = createBaseRestartRunRequest();
+    message.runId = object.runId ?? "";
+    message.fromStepId = object.fromStepId ?? "";
+    message.overrideInputJson = object.overrideInputJson ?? undefined;
+    return message;
+  },
+};
+
+function createBaseRestartedRun(): RestartedRun {
+  return { run: undefined, originalRunId: "", restartFromStepId: "" };
+}
+
+export const RestartedRun: MessageFns<RestartedRun> = {
+  encode(message: RestartedRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.run !== undefined) {
+      Run.encode(message.run, writer.uint32(10).fork()).join();
+    }
+    if (message.originalRunId !== "") {
+      writer.uint32(18).string(message.originalRunId);
+    }
+    if (message.restartFromStepId !== "") {
+      writer.uint32(26).string(message.restartFromStepId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestartedRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestartedRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.run = Run.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.originalRunId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.restartFromStepId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestartedRun>): RestartedRun {
+    return RestartedRun.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestartedRun>): RestartedRun {
+    const message = createBaseRestartedRun();
+    message.run = (object.run !== undefined && object.run !== null) ? Run.fromPartial(object.run) : undefined;
+    message.originalRunId = object.originalRunId ?? "";
+    message.restartFromStepId = object.restartFromStepId ?? "";
+    return message;
+  },
+};
+
+function createBaseBulkRunsRequest(): BulkRunsRequest {
+  return { action: 0, runIds: [], filter: undefined };
+}
+
+export const BulkRunsRequest: MessageFns<BulkRunsRequest> = {
+  encode(message: BulkRunsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.action !== 0) {
+      writer.uint32(8).int32(message.action);
+    }
+    for (const v of message.runIds) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.filter !== undefined) {
+      ListRunsRequest.encode(message.filter, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BulkRunsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBulkRunsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runIds.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.filter = ListRunsRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BulkRunsRequest>): BulkRunsRequest {
+    return BulkRunsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BulkRunsRequest>): BulkRunsRequest {
+    const message = createBaseBulkRunsRequest();
+    message.action = object.action ?? 0;
+    message.runIds = object.runIds?.map((e) => e) || [];
+    message.filter = (object.filter !== undefined && object.filter !== null)
+      ? ListRunsRequest.fromPartial(object.filter)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseBulkRunsResponse(): BulkRunsResponse {
+  return { results: [] };
+}
+
+export const BulkRunsResponse: MessageFns<BulkRunsResponse> = {
+  encode(message: BulkRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      BulkRunsResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BulkRunsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBulkRunsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(BulkRunsResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BulkRunsResponse>): BulkRunsResponse {
+    return BulkRunsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BulkRunsResponse>): BulkRunsResponse {
+    const message = createBaseBulkRunsResponse();
+    message.results = object.results?.map((e) => BulkRunsResult.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseBulkRunsResult(): BulkRunsResult {
+  return { runId: "", newRunId: undefined, failure: undefined };
+}
+
+export const BulkRunsResult: MessageFns<BulkRunsResult> = {
+  encode(message: BulkRunsResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.newRunId !== undefined) {
+      writer.uint32(18).string(message.newRunId);
+    }
+    if (message.failure !== undefined) {
+      StartRunFailure.encode(message.failure, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BulkRunsResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBulkRunsResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.newRunId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.failure = StartRunFailure.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BulkRunsResult>): BulkRunsResult {
+    return BulkRunsResult.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BulkRunsResult>): BulkRunsResult {
+    const message = createBaseBulkRunsResult();
+    message.runId = object.runId ?? "";
+    message.newRunId = object.newRunId ?? undefined;
+    message.failure = (object.failure !== undefined && object.failure !== null)
+      ? StartRunFailure.fromPartial(object.failure)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseWatchRunRequest(): WatchRunRequest {
+  return { runId: "" };
+}
+
+export const WatchRunRequest: MessageFns<WatchRunRequest> = {
+  encode(message: WatchRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchRunRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchRunRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WatchRunRequest>): WatchRunRequest {
+    return WatchRunRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WatchRunRequest>): WatchRunRequest {
+    const message = createBaseWatchRunRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseWatchRunResponse(): WatchRunResponse {
+  return { update: undefined };
+}
+
+export const WatchRunResponse: MessageFns<WatchRunResponse> = {
+  encode(message: WatchRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.update?.$case) {
+      case "run":
+        Run.encode(message.update.value, writer.uint32(10).fork()).join();
+        break;
+      case "step":
+        StepResult.encode(message.update.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.update = { $case: "run", value: Run.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.update = { $case: "step", value: StepResult.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WatchRunResponse>): WatchRunResponse {
+    return WatchRunResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WatchRunResponse>): WatchRunResponse {
+    const message = createBaseWatchRunResponse();
+    switch (object.update?.$case) {
+      case "run": {
+        if (object.update?.value !== undefined && object.update?.value !== null) {
+          message.update = { $case: "run", value: Run.fromPartial(object.update.value) };
+        }
+        break;
+      }
+      case "step": {
+        if (object.update?.value !== undefined && object.update?.value !== null) {
+          message.update = { $case: "step", value: StepResult.fromPartial(object.update.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 /**
  * Starts, shows and steers runs. The company is always that of the caller's token; a run of another
  * company is NOT_FOUND everywhere.
@@ -1835,6 +2504,61 @@ export const RunsServiceService = {
     responseSerialize: (value: Run): Buffer => Buffer.from(Run.encode(value).finish()),
     responseDeserialize: (value: Buffer): Run => Run.decode(value),
   },
+  /**
+   * Starts a new run of a failed or timed-out run's version that begins at the first step that
+   * failed; what ended well before it is taken over (D27). Scope workflows:execute.
+   * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus}.
+   */
+  retryRun: {
+    path: "/workflow.runs.v1.RunsService/RetryRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RetryRunRequest): Buffer => Buffer.from(RetryRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RetryRunRequest => RetryRunRequest.decode(value),
+    responseSerialize: (value: RestartedRun): Buffer => Buffer.from(RestartedRun.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestartedRun => RestartedRun.decode(value),
+  },
+  /**
+   * Starts a new run of an ended run's version that begins at the given step; what earlier steps gave
+   * is taken over (D27). Scope workflows:execute. Errors: NOT_FOUND, INVALID_STATE with details
+   * {currentStatus}, INVALID_STEP (no such step), VALIDATION_ERROR (the merged input does not fit
+   * the input schema), PAYLOAD_TOO_LARGE (it is over 1 MiB).
+   */
+  restartRun: {
+    path: "/workflow.runs.v1.RunsService/RestartRun" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RestartRunRequest): Buffer => Buffer.from(RestartRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RestartRunRequest => RestartRunRequest.decode(value),
+    responseSerialize: (value: RestartedRun): Buffer => Buffer.from(RestartedRun.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestartedRun => RestartedRun.decode(value),
+  },
+  /**
+   * Cancels or retries many runs, each on its own. Scope workflows:execute.
+   * Errors: BAD_REQUEST (neither or both of ids and filter, none or over 500 ids).
+   */
+  bulkRuns: {
+    path: "/workflow.runs.v1.RunsService/BulkRuns" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BulkRunsRequest): Buffer => Buffer.from(BulkRunsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BulkRunsRequest => BulkRunsRequest.decode(value),
+    responseSerialize: (value: BulkRunsResponse): Buffer => Buffer.from(BulkRunsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BulkRunsResponse => BulkRunsResponse.decode(value),
+  },
+  /**
+   * Tells of a run's status and step results: first what is known already, then each change, until
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   */
+  watchRun: {
+    path: "/workflow.runs.v1.RunsService/WatchRun" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchRunRequest): Buffer => Buffer.from(WatchRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchRunRequest => WatchRunRequest.decode(value),
+    responseSerialize: (value: WatchRunResponse): Buffer => Buffer.from(WatchRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchRunResponse => WatchRunResponse.decode(value),
+  },
 } as const;
 
 export interface RunsServiceServer extends UntypedServiceImplementation {
@@ -1862,6 +2586,29 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
    * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus} (ended already).
    */
   cancelRun: handleUnaryCall<CancelRunRequest, Run>;
+  /**
+   * Starts a new run of a failed or timed-out run's version that begins at the first step that
+   * failed; what ended well before it is taken over (D27). Scope workflows:execute.
+   * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus}.
+   */
+  retryRun: handleUnaryCall<RetryRunRequest, RestartedRun>;
+  /**
+   * Starts a new run of an ended run's version that begins at the given step; what earlier steps gave
+   * is taken over (D27). Scope workflows:execute. Errors: NOT_FOUND, INVALID_STATE with details
+   * {currentStatus}, INVALID_STEP (no such step), VALIDATION_ERROR (the merged input does not fit
+   * the input schema), PAYLOAD_TOO_LARGE (it is over 1 MiB).
+   */
+  restartRun: handleUnaryCall<RestartRunRequest, RestartedRun>;
+  /**
+   * Cancels or retries many runs, each on its own. Scope workflows:execute.
+   * Errors: BAD_REQUEST (neither or both of ids and filter, none or over 500 ids).
+   */
+  bulkRuns: handleUnaryCall<BulkRunsRequest, BulkRunsResponse>;
+  /**
+   * Tells of a run's status and step results: first what is known already, then each change, until
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   */
+  watchRun: handleServerStreamingCall<WatchRunRequest, WatchRunResponse>;
 }
 
 export interface RunsServiceClient extends Client {
@@ -1953,6 +2700,76 @@ export interface RunsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Run) => void,
   ): ClientUnaryCall;
+  /**
+   * Starts a new run of a failed or timed-out run's version that begins at the first step that
+   * failed; what ended well before it is taken over (D27). Scope workflows:execute.
+   * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus}.
+   */
+  retryRun(
+    request: RetryRunRequest,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  retryRun(
+    request: RetryRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  retryRun(
+    request: RetryRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  /**
+   * Starts a new run of an ended run's version that begins at the given step; what earlier steps gave
+   * is taken over (D27). Scope workflows:execute. Errors: NOT_FOUND, INVALID_STATE with details
+   * {currentStatus}, INVALID_STEP (no such step), VALIDATION_ERROR (the merged input does not fit
+   * the input schema), PAYLOAD_TOO_LARGE (it is over 1 MiB).
+   */
+  restartRun(
+    request: RestartRunRequest,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  restartRun(
+    request: RestartRunRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  restartRun(
+    request: RestartRunRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestartedRun) => void,
+  ): ClientUnaryCall;
+  /**
+   * Cancels or retries many runs, each on its own. Scope workflows:execute.
+   * Errors: BAD_REQUEST (neither or both of ids and filter, none or over 500 ids).
+   */
+  bulkRuns(
+    request: BulkRunsRequest,
+    callback: (error: ServiceError | null, response: BulkRunsResponse) => void,
+  ): ClientUnaryCall;
+  bulkRuns(
+    request: BulkRunsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BulkRunsResponse) => void,
+  ): ClientUnaryCall;
+  bulkRuns(
+    request: BulkRunsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BulkRunsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Tells of a run's status and step results: first what is known already, then each change, until
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   */
+  watchRun(request: WatchRunRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchRunResponse>;
+  watchRun(
+    request: WatchRunRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchRunResponse>;
 }
 
 export const RunsServiceClient = makeGenericClientConstructor(

@@ -200,6 +200,57 @@ export interface PauseWorkflowRequest {
   workflowId: string;
 }
 
+/** The workflow to plan and a run's input. */
+export interface PlanWorkflowRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** JSON object; absent: an empty object. */
+  inputJson?: string | undefined;
+}
+
+/** One thing that stands in the way of a run. */
+export interface PlanProblem {
+  /** Where: `input` or a field of the definition, then member names and array indices. */
+  path: string[];
+  /** What would be right. */
+  message: string;
+}
+
+/** A step as a run would execute it. */
+export interface PlannedStep {
+  /** The step's id. */
+  id: string;
+  /** Ids from the top down, with branch ids between, joined by dots; no iteration indices. */
+  path: string;
+  /** The step's type. */
+  type: string;
+  /** The action's id; absent for other types. */
+  action?:
+    | string
+    | undefined;
+  /**
+   * JSON: the config with the templates resolved that input alone decides; templates that depend on
+   * what earlier steps return, and secrets, are left as they are written. Nested steps are left out.
+   */
+  resolvedConfigJson: string;
+}
+
+/** What a run would do. */
+export interface WorkflowPlan {
+  /** Whether there are no problems; missing secrets and connections are not among them. */
+  valid: boolean;
+  /** At most 50. */
+  problems: PlanProblem[];
+  /** In document order, nested ones after the step that holds them. */
+  steps: PlannedStep[];
+  /** Keys of all secrets that the definition names, in order. */
+  secretKeys: string[];
+  /** Providers whose connections the actions need, in order. */
+  connectionProviders: string[];
+  /** The next five firings of a schedule trigger, whether it is active or not; empty otherwise. */
+  nextRunAt: Date[];
+}
+
 function createBaseWorkflow(): Workflow {
   return {
     id: "",
@@ -1090,6 +1141,358 @@ export const PauseWorkflowRequest: MessageFns<PauseWorkflowRequest> = {
   },
 };
 
+function createBasePlanWorkflowRequest(): PlanWorkflowRequest {
+  return { workflowId: "", inputJson: undefined };
+}
+
+export const PlanWorkflowRequest: MessageFns<PlanWorkflowRequest> = {
+  encode(message: PlanWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.inputJson !== undefined) {
+      writer.uint32(18).string(message.inputJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.inputJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PlanWorkflowRequest>): PlanWorkflowRequest {
+    return PlanWorkflowRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PlanWorkflowRequest>): PlanWorkflowRequest {
+    const message = createBasePlanWorkflowRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.inputJson = object.inputJson ?? undefined;
+    return message;
+  },
+};
+
+function createBasePlanProblem(): PlanProblem {
+  return { path: [], message: "" };
+}
+
+export const PlanProblem: MessageFns<PlanProblem> = {
+  encode(message: PlanProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.path) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PlanProblem>): PlanProblem {
+    return PlanProblem.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PlanProblem>): PlanProblem {
+    const message = createBasePlanProblem();
+    message.path = object.path?.map((e) => e) || [];
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBasePlannedStep(): PlannedStep {
+  return { id: "", path: "", type: "", action: undefined, resolvedConfigJson: "" };
+}
+
+export const PlannedStep: MessageFns<PlannedStep> = {
+  encode(message: PlannedStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.type !== "") {
+      writer.uint32(26).string(message.type);
+    }
+    if (message.action !== undefined) {
+      writer.uint32(34).string(message.action);
+    }
+    if (message.resolvedConfigJson !== "") {
+      writer.uint32(42).string(message.resolvedConfigJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlannedStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlannedStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.resolvedConfigJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PlannedStep>): PlannedStep {
+    return PlannedStep.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PlannedStep>): PlannedStep {
+    const message = createBasePlannedStep();
+    message.id = object.id ?? "";
+    message.path = object.path ?? "";
+    message.type = object.type ?? "";
+    message.action = object.action ?? undefined;
+    message.resolvedConfigJson = object.resolvedConfigJson ?? "";
+    return message;
+  },
+};
+
+function createBaseWorkflowPlan(): WorkflowPlan {
+  return { valid: false, problems: [], steps: [], secretKeys: [], connectionProviders: [], nextRunAt: [] };
+}
+
+export const WorkflowPlan: MessageFns<WorkflowPlan> = {
+  encode(message: WorkflowPlan, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.valid !== false) {
+      writer.uint32(8).bool(message.valid);
+    }
+    for (const v of message.problems) {
+      PlanProblem.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.steps) {
+      PlannedStep.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.secretKeys) {
+      writer.uint32(34).string(v!);
+    }
+    for (const v of message.connectionProviders) {
+      writer.uint32(42).string(v!);
+    }
+    for (const v of message.nextRunAt) {
+      Timestamp.encode(toTimestamp(v!), writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkflowPlan {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkflowPlan();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.valid = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.problems.push(PlanProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.steps.push(PlannedStep.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.secretKeys.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.connectionProviders.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.nextRunAt.push(fromTimestamp(Timestamp.decode(reader, reader.uint32())));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WorkflowPlan>): WorkflowPlan {
+    return WorkflowPlan.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WorkflowPlan>): WorkflowPlan {
+    const message = createBaseWorkflowPlan();
+    message.valid = object.valid ?? false;
+    message.problems = object.problems?.map((e) => PlanProblem.fromPartial(e)) || [];
+    message.steps = object.steps?.map((e) => PlannedStep.fromPartial(e)) || [];
+    message.secretKeys = object.secretKeys?.map((e) => e) || [];
+    message.connectionProviders = object.connectionProviders?.map((e) => e) || [];
+    message.nextRunAt = object.nextRunAt?.map((e) => e) || [];
+    return message;
+  },
+};
+
 /**
  * Stores and validates workflows. The company is always that of the caller's token; a workflow of
  * another company is NOT_FOUND everywhere.
@@ -1193,6 +1596,20 @@ export const WorkflowsServiceService = {
     responseSerialize: (value: Workflow): Buffer => Buffer.from(Workflow.encode(value).finish()),
     responseDeserialize: (value: Buffer): Workflow => Workflow.decode(value),
   },
+  /**
+   * Says what a run of the stored definition would do, without doing it (D24). What is wrong is part
+   * of the answer, not an error. Which of the secrets exist is for the caller to look up.
+   * Scope workflows:read. Errors: NOT_FOUND, BAD_REQUEST (input_json is not a JSON object).
+   */
+  planWorkflow: {
+    path: "/workflow.workflows.v1.WorkflowsService/PlanWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PlanWorkflowRequest): Buffer => Buffer.from(PlanWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PlanWorkflowRequest => PlanWorkflowRequest.decode(value),
+    responseSerialize: (value: WorkflowPlan): Buffer => Buffer.from(WorkflowPlan.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WorkflowPlan => WorkflowPlan.decode(value),
+  },
 } as const;
 
 export interface WorkflowsServiceServer extends UntypedServiceImplementation {
@@ -1232,6 +1649,12 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    * Scope workflows:write. Errors: as ActivateWorkflow.
    */
   pauseWorkflow: handleUnaryCall<PauseWorkflowRequest, Workflow>;
+  /**
+   * Says what a run of the stored definition would do, without doing it (D24). What is wrong is part
+   * of the answer, not an error. Which of the secrets exist is for the caller to look up.
+   * Scope workflows:read. Errors: NOT_FOUND, BAD_REQUEST (input_json is not a JSON object).
+   */
+  planWorkflow: handleUnaryCall<PlanWorkflowRequest, WorkflowPlan>;
 }
 
 export interface WorkflowsServiceClient extends Client {
@@ -1368,6 +1791,26 @@ export interface WorkflowsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Workflow) => void,
+  ): ClientUnaryCall;
+  /**
+   * Says what a run of the stored definition would do, without doing it (D24). What is wrong is part
+   * of the answer, not an error. Which of the secrets exist is for the caller to look up.
+   * Scope workflows:read. Errors: NOT_FOUND, BAD_REQUEST (input_json is not a JSON object).
+   */
+  planWorkflow(
+    request: PlanWorkflowRequest,
+    callback: (error: ServiceError | null, response: WorkflowPlan) => void,
+  ): ClientUnaryCall;
+  planWorkflow(
+    request: PlanWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: WorkflowPlan) => void,
+  ): ClientUnaryCall;
+  planWorkflow(
+    request: PlanWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: WorkflowPlan) => void,
   ): ClientUnaryCall;
 }
 
