@@ -21,6 +21,10 @@ const SCOPE_OF: Readonly<Record<string, Scope>> = {
   "GET /runs/{id}": "runs:read",
   "GET /runs/{id}/logs": "runs:read",
   "POST /runs/{id}/cancel": "workflows:execute",
+  "GET /workflows/{workflowId}/secrets": "secrets:read",
+  "POST /workflows/{workflowId}/secrets": "secrets:write",
+  "PUT /workflows/{workflowId}/secrets/{key}": "secrets:write",
+  "DELETE /workflows/{workflowId}/secrets/{key}": "secrets:write",
 };
 
 let system: WholeSystem;

@@ -30,7 +30,11 @@ async function makeObjects(key: string): Promise<Record<Resource, string>> {
   const asOwner = { key };
   const workflow = await createActive(system, { steps: [delay("sleep", 600_000)] }, asOwner);
   const run = runIdOf(await postRun(system, workflow, {}, asOwner));
-  return { workflow, run };
+  // Keys are names: only one that differs between the companies can be another company's.
+  const secret = `SECRET_${workflow.slice(-12).toUpperCase()}`;
+  const body = { key: secret, value: "hush" };
+  await system.call("POST", `/workflows/${workflow}/secrets`, { ...asOwner, body });
+  return { workflow, run, secret };
 }
 
 /** Everything that can be read of the objects. */
@@ -38,6 +42,7 @@ async function readObjects({ workflow, run }: Record<Resource, string>, key: str
   const paths = [
     `/workflows/${workflow}`,
     `/workflows/${workflow}/runs`,
+    `/workflows/${workflow}/secrets`,
     `/runs/${run}`,
     `/runs/${run}/logs`,
     "/workflows?limit=100",

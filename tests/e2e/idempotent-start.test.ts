@@ -46,7 +46,7 @@ describe("an idempotency key", () => {
     });
   });
 
-  it("may come in the body or in the header, or in both when they agree", async () => {
+  it("may come in the body or in the header; the body's wins (D25)", async () => {
     const id = await createActive(system);
     const key = "either way";
     const header = { headers: { "idempotency-key": key } };
@@ -54,12 +54,18 @@ describe("an idempotency key", () => {
       await postRun(system, id, { idempotencyKey: key }),
       await postRun(system, id, {}, header),
       await postRun(system, id, { idempotencyKey: key }, header),
+      await postRun(system, id, undefined, header),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([202, 200, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([202, 200, 200, 200]);
     expect(new Set(answers.map(runIdOf)).size).toBe(1);
-    const other = await postRun(system, id, { idempotencyKey: "another" }, header);
-    expect(other).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
     expect(await countRuns(id)).toBe(1);
+    const other = await postRun(system, id, { idempotencyKey: "another" }, header);
+    expect(other.status).toBe(202);
+    const again = await postRun(system, id, { idempotencyKey: "another" });
+    expect(again).toMatchObject({ status: 200, data: { run_id: runIdOf(other) } });
+    const tooLong = { headers: { "idempotency-key": "x".repeat(256) } };
+    const refused = await postRun(system, id, {}, tooLong);
+    expect(refused).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
   });
 
   it("starts one run, however many requests come at the same time", async () => {
@@ -112,6 +118,23 @@ describe("an idempotency key", () => {
     const second = await postRun(system, other, { idempotencyKey: "shared" });
     expect([first.status, second.status]).toEqual([202, 202]);
     expect(runIdOf(second)).not.toBe(runIdOf(first));
+  });
+
+  it("starts one run each in two workflows of two companies, 25 requests apiece at once", async () => {
+    const theirs = { key: system.globex.key };
+    const [ours, other] = [await createActive(system), await createActive(system, {}, theirs)];
+    const body = { idempotencyKey: "everywhere" };
+    const [mine, foreign] = await Promise.all([
+      Promise.all(Array.from({ length: 25 }, () => postRun(system, ours, body))),
+      Promise.all(Array.from({ length: 25 }, () => postRun(system, other, body, theirs))),
+    ]);
+    const runIds = [mine, foreign].map((answers) => {
+      expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+      const ids = new Set(answers.map(runIdOf));
+      expect(ids.size).toBe(1);
+      return [...ids][0];
+    });
+    expect(runIds[0]).not.toBe(runIds[1]);
   });
 
   it("belongs to one company", async () => {

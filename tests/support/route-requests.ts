@@ -3,7 +3,7 @@ import { z } from "zod";
 import { workflowBody } from "./scenarios.ts";
 
 /** What an id in a path or a query names. */
-export type Resource = "workflow" | "run";
+export type Resource = "workflow" | "run" | "secret";
 
 /** A place of a route where a caller names an object. */
 export interface IdPosition {
@@ -13,7 +13,11 @@ export interface IdPosition {
 }
 
 /** Resource by the path segment before the parameter. */
-const BY_SEGMENT: Readonly<Record<string, Resource>> = { workflows: "workflow", runs: "run" };
+const BY_SEGMENT: Readonly<Record<string, Resource>> = {
+  workflows: "workflow",
+  runs: "run",
+  secrets: "secret",
+};
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
 const BY_FIELD: Readonly<Record<string, Resource | null>> = {
@@ -27,12 +31,15 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /workflows": workflowBody(),
   "PUT /workflows/{id}": { name: "Taken over" },
   "POST /workflows/{id}/run": { input: {} },
+  "POST /workflows/{workflowId}/secrets": { key: "TAKEN_OVER", value: "taken over" },
+  "PUT /workflows/{workflowId}/secrets/{key}": { value: "taken over" },
 };
 
 /** Ids that name nothing: one in the form of each resource's, and one in no form at all. */
 export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   workflow: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
   run: "run_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  secret: "NOT_THERE",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

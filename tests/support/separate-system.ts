@@ -16,7 +16,7 @@ import { z } from "zod";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs"];
 
-const PROCESS_NAMES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
+const PROCESS_NAMES = ["gateway", "workflows", "runs-api", "runs-worker", "runs-worker-2"] as const;
 /** The services that the system consists of, each in a process of its own. */
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
@@ -25,6 +25,7 @@ const MAIN: Record<ProcessName, string> = {
   workflows: "services/workflows/src/main.ts",
   "runs-api": "services/runs/src/main.ts",
   "runs-worker": "services/runs/src/main.ts",
+  "runs-worker-2": "services/runs/src/main.ts",
 };
 
 /**
@@ -36,7 +37,12 @@ export interface SeparateSystem {
   apiKey: string;
   databaseUri: string;
   natsUrl: string;
-  postgres: LocalPostgres;
+  /** Ends Postgres: in an orderly way, or by SIGKILL as a crash of its machine would. */
+  stopPostgres(how: "orderly" | "SIGKILL"): Promise<void>;
+  /** Starts Postgres again, at the same address. */
+  startPostgres(): Promise<void>;
+  /** Waits until a request gets all the way to the database and back. */
+  waitUntilReady(): Promise<void>;
   start(name: ProcessName): Promise<void>;
   /** Sends a signal and, when it ends the process, waits for that. */
   kill(name: ProcessName, signal: NodeJS.Signals): Promise<void>;
@@ -52,10 +58,20 @@ const answerSchema = z.object({
 });
 type Answer = z.output<typeof answerSchema>;
 
-/** Starts everything. `leaseMs` is how long a killed worker's runs wait for another. */
-export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<SeparateSystem> {
+export interface SeparateSystemOptions {
+  /** How long a killed worker's runs wait for another, in milliseconds. Default 1 500. */
+  leaseMs?: number;
+  /** Whether a second worker is started as well. Default false. */
+  secondWorker?: boolean;
+}
+
+/** Starts everything. */
+export async function startSeparateSystem(
+  options: SeparateSystemOptions = {},
+): Promise<SeparateSystem> {
+  const { leaseMs = 1_500, secondWorker = false } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
-  const postgres = await startLocalPostgres({ dataDir, durable: true });
+  let postgres = await startLocalPostgres({ dataDir, durable: true });
   const nats = await startLocalNats();
   await migrate({
     connectionUri: postgres.connectionUri,
@@ -94,7 +110,20 @@ export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<Sep
     apiKey,
     databaseUri: postgres.connectionUri,
     natsUrl: nats.url,
-    postgres,
+    async stopPostgres(how) {
+      if (how === "orderly") return postgres.stop();
+      process.kill(postgres.pid, "SIGKILL");
+      await postgres.exited;
+    },
+    async startPostgres() {
+      const { connectionUri } = postgres;
+      postgres = await startLocalPostgres({ dataDir, durable: true });
+      if (postgres.connectionUri !== connectionUri) throw new Error("Postgres has moved.");
+    },
+    async waitUntilReady() {
+      const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200;
+      await waitFor(isReady, { timeoutMs: 30_000, what: "the system to be ready" });
+    },
     async start(name) {
       const role = name === "runs-api" ? "api" : "worker";
       const child = spawn(process.execPath, [join(ROOT, MAIN[name])], {
@@ -104,6 +133,9 @@ export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<Sep
       child.stdout.on("data", (chunk: Buffer) => {
         if (process.env["TEST_LOG_LEVEL"] !== undefined) process.stderr.write(chunk);
       });
+      const end = (): void => void child.kill("SIGKILL");
+      process.once("exit", end);
+      child.once("exit", () => process.off("exit", end));
       processes.set(name, child);
       await once(child, "spawn");
     },
@@ -130,11 +162,10 @@ export async function startSeparateSystem({ leaseMs = 1_500 } = {}): Promise<Sep
     },
   };
   try {
-    for (const name of PROCESS_NAMES) await system.start(name);
-    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200, {
-      timeoutMs: 30_000,
-      what: "the system to be ready",
-    });
+    for (const name of PROCESS_NAMES) {
+      if (name !== "runs-worker-2" || secondWorker) await system.start(name);
+    }
+    await system.waitUntilReady();
     return system;
   } catch (error) {
     await system.stop();

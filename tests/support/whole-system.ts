@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
@@ -6,7 +7,8 @@ import { createScope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { createApiKey, createCompany } from "@workflow/service-gateway/admin";
 import type { Scope } from "@workflow/service-gateway/admin";
-import { startRunsService } from "@workflow/service-runs";
+import { startIntegrationsService } from "@workflow/service-integrations";
+import { createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
 import pino from "pino";
@@ -19,7 +21,7 @@ export interface Company {
   key: string;
 }
 
-/** Gateway, workflows and runs in this process, on a database of their own, and two tenants. */
+/** Gateway, workflows, runs and integrations in this process, on a database of their own, and two tenants. */
 export interface WholeSystem {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
@@ -100,13 +102,24 @@ async function startServices(
       tokenSigner,
       logger: pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" }),
     };
-    const bus = createInProcessEventBus({ consumers: {} });
+    const bus = createInProcessEventBus({ consumers: { workflows: ["integrations-secrets"] } });
     scope.defer(() => bus.close());
+    const kek = randomBytes(32);
+    const integrations = await startIntegrationsService({
+      ...common,
+      loadKeks: () => Promise.resolve([kek]),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+    });
+    scope.defer(() => integrations.stop());
+    const secrets = createSecretsClient({ address: integrations.grpcAddress, tokenSigner });
+    scope.defer(() => secrets.close());
     const runs = await startRunsService({
       ...common,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
+      secrets,
       outboundAllowPrivate: true,
       workerConcurrency: 50,
       leaseMs,
@@ -118,6 +131,7 @@ async function startServices(
       ...common,
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
+      bus,
     });
     scope.defer(() => workflows.stop());
     const gateway = await startGatewayService({
@@ -126,6 +140,7 @@ async function startServices(
       port: 0,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
+      integrationsGrpcAddress: integrations.grpcAddress,
     });
     scope.defer(() => gateway.stop());
     return { port: gateway.port, stop: () => scope.close() };

@@ -1,11 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { link, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { generateSigningKey, readSigningKey } from "@workflow/rpc";
+import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import { codeOf, StartError } from "./start-error.ts";
 
 const KEYS_FOLDER = "keys";
 const SIGNING_KEY_FILE = "internal-token.pem";
+const SECRETS_KEK_FILE = "secrets-kek";
+const KEK_BYTES = 32;
+
+const kekSetting = pickSettings("SECRETS_KEK").required({ SECRETS_KEK: true });
 
 /**
  * The private key that signs the tokens between services, as PEM: made on first use and kept in the
@@ -14,33 +19,107 @@ const SIGNING_KEY_FILE = "internal-token.pem";
  * @throws StartError naming the file when it holds something else
  */
 export async function ensureSigningKey(dataDir: string): Promise<string> {
-  const folder = join(dataDir, KEYS_FOLDER);
-  const file = join(folder, SIGNING_KEY_FILE);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const pem = (await readIfExists(file)) ?? (await makeKey(file));
+  const file = await ensureKeyFile(dataDir, SIGNING_KEY_FILE, () => {
+    return generateSigningKey().privateKeyPem;
+  });
   try {
-    readSigningKey(pem);
+    readSigningKey(file.text);
   } catch (error) {
     throw new StartError(
-      `${file} is damaged. Restore it, or remove it: a new one is made on the next start.`,
+      `${file.path} is damaged. Restore it, or remove it: a new one is made on the next start.`,
       { cause: error },
     );
   }
-  return pem;
+  return file.text;
+}
+
+/**
+ * The keys that encrypt stored secrets, in the form and with the meaning of SECRETS_KEK; made and
+ * kept like the signing key. Without this file the secrets in the database are lost.
+ *
+ * @throws StartError naming the file when it holds something else
+ */
+export async function ensureSecretsKeks(dataDir: string): Promise<readonly Buffer[]> {
+  const file = await ensureKeyFile(dataDir, SECRETS_KEK_FILE, newSecretsKek);
+  return parseSecretsKeks(file.path, file.text);
+}
+
+/** The same without making one: null when the file is not there. */
+export async function readSecretsKeks(dataDir: string): Promise<readonly Buffer[] | null> {
+  const path = join(dataDir, KEYS_FOLDER, SECRETS_KEK_FILE);
+  const text = await readIfExists(path);
+  return text === null ? null : parseSecretsKeks(path, text);
+}
+
+/**
+ * Writes the keys in place of those in the file, and returns when a loss of power cannot take them
+ * away any more. Readers find either the old ones or the new ones.
+ */
+export async function replaceSecretsKeks(dataDir: string, keks: readonly Buffer[]): Promise<void> {
+  const path = join(dataDir, KEYS_FOLDER, SECRETS_KEK_FILE);
+  const draft = draftOf(path);
+  const text = `${keks.map((kek) => kek.toString("base64")).join(",")}\n`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await flushFolder(dirname(path));
+}
+
+/** A new key in the form of the setting. */
+function newSecretsKek(): string {
+  return `${randomBytes(KEK_BYTES).toString("base64")}\n`;
+}
+
+function parseSecretsKeks(path: string, text: string): readonly Buffer[] {
+  try {
+    return parseConfig(kekSetting, { SECRETS_KEK: text }).SECRETS_KEK;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new StartError(`${path} is damaged. Restore it: stored secrets cannot be read without.`);
+  }
+}
+
+async function ensureKeyFile(
+  dataDir: string,
+  name: string,
+  make: () => string,
+): Promise<{ path: string; text: string }> {
+  const folder = join(dataDir, KEYS_FOLDER);
+  const path = join(folder, name);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return { path, text: (await readIfExists(path)) ?? (await makeKeyFile(path, make())) };
 }
 
 /** Whoever links first has made the key; the others take that one. */
-async function makeKey(file: string): Promise<string> {
-  const draft = `${file}.${randomBytes(4).toString("hex")}`;
-  await writeFile(draft, generateSigningKey().privateKeyPem, { mode: 0o600, flush: true });
+async function makeKeyFile(path: string, text: string): Promise<string> {
+  const draft = draftOf(path);
+  await writeFile(draft, text, { mode: 0o600, flush: true });
   try {
-    await link(draft, file);
+    await link(draft, path);
+    await flushFolder(dirname(path));
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   } finally {
     await rm(draft, { force: true });
   }
-  return readFile(file, "utf8");
+  return readFile(path, "utf8");
+}
+
+function draftOf(path: string): string {
+  return `${path}.${randomBytes(4).toString("hex")}`;
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 async function readIfExists(file: string): Promise<string | null> {

@@ -6,7 +6,7 @@ import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { startIntegrationsService } from "@workflow/service-integrations";
-import { startRunsService } from "@workflow/service-runs";
+import { createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
@@ -18,6 +18,8 @@ import { explain, StartError } from "./start-error.ts";
 export interface Surroundings {
   databaseUrl: string;
   signingKeyPem: string;
+  /** The keys that encrypt stored secrets; the first one encrypts. */
+  loadSecretsKeks: () => Promise<readonly Buffer[]>;
   log: ServiceLog;
 }
 
@@ -53,9 +55,12 @@ export async function startServices(
       logger: log.loggerOf("tables"),
     }),
   );
-  await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
+  const integrations = await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
     startIntegrationsService({
       ...common,
+      loadKeks: surroundings.loadSecretsKeks,
+      bus,
+      mail: { smtpUrl: settings.SMTP_URL, emailFrom: settings.EMAIL_FROM },
       grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
       logger: log.loggerOf("integrations"),
     }),
@@ -67,6 +72,12 @@ export async function startServices(
       logger: log.loggerOf("webhooks"),
     }),
   );
+  const secrets = createSecretsClient({
+    address: integrations.grpcAddress,
+    tokenSigner: common.tokenSigner,
+    tls: common.grpcTls,
+  });
+  scope.defer(() => secrets.close());
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
     startRunsService({
       ...common,
@@ -74,6 +85,7 @@ export async function startServices(
       grpcAddress: settings.RUNS_GRPC_ADDR,
       tls: common.grpcTls,
       bus,
+      secrets,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: settings.WORKER_CONCURRENCY,
       logger: log.loggerOf("runs"),
@@ -85,6 +97,7 @@ export async function startServices(
       ...common,
       grpcAddress: settings.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress,
+      bus,
       logger: log.loggerOf("workflows"),
     }),
   );
@@ -94,6 +107,7 @@ export async function startServices(
       port: settings.PORT,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
+      integrationsGrpcAddress: integrations.grpcAddress,
       logger: log.loggerOf("gateway"),
     }),
   );
@@ -115,9 +129,11 @@ async function launch<Service extends { stop(): Promise<void> }>(
   }
 }
 
-/** No service consumes events so far; they count as published once the bus has taken them. */
+/** Consumers are named, so that events wait until they are there. */
 function createEventBus(settings: Settings, log: ServiceLog): EventBus {
-  if (settings.NATS_URL === undefined) return createInProcessEventBus({ consumers: {} });
+  if (settings.NATS_URL === undefined) {
+    return createInProcessEventBus({ consumers: { workflows: ["integrations-secrets"] } });
+  }
   const logger = log.loggerOf("events");
   return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });
 }

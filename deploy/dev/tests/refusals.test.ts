@@ -83,7 +83,7 @@ describe("an admin command that is not understood", () => {
   const company = "01900000-0000-7000-8000-000000000000";
   const cases: [what: string, words: string[], message: string][] = [
     ["no command", [], "a command is missing"],
-    ["an unknown command", ["rotate-kek"], '"rotate-kek" is not a command'],
+    ["an unknown command", ["rotate-keys"], '"rotate-keys" is not a command'],
     ["an unknown flag", ["migrate", "--fast"], "--fast"],
     ["missing flags", ["create-company", "--name", "N"], "needs --email, --password"],
     ["an unknown scope", ["mint-token", "--company", company, "--scopes", "all"], '"all"'],

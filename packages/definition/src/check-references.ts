@@ -12,7 +12,8 @@ export interface StepPlace {
 
 export interface BlockPlace {
   holderId: string;
-  label: string;
+  label: string | null;
+  repeats: boolean;
 }
 
 /** A template in a step. */
@@ -21,6 +22,8 @@ export interface StepReference {
   reference: TemplateReference;
   /** Path of the string with the template in the definition. */
   path: readonly string[];
+  /** Whether the steps that the step itself holds may be named, as in a loop's `while`. */
+  seesOwnBlocks: boolean;
 }
 
 /**
@@ -33,22 +36,36 @@ export function checkReferences(
   places: ReadonlyMap<string, StepPlace>,
   problems: Problems,
 ): void {
-  for (const { place, reference, path } of references) {
+  for (const each of references) {
     if (problems.isFull) return;
-    const problem =
-      reference.root === "steps"
-        ? findProblem(place, reference.segments[0] ?? "", places)
-        : findLoopProblem(reference);
+    const problem = findProblem(each, places);
     if (problem !== null) {
-      problems.add(path, `Step ${JSON.stringify(place.id)} refers to ${problem}.`);
+      problems.add(each.path, `Step ${JSON.stringify(each.place.id)} refers to ${problem}.`);
     }
   }
 }
 
 function findProblem(
+  { place, reference, seesOwnBlocks }: StepReference,
+  places: ReadonlyMap<string, StepPlace>,
+): string | null {
+  switch (reference.root) {
+    case "steps":
+      return findStepProblem(place, reference.segments[0] ?? "", places, seesOwnBlocks);
+    case "loop":
+      return seesOwnBlocks || place.blocks.some(({ repeats }) => repeats)
+        ? null
+        : "loop, which has a value only inside a loop or a parallel with forEach";
+    default:
+      return null;
+  }
+}
+
+function findStepProblem(
   from: StepPlace,
   targetId: string,
   places: ReadonlyMap<string, StepPlace>,
+  seesOwnBlocks: boolean,
 ): string | null {
   const target = places.get(targetId);
   const name = `step ${JSON.stringify(targetId)}`;
@@ -57,6 +74,9 @@ function findProblem(
   if (from.blocks.some(({ holderId }) => holderId === target.id)) {
     return `${name}, which holds it and has not ended by then`;
   }
+  if (target.blocks.some(({ holderId }) => holderId === from.id)) {
+    return seesOwnBlocks ? null : `${name}, which it holds and which runs only after this is known`;
+  }
   const parting = from.blocks.findIndex((block, depth) => {
     const other = target.blocks[depth];
     return other?.holderId !== block.holderId || other.label !== block.label;
@@ -64,11 +84,7 @@ function findProblem(
   const here = from.blocks[parting];
   const there = target.blocks[parting];
   if (here !== undefined && here.holderId === there?.holderId) {
-    return `${name}, which is in another branch of ${JSON.stringify(here.holderId)} and does not run with it`;
+    return `${name}, which is in another branch of ${JSON.stringify(here.holderId)} and does not run with it; refer to it from after ${JSON.stringify(here.holderId)}`;
   }
-  return target.order > from.order ? `${name}, which runs later` : null;
-}
-
-function findLoopProblem(reference: TemplateReference): string | null {
-  return reference.root === "loop" ? "loop, which has a value only inside a loop" : null;
+  return target.order > from.order ? `${name}, which runs later; put it before this one` : null;
 }

@@ -107,16 +107,18 @@ function checkTyped(
     return;
   }
   const action = ownProperty(step, "action");
-  stepType.check(
-    { action: typeof action === "string" ? action : undefined, config },
-    path,
-    walk.problems,
-  );
+  const typed = { action: typeof action === "string" ? action : undefined, config };
+  stepType.check(typed, path, walk.problems);
   const configPath = [...path, "config"];
-  collectReferences(stepType.templateFields(config), place, configPath, walk);
+  collectReferences(stepType.templateFields(typed), place, configPath, walk);
   for (const block of stepType.blocks(config)) {
-    const inside = [...place.blocks, { holderId: place.id, label: block.label }];
-    checkBlock(block.steps, [...configPath, ...block.path], inside, walk);
+    const blockPath = [...configPath, ...block.path];
+    if (!block.mayBeEmpty && Array.isArray(block.steps) && block.steps.length === 0) {
+      walk.problems.addUnfinished(blockPath, "must have at least 1 step");
+    }
+    const { label, repeats } = block;
+    const inside = [...place.blocks, { holderId: place.id, label, repeats }];
+    checkBlock(block.steps, blockPath, inside, walk);
   }
 }
 
@@ -131,7 +133,12 @@ function collectReferences(
     const scan = scanTemplates(field.value);
     walk.problems.addAll(fieldPath, scan.problems);
     for (const reference of scan.references) {
-      walk.references.push({ place, reference, path: [...fieldPath, ...reference.path] });
+      walk.references.push({
+        place,
+        reference,
+        path: [...fieldPath, ...reference.path],
+        seesOwnBlocks: field.seesOwnBlocks ?? false,
+      });
     }
   }
 }

@@ -1,14 +1,14 @@
-import type { z } from "zod";
 import type { CompiledDefinition, CompiledStep, CompiledStepBase } from "./compiled-definition.ts";
 import { compileCondition } from "./condition.ts";
 import { InvalidDefinitionError } from "./invalid-definition-error.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject } from "./json.ts";
-import { Problems } from "./problems.ts";
+import { parseOrThrow } from "./parse-or-throw.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { settingsSchema } from "./settings.ts";
 import { findStepType } from "./step-types/registry.ts";
 import { stepSchema } from "./step.ts";
+import { listReferences } from "./template-scan.ts";
 import { triggerSchema } from "./trigger.ts";
 import type { DefinitionInput } from "./validate-definition.ts";
 
@@ -19,30 +19,38 @@ import type { DefinitionInput } from "./validate-definition.ts";
  */
 export function compileDefinition(definition: DefinitionInput): CompiledDefinition {
   const settings = parseOrThrow(settingsSchema, definition.settings ?? {}, ["settings"]);
+  const secretKeys = new Set<string>();
   return {
     trigger: parseOrThrow(triggerSchema, definition.trigger, ["trigger"]),
     settings,
     inputSchema: toSchema(definition.inputSchema),
     outputSchema: toSchema(definition.outputSchema),
-    steps: compileBlock(definition.steps, [], settings.retry),
+    steps: compileBlock(definition.steps, [], { retryDefault: settings.retry, secretKeys }),
+    secretKeys: [...secretKeys],
   };
+}
+
+interface Surroundings {
+  retryDefault: RetryPolicy | undefined;
+  /** Filled in with the secrets that templates name. */
+  secretKeys: Set<string>;
 }
 
 function compileBlock(
   steps: unknown,
   path: readonly string[],
-  retryDefault: RetryPolicy | undefined,
+  surroundings: Surroundings,
 ): CompiledStep[] {
   if (!Array.isArray(steps)) {
     throw new InvalidDefinitionError([{ path: [...path], message: "must be an array of steps" }]);
   }
-  return steps.map((step: unknown) => compileStep(step, path, retryDefault));
+  return steps.map((step: unknown) => compileStep(step, path, surroundings));
 }
 
 function compileStep(
   step: unknown,
   blockPath: readonly string[],
-  retryDefault: RetryPolicy | undefined,
+  surroundings: Surroundings,
 ): CompiledStep {
   const parsed = parseOrThrow(stepSchema, step, blockPath);
   const path = [...blockPath, parsed.id];
@@ -50,21 +58,29 @@ function compileStep(
   if (stepType === undefined) {
     throw new InvalidDefinitionError([{ path, message: `unknown step type ${parsed.type}` }]);
   }
+  const typed = { action: parsed.action, config: rawConfig(step, parsed.config) };
+  const templates = stepType.templateFields(typed).map(({ value }) => value);
+  collectSecretKeys([parsed.when, ...templates], surroundings.secretKeys);
   const base: CompiledStepBase = {
     id: parsed.id,
     name: parsed.name,
     path,
     when: parsed.when === undefined ? undefined : compileCondition(parsed.when),
     timeoutMs: parsed.timeoutMs,
-    retry: parsed.retry ?? retryDefault,
+    retry: parsed.retry ?? (stepType.inheritsRetry ? surroundings.retryDefault : undefined),
     onError: parsed.onError,
     checkpoint: parsed.checkpoint,
   };
-  return stepType.compile(
-    { action: parsed.action, config: rawConfig(step, parsed.config) },
-    base,
-    (steps, label) => compileBlock(steps, [...path, label], retryDefault),
+  return stepType.compile(typed, base, (steps, label) =>
+    compileBlock(steps, label === null ? path : [...path, label], surroundings),
   );
+}
+
+function collectSecretKeys(values: readonly unknown[], secretKeys: Set<string>): void {
+  for (const { root, segments } of listReferences(values)) {
+    const [key] = segments;
+    if (root === "secrets" && key !== undefined) secretKeys.add(key);
+  }
 }
 
 /** The config as it was sent: the parsed copy has lost a key called `__proto__`. */
@@ -74,11 +90,4 @@ function rawConfig(step: unknown, parsed: JsonObject): JsonObject {
 
 function toSchema(value: unknown): JsonObject | null {
   return isJsonObject(value) ? value : null;
-}
-
-function parseOrThrow<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T {
-  const problems = new Problems();
-  const parsed = problems.parse(schema, value, path);
-  if (parsed === undefined) throw new InvalidDefinitionError(problems.violations);
-  return parsed;
 }

@@ -1,138 +1,138 @@
-/** The instants of a five-field cron pattern, as sets of numbers. */
-export interface CronPattern {
-  minutes: ReadonlySet<number>;
-  hours: ReadonlySet<number>;
-  daysOfMonth: ReadonlySet<number>;
-  /** 1 is January. */
-  months: ReadonlySet<number>;
-  /** 0 is Sunday. */
-  daysOfWeek: ReadonlySet<number>;
-  /** With both day fields restricted a day that fits either one counts, as in every cron. */
-  matchesEitherDay: boolean;
+import { Cron, CronPattern } from "croner";
+import { toInstant, toWallTime } from "./wall-time.ts";
+
+/** A parsed pattern of five cron fields. */
+export interface CronRule {
+  /** The same pattern as croner reads it. */
+  pattern: string;
+  /** Every hour of its days: it follows the time that really passes; see `cronTimes`. */
+  everyHour: boolean;
+  /** A day has to fit both day fields; otherwise, with both restricted, either one. */
+  bothDays: boolean;
 }
 
-export type CronResult =
-  { ok: true; pattern: CronPattern } | { ok: false; /** What is wrong. */ message: string };
+/** A parsed pattern, or what is wrong with it. */
+export type CronResult = { ok: true; rule: CronRule } | { ok: false; message: string };
 
 interface Field {
   name: string;
-  min: number;
-  max: number;
-  /** Names of the values from `min` on. */
-  names?: readonly string[];
+  values: string;
 }
 
-const MONTH_NAMES = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(" ");
-const DAY_NAMES = "SUN MON TUE WED THU FRI SAT".split(" ");
-const MINUTE: Field = { name: "minute", min: 0, max: 59 };
-const HOUR: Field = { name: "hour", min: 0, max: 23 };
-const DAY_OF_MONTH: Field = { name: "day of month", min: 1, max: 31 };
-const MONTH: Field = { name: "month", min: 1, max: 12, names: MONTH_NAMES };
-/** 7 is Sunday too. */
-const DAY_OF_WEEK: Field = { name: "day of week", min: 0, max: 7, names: DAY_NAMES };
-
-/** Longest month of each kind; 29 February comes round. */
+const FIELDS: readonly Field[] = [
+  { name: "minute", values: "a number from 0 to 59" },
+  { name: "hour", values: "a number from 0 to 23" },
+  { name: "day of month", values: "a number from 1 to 31" },
+  { name: "month", values: "a number from 1 to 12 or a name from JAN to DEC" },
+  {
+    name: "day of week",
+    values: "a number from 0 to 7 (0 and 7 are Sunday) or a name from SUN to SAT",
+  },
+];
+/** Longest month of each kind; 29 February comes round, and on every day of the week. */
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const CRON_CHARS_MAX = 255;
+/** What POSIX and Vixie cron have; croner's L, W, #, ? and + are not let through. */
+const PART = /^(?:\*|(?:[0-9]{1,2}|[A-Z]{3})(?:-(?:[0-9]{1,2}|[A-Z]{3}))?)(?:\/[0-9]{1,2})?$/i;
+/** A range may be left open at its end: `10/15` is `10-59/15`. */
+const READING = { mode: "5-part", sloppyRanges: true } as const;
 
 /**
  * Parses `minute hour day-of-month month day-of-week`: numbers, names (JAN, MON), `*`, ranges,
- * lists and steps. A pattern that fires on no day at all ("0 0 30 2 *") is refused (D14).
+ * lists and steps. With both day fields restricted a day that fits either one counts; a field that
+ * begins with `*` does not restrict in this sense, as in Vixie cron. A pattern that never fires
+ * ("0 0 30 2 *") is refused (D14).
  */
 export function parseCron(text: string): CronResult {
   const fields = text.trim().split(/\s+/);
   const [minute, hour, dayOfMonth, month, dayOfWeek] = fields;
   if (
     text.length > CRON_CHARS_MAX ||
-    fields.length !== 5 ||
+    fields.length !== FIELDS.length ||
     minute === undefined ||
     hour === undefined ||
     dayOfMonth === undefined ||
     month === undefined ||
     dayOfWeek === undefined
   ) {
-    return {
-      ok: false,
-      message: "must have five fields: minute hour day-of-month month day-of-week",
-    };
+    const message = "must have five fields: minute hour day-of-month month day-of-week";
+    return { ok: false, message };
   }
-  try {
-    const pattern: CronPattern = {
-      minutes: parseField(minute, MINUTE),
-      hours: parseField(hour, HOUR),
-      daysOfMonth: parseField(dayOfMonth, DAY_OF_MONTH),
-      months: parseField(month, MONTH),
-      daysOfWeek: new Set([...parseField(dayOfWeek, DAY_OF_WEEK)].map((day) => day % 7)),
-      matchesEitherDay: !dayOfMonth.startsWith("*") && !dayOfWeek.startsWith("*"),
-    };
-    if (!everFires(pattern)) {
-      return { ok: false, message: "never fires: none of its months has such a day" };
+  const parsed = readPattern(fields);
+  if (parsed === null) return { ok: false, message: explainProblem(fields) };
+  const days = `${dayOfMonth} ${month} ${dayOfWeek}`;
+  const everyHour = parsed.hour.every((fires) => fires !== 0);
+  const rule: CronRule = {
+    // Croner tells the two kinds of patterns apart by how they are spelled.
+    pattern: everyHour
+      ? `${minute} * ${days}`
+      : `${toList(parsed.minute)} ${toList(parsed.hour)} ${days}`,
+    everyHour,
+    bothDays: dayOfMonth.startsWith("*") || dayOfWeek.startsWith("*"),
+  };
+  if (rule.bothDays && !hasDay(parsed)) {
+    return { ok: false, message: "never fires: none of its months has such a day" };
+  }
+  return { ok: true, rule };
+}
+
+/**
+ * Finds the first time after an instant at which a pattern fires in a time zone; null when there is
+ * none within 400 years. Where clocks change (D14):
+ * - a local time that is left out fires at the first instant after the gap, together with what else
+ *   fires then; a local time that comes twice fires the first time only;
+ * - a pattern that fires every hour of its days keeps to the hours that really pass: it neither
+ *   makes up for local times left out nor drops repeated ones, as in Vixie cron.
+ */
+export function cronTimes(rule: CronRule, timezone: string): (after: Date) => Date | null {
+  const calendar = new Cron(rule.pattern, {
+    ...READING,
+    timezone: rule.everyHour ? timezone : "UTC",
+    domAndDow: rule.bothDays,
+    fixedTimeRule: "no-wildcard",
+  });
+  if (rule.everyHour) return (after) => calendar.nextRun(after);
+  // Croner drops a time whose gap ends on the next day (America/Nuuk), so the calendar is read in
+  // local time, as if it were UTC, and translated here. Later local times never come out earlier.
+  return (after) => {
+    let wallTime = calendar.nextRun(toWallTime(after, timezone));
+    while (wallTime !== null) {
+      const instant = toInstant(wallTime, timezone);
+      if (instant > after) return instant;
+      wallTime = calendar.nextRun(wallTime);
     }
-    return { ok: true, pattern };
-  } catch (error) {
-    if (error instanceof FieldError) return { ok: false, message: error.message };
-    throw error;
+    return null;
+  };
+}
+
+/** The fields as croner understands them; null when it or we don't take them. */
+function readPattern(fields: readonly string[]): CronPattern | null {
+  if (!fields.every((field) => field.split(",").every((part) => PART.test(part)))) return null;
+  try {
+    return new CronPattern(fields.join(" "), undefined, READING);
+  } catch {
+    return null;
   }
 }
 
-class FieldError extends Error {
-  constructor(field: Field, part: string) {
-    const names = field.names === undefined ? "" : ` (or ${field.names.join(", ")})`;
-    super(
-      `the ${field.name} field can't be ${JSON.stringify(part)}: use *, a number from ${field.min} to ${field.max}${names}, a range like 1-5, a step like */2, or a list of these`,
-    );
+/** Names the first part of a field that can't be read even alone. */
+function explainProblem(fields: readonly string[]): string {
+  for (const [index, field] of FIELDS.entries()) {
+    const part = fields[index]?.split(",").find((each) => {
+      return readPattern(["*", "*", "*", "*", "*"].with(index, each)) === null;
+    });
+    if (part === undefined) continue;
+    return `the ${field.name} field can't be ${JSON.stringify(part)}: use *, ${field.values}, a range like 1-5, a step like */2, or a list of these`;
   }
+  return "is not a cron pattern";
 }
 
-const PART = /^(?:\*|([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?)(?:\/([0-9]{1,3}))?$/i;
-
-function parseField(text: string, field: Field): Set<number> {
-  const values = new Set<number>();
-  for (const part of text.split(",")) {
-    const found = PART.exec(part);
-    if (found === null) throw new FieldError(field, part);
-    const [, first, last, stepText] = found;
-    const from = first === undefined ? field.min : parseValue(first, field, part);
-    const to = lastOf(from, first, last, stepText, field, part);
-    const step = stepText === undefined ? 1 : Number(stepText);
-    if (step < 1 || to < from) throw new FieldError(field, part);
-    for (let value = from; value <= to; value += step) values.add(value);
-  }
-  return values;
+/** Whether one of the months has one of the days. Looking for one would take croner 400 years. */
+function hasDay({ day, month }: CronPattern): boolean {
+  const firstDay = 1 + day.findIndex((fires) => fires !== 0);
+  return DAYS_IN_MONTH.some((days, index) => month[index] !== 0 && firstDay <= days);
 }
 
-/** `*` runs to the end, `a-b` to b, `a/n` to the end, `a` is itself. */
-function lastOf(
-  from: number,
-  first: string | undefined,
-  last: string | undefined,
-  step: string | undefined,
-  field: Field,
-  part: string,
-): number {
-  if (last !== undefined) {
-    const to = parseValue(last, field, part);
-    // FRI-SUN: a week that ends on Sunday.
-    return field === DAY_OF_WEEK && to === 0 && from > 0 ? 7 : to;
-  }
-  const end = field === DAY_OF_WEEK ? 6 : field.max;
-  return first === undefined || step !== undefined ? end : from;
-}
-
-function parseValue(text: string, field: Field, part: string): number {
-  if (/^[0-9]+$/.test(text)) {
-    const value = Number(text);
-    if (value < field.min || value > field.max) throw new FieldError(field, part);
-    return value;
-  }
-  const index = field.names?.indexOf(text.toUpperCase()) ?? -1;
-  if (index === -1) throw new FieldError(field, part);
-  return field.min + index;
-}
-
-/** Only a day of the month can be missing from all months; a day of the week is in each. */
-function everFires(pattern: CronPattern): boolean {
-  if (pattern.matchesEitherDay) return true;
-  const firstDay = Math.min(...pattern.daysOfMonth);
-  return [...pattern.months].some((month) => firstDay <= (DAYS_IN_MONTH[month - 1] ?? 0));
+function toList(values: readonly number[]): string {
+  return values.flatMap((fires, value) => (fires === 0 ? [] : [value])).join(",");
 }

@@ -3,18 +3,26 @@ export type { ActionDefinition } from "./actions/action.ts";
 export { compileDefinition } from "./compile-definition.ts";
 export type {
   CompiledActionStep,
+  CompiledAgentStep,
+  CompiledApprovalStep,
   CompiledBranch,
   CompiledConditionStep,
   CompiledDefinition,
   CompiledDelayStep,
+  CompiledEmailStep,
+  CompiledLoopStep,
+  CompiledParallelBranch,
+  CompiledParallelStep,
   CompiledStep,
   CompiledStepBase,
   CompiledTransformStep,
+  CompiledWorkflowStep,
+  ParallelStrategy,
 } from "./compiled-definition.ts";
 export { checkCondition, compileCondition, evaluateCondition } from "./condition.ts";
 export type { CompiledCondition } from "./condition.ts";
 export { parseCron } from "./cron.ts";
-export type { CronPattern, CronResult } from "./cron.ts";
+export type { CronResult, CronRule } from "./cron.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";
 export { compileJsonSchema } from "./json-schema.ts";
@@ -22,6 +30,9 @@ export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
 export { retryDelayMs, retryPolicySchema } from "./retry-policy.ts";
 export type { RetryPolicy } from "./retry-policy.ts";
+export { latestFiring, nextFiring, nextFirings } from "./schedule-times.ts";
+export type { ScheduleInterval, Timetable } from "./schedule-times.ts";
+export { secretKeyProblem, secretValueProblem } from "./secret.ts";
 export { settingsSchema } from "./settings.ts";
 export type { CompiledSettings, Settings } from "./settings.ts";
 export { findStepType, STEP_TYPES } from "./step-types/registry.ts";
@@ -34,9 +45,10 @@ export { TEMPLATE_ROOTS } from "./template-parser.ts";
 export type { TemplatePath, TemplateRoot } from "./template-parser.ts";
 export { listReferences, scanTemplates } from "./template-scan.ts";
 export type { TemplateReference, TemplateScan } from "./template-scan.ts";
+export { renderText } from "./text-template.ts";
 export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
 export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
-export { triggerSchema } from "./trigger.ts";
+export { scheduleTimes, triggerSchema } from "./trigger.ts";
 export type { CompiledTrigger, Trigger } from "./trigger.ts";
 export { validateDefinition } from "./validate-definition.ts";
 export type {

@@ -8,6 +8,14 @@ export const DEFINITION_LIMITS = {
   blockDepthMax: 20,
   /** Branches of one step. */
   branchesMax: 100,
+  /** Branches or items of a parallel step at one time. */
+  parallelConcurrencyMax: 100,
+  /** Items that a parallel step's array may have where it is written out. */
+  forEachItemsMax: 10_000,
+  /** Iterations that a loop may be allowed. */
+  loopIterationsMax: 100_000,
+  /** Users, and roles, that one approval step may name. */
+  approversMax: 100,
   /** Containers (arrays, objects) around a value; the API refuses deeper bodies already (D2). */
   jsonDepthMax: 128,
   nameCharsMax: 255,

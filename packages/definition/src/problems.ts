@@ -23,6 +23,11 @@ export class Problems {
     this.found.push({ path: [...path], message });
   }
 
+  /** Adds that a step lacks something without which it can't run, such as its nested steps. */
+  addUnfinished(path: readonly string[], message: string): void {
+    this.add(path, message);
+  }
+
   addAll(path: readonly string[], violations: readonly Violation[]): void {
     for (const violation of violations) this.add([...path, ...violation.path], violation.message);
   }

@@ -32,12 +32,19 @@ export type Step = z.input<typeof stepSchema>;
 
 /** A step that holds other steps hands each of its lists out as a block. */
 export interface NestedBlock {
-  /** Part of a nested step's result path (D26): a branch's id, or `else`. */
-  label: string;
+  /**
+   * Part of a nested step's path (D26): a branch's id, or `else`; null where the step holds one list
+   * only.
+   */
+  label: string | null;
   /** Where the list stands in the config. */
   path: readonly string[];
   /** Expected to be an array of steps. */
   steps: unknown;
+  /** Whether the steps run once for each item or iteration, so that `{{loop.…}}` has a value there. */
+  repeats: boolean;
+  /** Whether the step can be executed with an empty list. */
+  mayBeEmpty: boolean;
 }
 
 /** A part of a config in which templates are evaluated. */
@@ -45,11 +52,15 @@ export interface TemplateField {
   /** Where it stands in the config. */
   path: readonly string[];
   value: unknown;
+  /** Whether the step's own nested steps have run by then, as for the condition of a loop. */
+  seesOwnBlocks?: boolean;
 }
 
-/** The template fields of a config whose every value may hold templates. */
-export function wholeConfig(config: JsonObject): TemplateField[] {
-  return [{ path: [], value: config }];
+/** The members of a config that have these keys. */
+export function pickOwn(config: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    keys.filter((key) => Object.hasOwn(config, key)).map((key) => [key, config[key]]),
+  );
 }
 
 /** The template fields that these keys of a config are. */

@@ -22,8 +22,8 @@ export interface TemplatePath {
 /** Literal text and templates in the order of the string. */
 export type TextPart = string | TemplatePath;
 
-export interface ParsedText {
-  parts: TextPart[];
+export interface ParsedText<Template = TemplatePath> {
+  parts: (string | Template)[];
   /** What is wrong, one sentence a template, at most ten; parts are incomplete when there is any. */
   problems: string[];
 }
@@ -38,7 +38,21 @@ const QUOTE_CHARS_MAX = 60;
 
 /** Splits a string into literal text and templates. Linear in the text; never throws. */
 export function parseTemplateText(text: string): ParsedText {
-  const parts: TextPart[] = [];
+  return splitText(text, parseTemplate);
+}
+
+/** Reads what opens at a position; answers a sentence when it can't. */
+export type ReadTemplate<Template> = (
+  text: string,
+  open: number,
+) => { template: Template; end: number } | string;
+
+/** Like `parseTemplateText`, for templates that `read` knows. */
+export function splitText<Template extends object>(
+  text: string,
+  read: ReadTemplate<Template>,
+): ParsedText<Template> {
+  const parts: (string | Template)[] = [];
   const problems: string[] = [];
   let literal = "";
   let position = 0;
@@ -54,17 +68,17 @@ export function parseTemplateText(text: string): ParsedText {
       continue;
     }
     literal += backslashes === 2 ? "\\" : "\\".repeat(backslashes);
-    const template = parseTemplate(text, open);
-    if (typeof template === "string") {
-      problems.push(template);
+    const found = read(text, open);
+    if (typeof found === "string") {
+      problems.push(found);
       if (problems.length === PROBLEMS_MAX) break;
       position = open + 2;
       continue;
     }
     if (literal !== "") parts.push(literal);
     literal = "";
-    parts.push(template.path);
-    position = template.end;
+    parts.push(found.template);
+    position = found.end;
   }
   literal += text.slice(position);
   if (literal !== "" || parts.length === 0) parts.push(literal);
@@ -77,22 +91,63 @@ function countBackslashes(text: string, end: number, start: number): number {
   return count;
 }
 
+/** Whether templates may begin with this name. */
+export function isTemplateRoot(name: string): name is TemplateRoot {
+  return TEMPLATE_ROOTS.some((known) => known === name);
+}
+
 /** Parses the template that opens at `open`; answers a sentence when it is none. */
-function parseTemplate(text: string, open: number): { path: TemplatePath; end: number } | string {
-  let position = skip(SPACES, text, open + 2);
-  const name = match(NAME, text, position);
+export function parseTemplate(
+  text: string,
+  open: number,
+): { template: TemplatePath; end: number } | string {
+  const start = skip(SPACES, text, open + 2);
+  const name = match(NAME, text, start);
   if (name === "") {
     return syntaxProblem(text, open, `a template starts with one of ${TEMPLATE_ROOTS.join(", ")}`);
   }
-  const root = TEMPLATE_ROOTS.find((known) => known === name);
-  if (root === undefined) {
+  if (!isTemplateRoot(name)) {
     return syntaxProblem(
       text,
       open,
       `unknown root "${name.slice(0, QUOTE_CHARS_MAX)}"; known are ${TEMPLATE_ROOTS.join(", ")}`,
     );
   }
-  position += name.length;
+  const path = parsePath(text, open, start + name.length);
+  if (typeof path === "string") return path;
+  const { segments, end } = path;
+  const shape = shapeProblem(name, segments);
+  if (shape !== null) return syntaxProblem(text, open, shape);
+  return { template: { root: name, segments }, end };
+}
+
+/** Any name, and the path behind it: `name.a[0]`. Answers a sentence when there is none. */
+export function parseNamedPath(
+  text: string,
+  open: number,
+): { segments: [string, ...string[]]; end: number } | string {
+  const start = skip(SPACES, text, open + 2);
+  const name = match(NAME, text, start);
+  if (name === "") return syntaxProblem(text, open, "it starts with a name");
+  const path = parsePath(text, open, start + name.length);
+  return typeof path === "string" ? path : { segments: [name, ...path.segments], end: path.end };
+}
+
+/** A string in quotes between the braces; null where there is none. */
+export function parseLiteral(text: string, open: number): { value: string; end: number } | null {
+  const quoted = parseQuoted(text, skip(SPACES, text, open + 2));
+  if (quoted === null) return null;
+  const end = skip(SPACES, text, quoted.end);
+  return text.startsWith("}}", end) ? { value: quoted.name, end: end + 2 } : null;
+}
+
+/** The segments from a position on, and the closing braces. */
+function parsePath(
+  text: string,
+  open: number,
+  start: number,
+): { segments: string[]; end: number } | string {
+  let position = start;
   const segments: string[] = [];
   for (;;) {
     const segment = parseSegment(text, position);
@@ -101,16 +156,12 @@ function parseTemplate(text: string, open: number): { path: TemplatePath; end: n
     position = segment.end;
   }
   position = skip(SPACES, text, position);
-  if (!text.startsWith("}}", position)) {
-    return syntaxProblem(
-      text,
-      open,
-      `expected ".name", "[0]", '["key"]' or "}}" at character ${position - open + 1}; a template is a path, not an expression`,
-    );
-  }
-  const shape = shapeProblem(root, segments);
-  if (shape !== null) return syntaxProblem(text, open, shape);
-  return { path: { root, segments }, end: position + 2 };
+  if (text.startsWith("}}", position)) return { segments, end: position + 2 };
+  return syntaxProblem(
+    text,
+    open,
+    `expected ".name", "[0]", '["key"]' or "}}" at character ${position - open + 1}; a template is a path, not an expression`,
+  );
 }
 
 /** `steps` and `secrets` are looked up by name, never handed out as a whole. */

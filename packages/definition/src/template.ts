@@ -27,7 +27,13 @@ export interface TemplateScope {
 export type CompiledValue =
   | { readonly kind: "literal"; readonly value: unknown; readonly usesSecrets: false }
   | { readonly kind: "path"; readonly path: TemplatePath; readonly usesSecrets: boolean }
-  | { readonly kind: "text"; readonly parts: readonly TextPart[]; readonly usesSecrets: boolean }
+  | {
+      readonly kind: "text";
+      readonly parts: readonly TextPart[];
+      /** Whether values become string literals in braces, for `renderText` to read them back. */
+      readonly quoted: boolean;
+      readonly usesSecrets: boolean;
+    }
   | {
       readonly kind: "array";
       readonly items: readonly CompiledValue[];
@@ -38,6 +44,8 @@ export type CompiledValue =
       readonly entries: readonly (readonly [key: string, value: CompiledValue])[];
       readonly usesSecrets: boolean;
     };
+
+type CompiledText = Extract<CompiledValue, { kind: "text" }>;
 
 /** A resolved value and its twin for storage; the same object when no secret is in it. */
 export interface EvaluatedValue {
@@ -59,9 +67,14 @@ export function compileTemplates(value: unknown): CompiledValue {
   if (isJsonObject(value)) {
     const entries = Object.keys(value).map((key) => [key, compileTemplates(value[key])] as const);
     if (entries.every(([key, entry]) => isUnchanged(entry, value[key]))) return literal(value);
-    return { kind: "object", entries, usesSecrets: entries.some(([, entry]) => entry.usesSecrets) };
+    return objectOf(entries);
   }
   return literal(value);
+}
+
+/** Like `compileTemplates`, for a part of a config that may be left out. */
+export function compileOptional(value: unknown): CompiledValue | undefined {
+  return value === undefined ? undefined : compileTemplates(value);
 }
 
 /**
@@ -101,8 +114,16 @@ export function resolvePath(path: TemplatePath, scope: TemplateScope): unknown {
   }
 }
 
-function literal(value: unknown): CompiledValue {
+/** A value without templates. */
+export function literal(value: unknown): CompiledValue {
   return { kind: "literal", value, usesSecrets: false };
+}
+
+/** An object whose members are compiled. */
+export function objectOf(
+  entries: readonly (readonly [key: string, value: CompiledValue])[],
+): CompiledValue {
+  return { kind: "object", entries, usesSecrets: entries.some(([, entry]) => entry.usesSecrets) };
 }
 
 function isUnchanged(compiled: CompiledValue, original: unknown): boolean {
@@ -119,12 +140,17 @@ function compileText(text: string): CompiledValue {
     if (typeof only === "string") return literal(only);
     return { kind: "path", path: only, usesSecrets: only.root === "secrets" };
   }
+  return textOf(parts, false);
+}
+
+/** A longer text with templates in it. */
+export function textOf(parts: readonly TextPart[], quoted: boolean): CompiledValue {
   const usesSecrets = parts.some((part) => typeof part !== "string" && part.root === "secrets");
-  return { kind: "text", parts, usesSecrets };
+  return { kind: "text", parts, quoted, usesSecrets };
 }
 
 /** Counts down the bytes that a result may still take. */
-class SizeBudget {
+export class SizeBudget {
   private bytesLeft: number = DEFINITION_LIMITS.templateResultBytesMax;
 
   spend(bytes: number): void {
@@ -158,7 +184,7 @@ function build(
       return value;
     }
     case "text":
-      return buildText(compiled.parts, scope, budget, mask);
+      return buildText(compiled, scope, budget, mask);
     case "array":
       return compiled.items.map((item) => {
         budget.spend(1);
@@ -178,7 +204,7 @@ function build(
 }
 
 function buildText(
-  parts: readonly TextPart[],
+  { parts, quoted }: CompiledText,
   scope: TemplateScope,
   budget: SizeBudget,
   mask: boolean,
@@ -188,9 +214,16 @@ function buildText(
     const value = typeof part === "string" ? part : readPath(part, scope, mask);
     if (value === null || value === undefined) continue;
     budget.spendValue(value);
-    text += typeof value === "string" ? value : JSON.stringify(value);
+    const inserted = textForm(value);
+    text += quoted && typeof part !== "string" ? `{{${JSON.stringify(inserted)}}}` : inserted;
   }
   return text;
+}
+
+/** A value inside a longer text: a string as it is, all else as JSON, nothing where there is none. */
+export function textForm(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function readPath(path: TemplatePath, scope: TemplateScope, mask: boolean): unknown {
@@ -208,7 +241,8 @@ function requireSecret(key: string, scope: TemplateScope): string {
   );
 }
 
-function descend(start: unknown, segments: readonly string[]): unknown {
+/** The value at a path of own properties and array indices; undefined when there is none. */
+export function descend(start: unknown, segments: readonly string[]): unknown {
   let value = start;
   for (const segment of segments) {
     if (Array.isArray(value)) {

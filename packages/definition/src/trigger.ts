@@ -1,7 +1,12 @@
 import { z } from "zod";
 import { parseCron } from "./cron.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
+import { intervalMs } from "./schedule-times.ts";
+import { canonicalTimeZone } from "./time-zone.ts";
 import { oneOf } from "./zod-messages.ts";
+
+/** So that every firing is a date that can be stored and shown. */
+const INTERVAL_MS_MAX = 100 * 365 * 86_400_000;
 
 const webhookTrigger = z.looseObject({
   type: z.literal("webhook"),
@@ -9,21 +14,30 @@ const webhookTrigger = z.looseObject({
   path: z.string().min(1).max(DEFINITION_LIMITS.webhookPathCharsMax),
 });
 
+/** The parts of a schedule that say when it fires; also checked when one is changed (D23). */
+export const scheduleTimes = z.object({
+  cron: z.string().superRefine(checkCron),
+  interval: z
+    .looseObject({
+      value: z.int().min(1).max(1_000_000),
+      unit: z.enum(["minutes", "hours", "days", "weeks"]),
+    })
+    .refine((interval) => intervalMs(interval) <= INTERVAL_MS_MAX, {
+      path: ["value"],
+      error: "must come to at most 100 years of 365 days",
+    }),
+  timezone: z.string().refine((name) => canonicalTimeZone(name) !== undefined, {
+    error: "must be an IANA time zone such as Europe/Paris or UTC",
+  }),
+});
+
 const scheduleTrigger = z
   .looseObject({
     type: z.literal("schedule"),
     /** Five fields, in the trigger's time zone. */
-    cron: z.string().superRefine(checkCron).optional(),
-    interval: z
-      .looseObject({
-        value: z.int().min(1).max(1_000_000),
-        unit: z.enum(["minutes", "hours", "days", "weeks"]),
-      })
-      .optional(),
-    timezone: z
-      .string()
-      .refine(isTimeZone, { error: "must be an IANA time zone such as Europe/Paris or UTC" })
-      .default("UTC"),
+    cron: scheduleTimes.shape.cron.optional(),
+    interval: scheduleTimes.shape.interval.optional(),
+    timezone: scheduleTimes.shape.timezone.default("UTC"),
     enabled: z.boolean().default(true),
     /** Given to every run that the schedule starts, beside scheduledAt and scheduleId. */
     input: z.record(z.string(), z.unknown()).optional(),
@@ -59,15 +73,4 @@ export type CompiledTrigger = z.output<typeof triggerSchema>;
 function checkCron(text: string, context: z.RefinementCtx): void {
   const result = parseCron(text);
   if (!result.ok) context.addIssue({ code: "custom", message: result.message });
-}
-
-/** Intl also knows fixed offsets such as "+02:00", which no daylight saving time follows. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -44,7 +44,7 @@ const UNION_MESSAGE = "Invalid input";
 function flatten(issue: z.core.$ZodIssue, base: readonly string[]): Violation[] {
   const path = [...base, ...issue.path.map(String)];
   const speaking = issue.message === OR_TEMPLATE || issue.message === UNION_MESSAGE;
-  const plain = issue.code === "invalid_union" && speaking ? issue.errors[0] : undefined;
+  const plain = issue.code === "invalid_union" && speaking ? closestMember(issue) : undefined;
   if (plain === undefined) return [{ path, message: issue.message }];
   const violations = plain.flatMap((inner) => flatten(inner, path));
   if (issue.message === UNION_MESSAGE) return violations;
@@ -53,6 +53,14 @@ function flatten(issue: z.core.$ZodIssue, base: readonly string[]): Violation[] 
       ? { path: where, message }
       : { path: where, message: `${message}${OR_TEMPLATE}` },
   );
+}
+
+/** The plain form; of a union without a message of its own the member that takes such a value. */
+function closestMember({ errors, message }: z.core.$ZodIssueInvalidUnion) {
+  if (message !== UNION_MESSAGE) return errors[0];
+  const isOtherKind = (issue: z.core.$ZodIssue) =>
+    issue.code === "invalid_type" && issue.path.length === 0;
+  return errors.find((issues) => !issues.some(isOtherKind)) ?? errors[0];
 }
 
 /** "a", "b" or "c". */

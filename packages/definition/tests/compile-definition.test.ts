@@ -49,7 +49,7 @@ describe("defaults", () => {
   it("a step's own retry replaces the workflow's", () => {
     const { steps } = compileDefinition({
       trigger,
-      steps: [mappingStep("a", 1), mappingStep("b", 1, { retry: { maxAttempts: 1 } })],
+      steps: [httpStep("a"), httpStep("b", { retry: { maxAttempts: 1 } })],
       settings: { retry: { maxAttempts: 5, backoff: "fixed" } },
     });
     expect(steps.map((step) => [step.retry?.maxAttempts, step.retry?.backoff])).toEqual([

@@ -1,54 +1,70 @@
 import { describe, expect, it } from "@jest/globals";
-import { parseCron } from "../src/index.ts";
+import { nextFirings, parseCron } from "../src/index.ts";
 
-function parse(text: string) {
-  const result = parseCron(text);
-  if (!result.ok) throw new Error(result.message);
-  return result.pattern;
+/** The next firings in UTC after 2026-01-01T00:00Z, which is a Thursday, without their `:00.000Z`. */
+function firings(cron: string, count: number): string[] {
+  const after = new Date("2026-01-01T00:00:00Z");
+  return nextFirings({ cron, timezone: "UTC" }, after, count).map((firing) =>
+    firing.toISOString().slice(0, 16),
+  );
 }
 
-const range = (from: number, to: number, step = 1) =>
-  Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
+const MINUTES = (cron: string, count: number) =>
+  firings(`${cron} * * * *`, count).map((time) => time.slice(11));
+const DAYS = (days: string, count: number) =>
+  firings(`0 0 ${days}`, count).map((time) => time.slice(0, 10));
+
+describe("minutes", () => {
+  it.each<[string, string[]]>([
+    ["*", ["00:01", "00:02", "00:03"]],
+    ["5", ["00:05", "01:05"]],
+    ["5,1,5", ["00:01", "00:05", "01:01"]],
+    ["10-12", ["00:10", "00:11", "00:12", "01:10"]],
+    ["*/20", ["00:20", "00:40", "01:00"]],
+    ["10-30/10", ["00:10", "00:20", "00:30", "01:10"]],
+    ["50/5", ["00:50", "00:55", "01:50"]],
+    ["1-2,58-59", ["00:01", "00:02", "00:58", "00:59"]],
+  ])("%s", (field, expected) => {
+    expect(MINUTES(field, expected.length)).toEqual(expected);
+  });
+});
+
+describe("days", () => {
+  it.each<[string, string[]]>([
+    ["* * 7", ["2026-01-04", "2026-01-11"]],
+    ["* * MON-FRI", ["2026-01-02", "2026-01-05", "2026-01-06"]],
+    ["* * FRI-SUN", ["2026-01-02", "2026-01-03", "2026-01-04", "2026-01-09"]],
+    ["* * 5-7", ["2026-01-02", "2026-01-03", "2026-01-04", "2026-01-09"]],
+    ["* * sun,Wed", ["2026-01-04", "2026-01-07"]],
+    ["* * */2", ["2026-01-03", "2026-01-04", "2026-01-06", "2026-01-08"]],
+    ["1 jan,DEC *", ["2026-12-01", "2027-01-01"]],
+    ["31 * *", ["2026-01-31", "2026-03-31", "2026-05-31"]],
+    ["29 2 *", ["2028-02-29", "2032-02-29"]],
+    ["29 2 1", ["2026-02-02", "2026-02-09"]],
+  ])("%s", (fields, expected) => {
+    expect(DAYS(fields, expected.length)).toEqual(expected);
+  });
+
+  it("either day counts where both fields are restricted", () => {
+    expect(DAYS("13 * FRI", 4)).toEqual(["2026-01-02", "2026-01-09", "2026-01-13", "2026-01-16"]);
+  });
+
+  it("both have to fit where one begins with a star", () => {
+    expect(DAYS("*/2 * MON", 3)).toEqual(["2026-01-05", "2026-01-19", "2026-02-09"]);
+    expect(DAYS("13 * */5", 3)).toEqual(["2026-02-13", "2026-03-13", "2026-09-13"]);
+  });
+});
 
 describe("parseCron", () => {
-  it.each<[string, number[]]>([
-    ["*", range(0, 59)],
-    ["5", [5]],
-    ["5,1,5", [1, 5]],
-    ["10-12", [10, 11, 12]],
-    ["*/20", [0, 20, 40]],
-    ["10-30/10", [10, 20, 30]],
-    ["50/5", [50, 55]],
-    ["0-2,58-59", [0, 1, 2, 58, 59]],
-  ])("minute %s", (field, expected) => {
-    expect([...parse(`${field} * * * *`).minutes].toSorted((a, b) => a - b)).toEqual(expected);
-  });
-
-  it.each<[string, number[]]>([
-    ["*", range(0, 6)],
-    ["7", [0]],
-    ["MON-FRI", range(1, 5)],
-    ["FRI-SUN", [0, 5, 6]],
-    ["5-7", [0, 5, 6]],
-    ["sun,Wed", [0, 3]],
-    ["*/2", [0, 2, 4, 6]],
-  ])("day of week %s", (field, expected) => {
-    expect([...parse(`* * * * ${field}`).daysOfWeek].toSorted((a, b) => a - b)).toEqual(expected);
-  });
-
-  it("months have names", () => {
-    expect([...parse("0 0 1 jan,DEC *").months]).toEqual([1, 12]);
-  });
-
-  it("either day counts only where both are restricted", () => {
-    expect(parse("0 0 1 * MON").matchesEitherDay).toBe(true);
-    expect(parse("0 0 1 * *").matchesEitherDay).toBe(false);
-    expect(parse("0 0 * * MON").matchesEitherDay).toBe(false);
-  });
-
-  it.each(["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 30-31 FEB *"])("%s never fires", (text) => {
-    expect(parseCron(text)).toEqual({ ok: false, message: expect.stringContaining("never fires") });
-  });
+  it.each(["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 30-31 FEB *", "0 0 30 2 */2"])(
+    "%s never fires",
+    (text) => {
+      expect(parseCron(text)).toEqual({
+        ok: false,
+        message: expect.stringContaining("never fires"),
+      });
+    },
+  );
 
   it.each(["0 0 29 2 *", "0 0 31 2,3 *", "0 0 30 2 MON", "  0   0 31 12 *  "])(
     "%s fires",
@@ -58,29 +74,42 @@ describe("parseCron", () => {
   );
 
   it.each([
-    "",
-    "* * * *",
-    "* * * * * *",
-    "60 * * * *",
-    "* 24 * * *",
-    "* * 0 * *",
-    "* * 32 * *",
-    "* * * 13 *",
-    "* * * * 8",
-    "*/0 * * * *",
-    "5-1 * * * *",
-    "a * * * *",
-    "* * * FOO *",
-    "1,, * * * *",
-    "-1 * * * *",
-    "1.5 * * * *",
-    "@daily",
-    "* * L * *",
-    "* * * * MON#1",
-    "* * ? * *",
-    "JAN * * * *",
-    "1".repeat(300),
-  ])("%j is refused", (text) => {
-    expect(parseCron(text).ok).toBe(false);
+    ["60 * * * *", "the minute field", '"60"'],
+    ["* 24 * * *", "the hour field", '"24"'],
+    ["* * 0 * *", "the day of month field", '"0"'],
+    ["* * 32 * *", "the day of month field", '"32"'],
+    ["* * * 13 *", "the month field", '"13"'],
+    ["* * * * 8", "the day of week field", '"8"'],
+    ["*/0 * * * *", "the minute field", '"*/0"'],
+    ["* */25 * * *", "the hour field", '"*/25"'],
+    ["1,5-1 * * * *", "the minute field", '"5-1"'],
+    ["a * * * *", "the minute field", '"a"'],
+    ["* * * FOO *", "the month field", '"FOO"'],
+    ["1,, * * * *", "the minute field", '""'],
+    ["-1 * * * *", "the minute field", '"-1"'],
+    ["/5 * * * *", "the minute field", '"/5"'],
+    ["1.5 * * * *", "the minute field", '"1.5"'],
+    ["* * L * *", "the day of month field", '"L"'],
+    ["* * 15W * *", "the day of month field", '"15W"'],
+    ["* * * * FRIL", "the day of week field", '"FRIL"'],
+    ["* * * * MON#1", "the day of week field", '"MON#1"'],
+    ["* * * * +MON", "the day of week field", '"+MON"'],
+    ["* * ? * *", "the day of month field", '"?"'],
+    ["JAN * * * *", "the minute field", '"JAN"'],
+    ["* * * MON *", "the month field", '"MON"'],
+  ])("%s is refused with the name of the field", (text, field, part) => {
+    const result = parseCron(text);
+    if (result.ok) throw new Error("accepted");
+    expect(result.message).toContain(`${field} can't be ${part}: use *`);
   });
+
+  it.each(["", "* * * *", "* * * * * *", "0 * * * * * 2030", "@daily", "1".repeat(300)])(
+    "%j is refused: five fields",
+    (text) => {
+      expect(parseCron(text)).toEqual({
+        ok: false,
+        message: expect.stringContaining("must have five fields"),
+      });
+    },
+  );
 });

@@ -17,6 +17,41 @@ export function mappingStep(id: string, mapping: unknown, over: object = {}): ob
   return { id, type: "transform", name: id, config: { mapping }, ...over };
 }
 
+/** A step of any type that is named after its id. */
+export function step(type: string, id: string, config: object, over: object = {}): object {
+  return { id, type, name: id, config, ...over };
+}
+
+/** A loop over the items of a template, or over what `config` says. */
+export function loopStep(
+  id: string,
+  steps: object[],
+  config: object = { items: "{{input.list}}" },
+): object {
+  return step("loop", id, { ...config, steps });
+}
+
+/** A parallel step with a branch for each list of steps, named b0, b1, …. */
+export function parallelStep(id: string, branches: object[][]): object {
+  return step("parallel", id, {
+    branches: branches.map((steps, index) => ({ id: `b${index}`, steps })),
+  });
+}
+
+/** A parallel step over the items of an array. */
+export function forEachStep(
+  id: string,
+  steps: object[],
+  forEach: unknown = "{{input.list}}",
+): object {
+  return step("parallel", id, { forEach, steps });
+}
+
+/** An action step. */
+export function actionStep(id: string, action: string, config: object): object {
+  return step("action", id, config, { action });
+}
+
 /** A condition with a branch for each list of steps, named b0, b1, …, all taken when true. */
 export function conditionStep(id: string, branches: object[][], elseSteps?: object[]): object {
   return {

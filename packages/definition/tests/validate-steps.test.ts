@@ -17,17 +17,17 @@ describe("steps", () => {
     [[httpStep("a", { type: undefined })], "steps.0.type: is required and must be a string"],
     [
       [httpStep("a", { type: "teleport" })],
-      'steps.0.type: is not a known step type; it must be "action", "transform", "condition" or "delay"',
+      'steps.0.type: is not a known step type; it must be "action", "email", "transform", "condition", "parallel", "loop", "agent", "delay", "approval" or "workflow"',
     ],
     [[httpStep("a", { config: undefined })], "steps.0.config: is required and must be an object"],
     [[httpStep("a", { config: [] })], "steps.0.config: must be an object, not an array"],
     [
       [httpStep("a", { action: undefined })],
-      'steps.0.action: is required for a step of type action: "http.request"',
+      'steps.0.action: is required for a step of type action: "http.request", "table.query"',
     ],
     [
       [httpStep("a", { action: "http.post" })],
-      'steps.0.action: is not a known action; it must be "http.request"',
+      'steps.0.action: is not a known action; it must be "http.request", "table.query"',
     ],
     [[httpStep("a", { timeoutMs: -1 })], "steps.0.timeoutMs: must be at least 1"],
     [

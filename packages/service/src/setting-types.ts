@@ -73,12 +73,20 @@ export function millisecondsList() {
   });
 }
 
-/** Random bytes of an exact length in base64. */
-export function base64Bytes(length: number) {
-  return setting(`${length} bytes in base64`, (value) => {
-    const bytes = Buffer.from(value, "base64");
-    return bytes.length === length ? bytes : undefined;
+/** Keys of an exact length in base64 (or base64url), separated by commas. */
+export function base64Keys(byteLength: number) {
+  return setting(`keys of ${byteLength} bytes in base64, separated by commas`, (value) => {
+    const keys = value.split(",").map((item) => readBase64(item.trim(), byteLength));
+    return keys.every((key) => key !== undefined) ? keys : undefined;
   });
+}
+
+/** Buffer.from skips over what is no base64, which would make a mistyped key another one. */
+function readBase64(text: string, byteLength: number): Buffer | undefined {
+  const bytes = Buffer.from(text, "base64");
+  const canonical = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
+  const isExact = bytes.toString("base64").replace(/=+$/, "") === canonical;
+  return isExact && bytes.length === byteLength ? bytes : undefined;
 }
 
 /** A key in PEM, or the base64 of its PEM, which survives tools that do not keep line breaks. */

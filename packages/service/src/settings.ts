@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import {
-  base64Bytes,
+  base64Keys,
   flag,
   grpcAddress,
   millisecondsList,
@@ -115,9 +115,11 @@ export const SETTINGS = {
   WEBHOOK_REQUIRE_SIGNATURE: flag()
     .default(false)
     .describe("Refuses inbound webhooks that cannot be verified."),
-  SECRETS_KEK: base64Bytes(32)
+  SECRETS_KEK: base64Keys(32)
     .optional()
-    .describe("Key that encrypts stored secrets; npm start makes its own, else it is required."),
+    .describe(
+      "Encrypts stored secrets; several separated by commas: the first encrypts, all decrypt. npm start makes its own, else it is required.",
+    ),
 
   NANGO_BASE_URL: url("http", "https").optional().describe("Address of the OAuth broker's API."),
   NANGO_SECRET_KEY: text().optional().describe("Secret key for the OAuth broker's API."),

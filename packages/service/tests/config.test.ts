@@ -44,6 +44,7 @@ describe("settings that are set", () => {
     .toString();
   const base64Pem = Buffer.from(pem).toString("base64");
   const kek = Buffer.alloc(32, 7);
+  const other = Buffer.alloc(32, 0xfb);
 
   it.each<[SettingName, string, unknown]>([
     ["PORT", "80", 80],
@@ -53,7 +54,8 @@ describe("settings that are set", () => {
     ["OUTBOUND_ALLOW_PRIVATE", "1", true],
     ["WEBHOOK_REQUIRE_SIGNATURE", "0", false],
     ["DELIVERY_RETRY_DELAYS_MS", "1, 20,300", [1, 20, 300]],
-    ["SECRETS_KEK", kek.toString("base64"), kek],
+    ["SECRETS_KEK", kek.toString("base64"), [kek]],
+    ["SECRETS_KEK", `${kek.toString("base64url")}, ${other.toString("base64")}`, [kek, other]],
     ["DATABASE_URL", "postgres://u:p@db:5432/w", "postgres://u:p@db:5432/w"],
     ["NANGO_BASE_URL", "https://broker.example/", "https://broker.example"],
     ["RUNS_GRPC_ADDR", "unix:/run/runs.sock", "unix:/run/runs.sock"],
@@ -76,6 +78,9 @@ describe("settings that are set", () => {
     ["OUTBOUND_ALLOW_PRIVATE", "yes"],
     ["DELIVERY_RETRY_DELAYS_MS", "10,,20"],
     ["SECRETS_KEK", "c2hvcnQ="],
+    ["SECRETS_KEK", `${kek.toString("base64")},c2hvcnQ=`],
+    ["SECRETS_KEK", `!${kek.toString("base64")}`],
+    ["SECRETS_KEK", `${kek.toString("base64")},`],
     ["DATABASE_URL", "mysql://db/w"],
     ["DATABASE_URL", "db"],
     ["RUNS_GRPC_ADDR", "50052"],

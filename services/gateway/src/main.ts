@@ -25,6 +25,7 @@ async function start() {
       databasePoolSize: config.DATABASE_POOL_SIZE,
       workflowsGrpcAddress: config.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress: config.RUNS_GRPC_ADDR,
+      integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
       tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
       grpcTls: await loadTls({
         certFile: config.GRPC_TLS_CERT_FILE,

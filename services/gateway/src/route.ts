@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
+import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
@@ -16,6 +17,7 @@ import type { StartBatcher } from "./start-batcher.ts";
 export interface Backends {
   readonly workflows: RpcClient<WorkflowsServiceService>;
   readonly runs: RpcClient<RunsServiceService>;
+  readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;
 }

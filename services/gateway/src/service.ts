@@ -1,5 +1,6 @@
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
@@ -28,6 +29,7 @@ export interface GatewayServiceOptions {
   port: number;
   workflowsGrpcAddress: string;
   runsGrpcAddress: string;
+  integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
@@ -115,7 +117,12 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends
   scope.defer(() => workflows.close());
   const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
   scope.defer(() => runs.close());
-  return { workflows, runs, starts: createStartBatcher(runs) };
+  const secrets = createRpcClient(SecretsServiceService, {
+    ...common,
+    address: options.integrationsGrpcAddress,
+  });
+  scope.defer(() => secrets.close());
+  return { workflows, runs, secrets, starts: createStartBatcher(runs) };
 }
 
 export { ROUTES } from "./routes/index.ts";

@@ -4,15 +4,27 @@ import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
 const settings = pickSettings(
+  "DATABASE_URL",
+  "DATABASE_POOL_SIZE",
+  "NATS_URL",
+  "SECRETS_KEK",
+  "SMTP_URL",
+  "EMAIL_FROM",
   "INTEGRATIONS_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
-).required({ INTERNAL_TOKEN_PUBLIC_KEYS: true });
+  "METRICS_PORT",
+).required({
+  DATABASE_URL: true,
+  NATS_URL: true,
+  SECRETS_KEK: true,
+  INTERNAL_TOKEN_PUBLIC_KEYS: true,
+});
 
-/** The settings of a integrations service that runs as a process of its own. */
+/** The settings of an integrations service that runs as a process of its own. */
 export type IntegrationsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */

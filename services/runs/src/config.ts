@@ -8,9 +8,11 @@ const settings = pickSettings(
   "NATS_URL",
   "TASK_RUNTIME",
   "RUNS_GRPC_ADDR",
+  "INTEGRATIONS_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "OUTBOUND_ALLOW_PRIVATE",
   "RUNS_ROLE",
@@ -18,7 +20,12 @@ const settings = pickSettings(
   "WORKER_CONCURRENCY",
   "LOG_LEVEL",
   "METRICS_PORT",
-).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
+).required({
+  DATABASE_URL: true,
+  NATS_URL: true,
+  INTERNAL_TOKEN_PRIVATE_KEY: true,
+  INTERNAL_TOKEN_PUBLIC_KEYS: true,
+});
 
 /** The settings of a runs service that is a process of its own. */
 export type RunsConfig = z.output<typeof settings>;

@@ -1,5 +1,5 @@
 import { createNatsEventBus } from "@workflow/events";
-import { loadTls, readVerificationKey } from "@workflow/rpc";
+import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -8,6 +8,7 @@ import {
   startMetricsServer,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
+import { createSecretsClient } from "./secrets/resolve-secrets.ts";
 import { startRunsService } from "./service.ts";
 
 async function start() {
@@ -20,18 +21,26 @@ async function start() {
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
     scope.defer(() => bus.close());
+    const tls = await loadTls({
+      certFile: config.GRPC_TLS_CERT_FILE,
+      keyFile: config.GRPC_TLS_KEY_FILE,
+      caFile: config.GRPC_TLS_CA_FILE,
+    });
+    const secrets = createSecretsClient({
+      address: config.INTEGRATIONS_GRPC_ADDR,
+      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
+      tls,
+    });
+    scope.defer(() => secrets.close());
     const service = await startRunsService({
       role: config.RUNS_ROLE,
       databaseUrl: config.DATABASE_URL,
       databasePoolSize: config.DATABASE_POOL_SIZE,
       grpcAddress: config.RUNS_GRPC_ADDR,
       tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
-      tls: await loadTls({
-        certFile: config.GRPC_TLS_CERT_FILE,
-        keyFile: config.GRPC_TLS_KEY_FILE,
-        caFile: config.GRPC_TLS_CA_FILE,
-      }),
+      tls,
       bus,
+      secrets,
       outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: config.WORKER_CONCURRENCY,
       leaseMs: config.RUNS_LEASE_MS,

@@ -4,6 +4,7 @@ import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { createSafeHttpClient } from "@workflow/http-client";
+import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
@@ -15,17 +16,40 @@ import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
 import { createDeploymentCache } from "./engine/deployment-cache.ts";
 import type { DeploymentCache } from "./engine/deployment-cache.ts";
+import type { EndHook } from "./engine/end-hooks.ts";
+import { createApprovalDesk } from "./engine/approval-desk.ts";
+import { createChildRuns } from "./engine/child-runs.ts";
+import { releaseSlots } from "./concurrency/release-slots.ts";
+import { runUpkeep } from "./engine/upkeep.ts";
+import { wakeParents } from "./engine/wake-parents.ts";
+import { createWakeUps } from "./engine/wake-ups.ts";
+import type { WakeUps } from "./engine/wake-ups.ts";
+import { NO_EMAIL } from "./email/no-email.ts";
+import type { EmailClient } from "./email/send-email-client.ts";
+import { NO_SECRETS } from "./secrets/no-secrets.ts";
+import { cancelWaitedChildren } from "./operations/cancel-children.ts";
+import { cancelRuns } from "./operations/cancel-runs.ts";
 import { createEndedRuns, ENDED_CHANNEL } from "./engine/ended-runs.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
 import { createRunStarter } from "./engine/run-starter.ts";
 import { startRunWorker } from "./engine/run-worker.ts";
 import { createExpressionPool } from "./expressions/expression-pool.ts";
+import { createRunWatcher } from "./operations/run-watcher.ts";
+import type { RunWatcher } from "./operations/run-watcher.ts";
+import { bulkRuns } from "./rpc/bulk-runs.ts";
 import { cancelRun } from "./rpc/cancel-run.ts";
+import { decideApproval } from "./rpc/decide-approval.ts";
 import { getRun } from "./rpc/get-run.ts";
+import { listApprovals } from "./rpc/list-approvals.ts";
+import { listRunApprovals } from "./rpc/list-run-approvals.ts";
 import { listRuns } from "./rpc/list-runs.ts";
 import { putDeployment } from "./rpc/put-deployment.ts";
+import { restartRun } from "./rpc/restart-run.ts";
+import { retryRun } from "./rpc/retry-run.ts";
 import { startRun } from "./rpc/start-run.ts";
 import { startRuns } from "./rpc/start-runs.ts";
+import { watchRun } from "./rpc/watch-run.ts";
+import type { SecretsClient } from "./secrets/resolve-secrets.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
 import type { TaskRuntime } from "./task-runtime/port.ts";
@@ -47,6 +71,10 @@ export interface RunsServiceOptions {
   tls?: RpcTls | undefined;
   /** Where run lifecycle events are published. */
   bus: EventBus;
+  /** Where workers get the secrets that templates name; without it none exist. */
+  secrets?: SecretsClient | undefined;
+  /** The way out for e-mail; without it none can be sent. */
+  email?: EmailClient | undefined;
   /** Lets steps call http and private addresses; for development and tests. */
   outboundAllowPrivate: boolean;
   /** Runs that this process executes at the same time. */
@@ -70,6 +98,8 @@ const DATABASE_ROLE = "workflow_runs";
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const KEYS_INTERVAL_MS = 60_000;
 const KEYS_BATCH = 5_000;
+/** How long a change of a watched run may go unnoticed. */
+const WATCH_INTERVAL_MS = 250;
 
 /** The parts that API and worker have in common. */
 interface Parts {
@@ -77,6 +107,8 @@ interface Parts {
   runtime: TaskRuntime;
   deployments: DeploymentCache;
   endedRuns: EndedRuns;
+  endHooks: readonly EndHook[];
+  wakeUps: WakeUps;
   onEvents: () => void;
 }
 
@@ -124,8 +156,10 @@ async function openParts(options: RunsServiceOptions, scope: Scope): Promise<Par
   return {
     database,
     runtime,
+    wakeUps: createWakeUps({ database, runtime, logger }),
     deployments: createDeploymentCache(database, logger),
     endedRuns: createEndedRuns(),
+    endHooks: [releaseSlots, wakeParents],
     onEvents: () => relay.wake(),
   };
 }
@@ -135,24 +169,55 @@ async function startWorker(options: RunsServiceOptions, parts: Parts, scope: Sco
   scope.defer(() => http.close());
   const expressions = createExpressionPool();
   scope.defer(() => expressions.close());
+  const { database, deployments, runtime, onEvents } = parts;
   const worker = await startRunWorker({
     ...parts,
-    http,
-    expressions,
+    effects: {
+      http,
+      expressions,
+      email: options.email ?? NO_EMAIL,
+      approvals: createApprovalDesk(database, onEvents),
+      children: createChildRuns({
+        database,
+        deployments,
+        runtime,
+        cancelRun: async (runId) => {
+          const cancelled = await cancelRuns(parts, [runId], null);
+          await cancelWaitedChildren(parts, cancelled);
+        },
+      }),
+    },
+    secrets: options.secrets ?? NO_SECRETS,
+    cancelChildrenOf: (runIds) => {
+      cancelWaitedChildren(parts, runIds).catch((error: unknown) => {
+        options.logger.warn({ err: error }, "could not cancel the children of ended runs");
+      });
+    },
     logger: options.logger,
     concurrency: options.workerConcurrency,
   });
   scope.defer(() => worker.stop());
+  const stopping = new AbortController();
+  const upkeep = runUpkeep({ ...parts, logger: options.logger }, stopping.signal);
+  scope.defer(() => {
+    stopping.abort();
+    return upkeep;
+  });
 }
 
 async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope): Promise<string> {
   const { database, endedRuns } = parts;
   const { databaseUrl, logger } = options;
+  const watching = startWatching(database, logger, scope);
   const subscription = await listen({
     connectionUri: databaseUrl,
     role: DATABASE_ROLE,
     channels: [ENDED_CHANNEL],
-    onNotification: (_channel, payload) => endedRuns.announce(payload.split(",")),
+    onNotification: (_channel, payload) => {
+      const runIds = payload.split(",");
+      endedRuns.announce(runIds);
+      if (watching.watcher.watches(runIds)) watching.look();
+    },
     onReconnect: () => endedRuns.recheck(),
     onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
   });
@@ -175,6 +240,7 @@ async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope)
     ...parts,
     cursors: createCursorCodec(await getCursorKey(database)),
     starter: createRunStarter(parts),
+    watcher: watching.watcher,
   };
   const server = createRpcServer({
     logger,
@@ -193,9 +259,44 @@ async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope)
     getRun: getRun(context),
     listRuns: listRuns(context),
     cancelRun: cancelRun(context),
+    retryRun: retryRun(context),
+    restartRun: restartRun(context),
+    bulkRuns: bulkRuns(context),
+    watchRun: watchRun(context),
+  });
+  server.add(ApprovalsServiceService, {
+    listRunApprovals: listRunApprovals(context),
+    listApprovals: listApprovals(context),
+    decideApproval: decideApproval(context),
   });
   server.add(DeploymentsServiceService, { putDeployment: putDeployment(context) });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);
   return bound.address;
 }
+
+function startWatching(
+  database: Database,
+  logger: Logger,
+  scope: Scope,
+): { watcher: RunWatcher; look: () => void } {
+  const stopping = new AbortController();
+  let look = (): void => {};
+  const watcher = createRunWatcher(database, () => look());
+  const looking = loop({
+    name: "watch-runs",
+    signal: stopping.signal,
+    intervalMs: WATCH_INTERVAL_MS,
+    logger,
+    run: () => watcher.poll(),
+  });
+  look = looking.wake;
+  scope.defer(() => {
+    stopping.abort();
+    return looking.done;
+  });
+  return { watcher, look };
+}
+
+export { createSecretsClient } from "./secrets/resolve-secrets.ts";
+export type { SecretsClient } from "./secrets/resolve-secrets.ts";

@@ -6,6 +6,7 @@ import type { z } from "zod";
 const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
+  "NATS_URL",
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
@@ -17,6 +18,7 @@ const settings = pickSettings(
   "METRICS_PORT",
 ).required({
   DATABASE_URL: true,
+  NATS_URL: true,
   INTERNAL_TOKEN_PRIVATE_KEY: true,
   INTERNAL_TOKEN_PUBLIC_KEYS: true,
 });

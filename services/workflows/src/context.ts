@@ -6,4 +6,6 @@ export interface ServiceContext {
   database: Database;
   cursors: CursorCodec;
   handOver: HandOver;
+  /** To be called after commits that put events into the outbox. */
+  onEvents: () => void;
 }

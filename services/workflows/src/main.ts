@@ -1,3 +1,4 @@
+import { createNatsEventBus } from "@workflow/events";
 import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
 import {
   createLogger,
@@ -18,9 +19,12 @@ async function start() {
   const config = readConfig(process.env);
   const scope = createScope();
   return scope.guard(async () => {
+    const logger = createLogger({ name: "workflows", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
     const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
     scope.defer(() => metrics?.close());
+    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "workflows", logger });
+    scope.defer(() => bus.close());
     const service = await startWorkflowsService({
       databaseUrl: config.DATABASE_URL,
       databasePoolSize: config.DATABASE_POOL_SIZE,
@@ -29,7 +33,8 @@ async function start() {
       tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
       tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
       grpcTls: await loadTls(config.tlsFiles),
-      logger: createLogger({ name: "workflows", level: config.LOG_LEVEL }),
+      bus,
+      logger,
       metricsRegistry,
     });
     scope.defer(() => service.stop());

@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { createOutboxRelay } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import {
@@ -38,6 +40,8 @@ export interface WorkflowsServiceOptions {
   tokenPublicKeys: readonly VerificationKey[];
   /** Signs the tokens that the service shows to the runs service. */
   tokenSigner: TokenSigner;
+  /** Where the service's events are published. */
+  bus: EventBus;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
@@ -77,6 +81,14 @@ export async function startWorkflowsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    const relay = createOutboxRelay({
+      database,
+      schema: "workflows",
+      stream: "workflows",
+      bus: options.bus,
+      logger,
+    });
+    scope.defer(() => relay.stop());
     const cursors = createCursorCodec(await getCursorKey(database));
     const deployments = createRpcClient(DeploymentsServiceService, {
       address: options.runsGrpcAddress,
@@ -86,7 +98,10 @@ export async function startWorkflowsService(
     scope.defer(() => deployments.close());
     const repair = startRepair({ database, deployments }, logger, scope);
     const handOver = createHandOver({ database, deployments }, () => repair.wake());
-    const server = createServer({ database, cursors, handOver }, options);
+    const server = createServer(
+      { database, cursors, handOver, onEvents: () => relay.wake() },
+      options,
+    );
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);

@@ -4,6 +4,7 @@ import { createCompanyCommand } from "./create-company.ts";
 import { createUserCommand } from "./create-user.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mintTokenCommand } from "./mint-token.ts";
+import { rotateKekCommand } from "./rotate-kek.ts";
 
 /** Every admin command by name (D54). */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map([
@@ -12,4 +13,5 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["create-api-key", createApiKeyCommand],
   ["mint-token", mintTokenCommand],
   ["migrate", migrateCommand],
+  ["rotate-kek", rotateKekCommand],
 ]);

@@ -13,17 +13,18 @@ const POLL_MS = 100;
 /** For a system that is just starting or stopping, or another admin command. */
 const WAIT_MS = 60_000;
 
-/** Runs work on the gateway's database of the system. */
+/** Runs work on the system's database, as the role of the gateway or of another service. */
 export async function withDatabase<Result>(
   settings: AdminSettings,
   work: (database: Database) => Promise<Result>,
+  role = "workflow_gateway",
 ): Promise<Result> {
   return withPostgres(settings, async (connectionUri) => {
     await assertMigrated(connectionUri);
     const database = await openDatabase({
       connectionUri,
-      role: "workflow_gateway",
-      maxConnections: 1,
+      role,
+      maxConnections: 2,
       applicationName: "admin",
     });
     try {

@@ -2,7 +2,12 @@ import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const schema = pickSettings("DATA_DIR", "DATABASE_URL", "INTERNAL_TOKEN_PRIVATE_KEY");
+const schema = pickSettings(
+  "DATA_DIR",
+  "DATABASE_URL",
+  "INTERNAL_TOKEN_PRIVATE_KEY",
+  "SECRETS_KEK",
+);
 
 /** Which system an admin command is about. */
 export type AdminSettings = z.output<typeof schema>;

@@ -34,20 +34,42 @@ const auth = z.discriminatedUnion(
 /** One HTTP request (D17). Header and query values that are null are left out. */
 export const httpRequest: ActionDefinition = {
   id: "http.request",
+  title: "HTTP request",
+  description:
+    "Sends an HTTP request to a public host. A status other than the successful ones fails the step.",
+  outputs: ["status", "headers", "body"],
   inputs: z.looseObject({
-    method: templatable(z.enum(HTTP_METHODS)),
-    url: z.string().refine(isPossibleUrl, {
-      error: "must be an absolute http or https URL, or contain a template",
-    }),
-    headers: templatable(z.record(z.string(), scalar)).optional(),
-    query: templatable(z.record(z.string(), z.union([scalar, z.array(scalar)]))).optional(),
-    /** Any JSON value; an object is sent as JSON, a string as it is. */
-    body: z.unknown().optional(),
-    auth: templatable(auth).optional(),
-    timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX)).optional(),
-    /** Statuses that count as success, one by one or as a class ("2xx", the default). */
-    successStatuses: templatable(z.array(templatable(successStatus)).min(1)).optional(),
-    followRedirects: templatable(z.int().min(0).max(REDIRECTS_MAX)).optional(),
+    method: templatable(z.enum(HTTP_METHODS)).meta({ description: "The method" }),
+    url: z
+      .string()
+      .refine(isPossibleUrl, {
+        error: "must be an absolute http or https URL, or contain a template",
+      })
+      .meta({ description: "An absolute http or https URL" }),
+    headers: templatable(z.record(z.string(), scalar))
+      .optional()
+      .meta({ description: "Headers by name" }),
+    query: templatable(z.record(z.string(), z.union([scalar, z.array(scalar)])))
+      .optional()
+      .meta({ description: "Query parameters by name, several values as an array" }),
+    body: z
+      .unknown()
+      .optional()
+      .meta({ description: "Any JSON value; a string is sent as it is, all else as JSON" }),
+    auth: templatable(auth)
+      .optional()
+      .meta({ description: "How the request says who sends it; none where it is not given" }),
+    timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
+      .optional()
+      .meta({ description: "How long the answer may take; 30000 where it is not given" }),
+    successStatuses: templatable(z.array(templatable(successStatus)).min(1))
+      .optional()
+      .meta({
+        description: "Statuses that count as success, one by one or as a class; 2xx by default",
+      }),
+    followRedirects: templatable(z.int().min(0).max(REDIRECTS_MAX))
+      .optional()
+      .meta({ description: "How many redirects are followed; 0 where it is not given" }),
   }),
 };
 

@@ -4,6 +4,7 @@ import { isJsonObject, ownProperty } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { idSchema } from "../step.ts";
+import { conditionConfig, stepList } from "./config-parts.ts";
 import type { StepType } from "./step-type.ts";
 
 /** The label of the steps that run when no branch holds; no branch may be called so. */
@@ -11,22 +12,17 @@ const ELSE = "else";
 /** The id of the one branch of the form if/then/else. */
 const THEN = "then";
 
-const steps = z
-  .array(z.unknown(), { error: "must be an array of steps" })
-  .meta({ description: "Steps" });
-const condition = z.unknown().meta({ description: "A condition" });
-
 const configSchema = z
   .looseObject({
     branches: z
-      .array(z.looseObject({ id: idSchema, when: condition, steps }))
+      .array(z.looseObject({ id: idSchema, when: conditionConfig, steps: stepList }))
       .min(1)
       .max(DEFINITION_LIMITS.branchesMax)
       .optional(),
-    if: condition.optional(),
+    if: conditionConfig.optional(),
     // oxlint-disable-next-line unicorn/no-thenable -- the key is part of the contract
-    then: steps.optional(),
-    else: steps.optional(),
+    then: stepList.optional(),
+    else: stepList.optional().meta({ description: "Steps that run when no branch is taken" }),
   })
   .refine((config) => (config.branches === undefined) !== (config.if === undefined), {
     error: "a condition has exactly one of branches and if (with then)",
@@ -39,7 +35,11 @@ const configSchema = z
 /** Takes the first branch that holds: `{branches, else?}` or `{if, then, else?}` (D17). */
 export const conditionStep: StepType = {
   type: "condition",
+  title: "Condition",
+  description:
+    "Takes the first branch whose condition holds: either branches, or if and then; with else for when none holds. The output is {branch}, the id of the branch taken (then and else are ids too).",
   configSchema,
+  inheritsRetry: false,
 
   check({ config }, stepPath, problems) {
     const configPath = [...stepPath, "config"];
@@ -58,16 +58,18 @@ export const conditionStep: StepType = {
   },
 
   blocks(config) {
+    const rest = { repeats: false, mayBeEmpty: true };
     const blocks = branchesOf(config).map((branch) => ({
       label: String(branch.id),
       path: branch.stepsPath,
       steps: branch.steps,
+      ...rest,
     }));
     if (config[ELSE] === undefined) return blocks;
-    return [...blocks, { label: ELSE, path: [ELSE], steps: config[ELSE] }];
+    return [...blocks, { label: ELSE, path: [ELSE], steps: config[ELSE], ...rest }];
   },
 
-  templateFields: (config) =>
+  templateFields: ({ config }) =>
     branchesOf(config).map((branch) => ({ path: branch.whenPath, value: branch.when })),
 
   compile({ config }, base, compileBlock) {

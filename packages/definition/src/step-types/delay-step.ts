@@ -8,13 +8,16 @@ import type { StepType } from "./step-type.ts";
 
 const configSchema = z
   .looseObject({
-    durationMs: templatable(z.int().min(0).max(DEFINITION_LIMITS.delayMsMax)).optional(),
+    durationMs: templatable(z.int().min(0).max(DEFINITION_LIMITS.delayMsMax))
+      .optional()
+      .meta({ description: "How long, in milliseconds" }),
     until: z
       .string()
       .refine((text) => text.includes("{{") || parseIsoTime(text) !== undefined, {
         error: "must be an ISO timestamp such as 2026-01-31T09:00:00Z, or a template",
       })
-      .optional(),
+      .optional()
+      .meta({ description: "Until when, an ISO timestamp; one without an offset is UTC" }),
   })
   .refine((config) => (config.durationMs === undefined) !== (config.until === undefined), {
     error: "a delay has exactly one of durationMs and until",
@@ -23,14 +26,18 @@ const configSchema = z
 /** Waits for a time or until an instant: `{durationMs}` or `{until}` (D17). */
 export const delayStep: StepType = {
   type: "delay",
+  title: "Delay",
+  description:
+    "Waits for a time or until a moment: exactly one of durationMs and until. The run is suspended meanwhile when it lasts over 5 seconds. The output is {resumedAt}.",
   configSchema,
+  inheritsRetry: false,
 
   check({ config }, stepPath, problems) {
     problems.parse(configSchema, config, [...stepPath, "config"]);
   },
 
   blocks: () => [],
-  templateFields: (config) => fieldsOf(config, ["durationMs", "until"]),
+  templateFields: ({ config }) => fieldsOf(config, ["durationMs", "until"]),
 
   compile({ config }, base) {
     const { durationMs, until } = config;

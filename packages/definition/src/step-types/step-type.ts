@@ -11,7 +11,7 @@ export interface TypedPart {
 }
 
 /** Compiles one list of nested steps; the label is the block's. */
-export type CompileBlock = (steps: unknown, label: string) => readonly CompiledStep[];
+export type CompileBlock = (steps: unknown, label: string | null) => readonly CompiledStep[];
 
 /**
  * Everything that is particular to one type of step. A new type is a file with one of these, a line
@@ -19,14 +19,19 @@ export type CompileBlock = (steps: unknown, label: string) => readonly CompiledS
  */
 export interface StepType {
   readonly type: string;
+  /** For people: a name, and what it does and returns. */
+  readonly title: string;
+  readonly description: string;
   /** The config's shape, also for export as JSON Schema; of an action its inputs come on top. */
   readonly configSchema: z.ZodType;
+  /** Whether it follows the workflow's retry policy: it does one thing outside, which may fail. */
+  readonly inheritsRetry: boolean;
   /** Adds what is wrong with the step, nested steps and template syntax excepted. */
   check(step: TypedPart, stepPath: readonly string[], problems: Problems): void;
   /** The lists of steps in the config; each is checked and counted like the top one. */
   blocks(config: JsonObject): NestedBlock[];
   /** The parts of the config in which templates are evaluated. */
-  templateFields(config: JsonObject): TemplateField[];
+  templateFields(step: TypedPart): TemplateField[];
   /** Compiles a step that passed `check`. */
   compile(step: TypedPart, base: CompiledStepBase, compileBlock: CompileBlock): CompiledStep;
 }

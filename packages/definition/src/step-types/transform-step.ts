@@ -3,17 +3,26 @@ import { z } from "zod";
 import { isJsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { fieldsOf } from "../step.ts";
-import { compileTemplates } from "../template.ts";
+import { compileOptional, compileTemplates } from "../template.ts";
 import type { StepType } from "./step-type.ts";
 
 const configSchema = z
   .looseObject({
-    /** The result, with templates. */
-    mapping: z.unknown().optional(),
-    /** JSONata; braces in it are JSONata's own, so templates are not evaluated here. */
-    expression: z.string().min(1).max(DEFINITION_LIMITS.expressionCharsMax).optional(),
-    /** What the expression sees. */
-    input: z.unknown().optional(),
+    mapping: z
+      .unknown()
+      .optional()
+      .meta({ description: "Any JSON value with templates: the result" }),
+    // Braces in JSONata are its own.
+    expression: z
+      .string()
+      .min(1)
+      .max(DEFINITION_LIMITS.expressionCharsMax)
+      .optional()
+      .meta({ description: "JSONata; templates are not evaluated in it" }),
+    input: z.unknown().optional().meta({
+      description:
+        "What the expression sees; where none is given, {input, steps, trigger, run, loop}",
+    }),
   })
   .refine((config) => (config.mapping === undefined) !== (config.expression === undefined), {
     error: "a transform has exactly one of mapping and expression",
@@ -22,7 +31,11 @@ const configSchema = z
 /** Pure computation: `{mapping}` or `{expression, input?}` (D17). */
 export const transformStep: StepType = {
   type: "transform",
+  title: "Transform",
+  description:
+    "Computes a value: exactly one of mapping, which is the value with its templates resolved, and expression, which is JSONata. The output is the value.",
   configSchema,
+  inheritsRetry: false,
 
   check({ config }, stepPath, problems) {
     const parsed = problems.parse(configSchema, config, [...stepPath, "config"]);
@@ -32,7 +45,7 @@ export const transformStep: StepType = {
   },
 
   blocks: () => [],
-  templateFields: (config) => fieldsOf(config, ["mapping", "input"]),
+  templateFields: ({ config }) => fieldsOf(config, ["mapping", "input"]),
 
   compile({ config }, base) {
     const { mapping, expression, input } = config;
@@ -43,7 +56,7 @@ export const transformStep: StepType = {
         transform: { kind: "mapping", mapping: compileTemplates(mapping) },
       };
     }
-    const compiledInput = input === undefined ? undefined : compileTemplates(input);
+    const compiledInput = compileOptional(input);
     return {
       ...base,
       type: "transform",

@@ -108,6 +108,7 @@ function createContext(
   return {
     workflows: backends.workflows,
     runs: backends.runs,
+    secrets: backends.secrets,
     starts: backends.starts,
     requestId: info.requestId,
     identity,

@@ -3,6 +3,10 @@ import { cancelRun } from "./runs/cancel-run.ts";
 import { getRunLogs } from "./runs/get-run-logs.ts";
 import { getRun } from "./runs/get-run.ts";
 import { listRuns } from "./runs/list-runs.ts";
+import { createSecret } from "./secrets/create-secret.ts";
+import { deleteSecret } from "./secrets/delete-secret.ts";
+import { listSecrets } from "./secrets/list-secrets.ts";
+import { replaceSecret } from "./secrets/replace-secret.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
 import { deleteWorkflow } from "./workflows/delete-workflow.ts";
@@ -28,6 +32,10 @@ export const ROUTES: readonly Route[] = [
   getRun,
   getRunLogs,
   cancelRun,
+  listSecrets,
+  createSecret,
+  replaceSecret,
+  deleteSecret,
 ];
 
 export type { Bucket, Method, Route } from "../route.ts";

@@ -1,4 +1,5 @@
 import { AppError } from "@workflow/errors";
+import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
@@ -24,9 +25,11 @@ export interface RecordedCall {
 export interface BackendDoubles {
   workflows: Handlers<WorkflowsServiceService>;
   runs: Handlers<RunsServiceService>;
+  secrets: Handlers<SecretsServiceService>;
   calls: RecordedCall[];
   workflowsAddress: string;
   runsAddress: string;
+  integrationsAddress: string;
   workflowsServer: RpcServer;
   close(): Promise<void>;
 }
@@ -55,6 +58,13 @@ export async function startBackendDoubles(
     getRun: notFound("Run"),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
+  };
+  const secrets: Handlers<SecretsServiceService> = {
+    listSecrets: notFound("Secret"),
+    createSecret: notFound("Secret"),
+    replaceSecret: notFound("Secret"),
+    deleteSecret: notFound("Secret"),
+    resolveSecrets: notFound("Secret"),
   };
   const verifier = createTokenVerifier({ publicKeys: [publicKeyPem] });
   /** Looks the handler up at each call, so that tests may replace it. */
@@ -93,21 +103,38 @@ export async function startBackendDoubles(
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
   });
 
-  const [workflowsBound, runsBound] = await Promise.all([
+  const integrationsServer = createRpcServer({ logger, verifier });
+  integrationsServer.add(SecretsServiceService, {
+    listSecrets: double("listSecrets", "secrets:read", () => secrets.listSecrets),
+    createSecret: double("createSecret", "secrets:write", () => secrets.createSecret),
+    replaceSecret: double("replaceSecret", "secrets:write", () => secrets.replaceSecret),
+    deleteSecret: double("deleteSecret", "secrets:write", () => secrets.deleteSecret),
+    resolveSecrets: double("resolveSecrets", "internal:secrets", () => secrets.resolveSecrets),
+  });
+
+  const [workflowsBound, runsBound, integrationsBound] = await Promise.all([
     workflowsServer.listen("127.0.0.1:0"),
     runsServer.listen("127.0.0.1:0"),
+    integrationsServer.listen("127.0.0.1:0"),
   ]);
   workflowsServer.setServing(true);
   runsServer.setServing(true);
+  integrationsServer.setServing(true);
   return {
     workflows,
     runs,
+    secrets,
     calls,
     workflowsAddress: workflowsBound.address,
     runsAddress: runsBound.address,
+    integrationsAddress: integrationsBound.address,
     workflowsServer,
     close: async () => {
-      await Promise.all([workflowsServer.close(100), runsServer.close(100)]);
+      await Promise.all([
+        workflowsServer.close(100),
+        runsServer.close(100),
+        integrationsServer.close(100),
+      ]);
     },
   };
 }

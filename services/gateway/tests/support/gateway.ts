@@ -53,6 +53,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     port: 0,
     workflowsGrpcAddress: backends.workflowsAddress,
     runsGrpcAddress: backends.runsAddress,
+    integrationsGrpcAddress: backends.integrationsAddress,
     tokenSigner: createTokenSigner({ privateKeyPem }),
     logger,
     metricsRegistry: registry,

@@ -15,4 +15,14 @@ export interface RunFacts {
   startedAt: Date;
   /** Whether an earlier execution has written that it began. */
   started: boolean;
+  /** The schedule that started it; null when none did. */
+  scheduleId: string | null;
+  /** The run that waits for its end; null when none does. */
+  waitingParentRunId: string | null;
+  /** How many runs are above this one (D17). */
+  depth: number;
+  /** Whether the workflow has a concurrency limit (D15). */
+  limited: boolean;
+  /** Whether the workflow has approval steps. */
+  asksApproval: boolean;
 }

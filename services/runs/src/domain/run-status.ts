@@ -19,6 +19,7 @@ export type TerminalStatus = "completed" | "failed" | "cancelled" | "timeout";
 /** Which statuses a run may go to from each: the only place that says so. */
 export const RUN_TRANSITIONS = {
   pending: [
+    "pending",
     "running",
     "waiting_approval",
     "suspended",
@@ -58,3 +59,9 @@ export function statusesBefore(target: RunStatus): RunStatus[] {
 
 /** What starts a run. */
 export type TriggerType = "api" | "webhook" | "schedule" | "manual";
+
+/** The statuses in which a run may be retried: it ended without doing what it should (D27). */
+export const RETRYABLE_STATUSES: readonly RunStatus[] = ["failed", "timeout"];
+
+/** The statuses in which a run may be restarted from a step of the caller's choice (D27). */
+export const RESTARTABLE_STATUSES: readonly RunStatus[] = ["completed", "failed", "timeout"];

@@ -1,6 +1,6 @@
 import type { Database } from "@workflow/db";
 import { compileDefinition, compileJsonSchema } from "@workflow/definition";
-import type { CompiledDefinition, JsonSchemaValidator } from "@workflow/definition";
+import type { CompiledDefinition, CompiledStep, JsonSchemaValidator } from "@workflow/definition";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { listDeployments } from "../store/deployments.ts";
@@ -23,6 +23,10 @@ export interface CompiledContent {
   /** Null when the workflow has no such schema. */
   inputSchema: JsonSchemaValidator | null;
   outputSchema: JsonSchemaValidator | null;
+  /** Ids of the steps that end the run with a response (D17). */
+  respondStepIds: ReadonlySet<string>;
+  /** Whether any step asks people. */
+  asksApproval: boolean;
 }
 
 /** Compiled deployments by id. They never change, so the cache needs no invalidation. */
@@ -83,15 +87,46 @@ function toDeployment(row: DeploymentRow, logger: Logger): Deployment {
 }
 
 function compileContent(row: DeploymentRow): CompiledContent {
+  const definition = compileDefinition({
+    trigger: JSON.parse(row.trigger),
+    steps: JSON.parse(row.steps),
+    settings: row.settings === null ? null : JSON.parse(row.settings),
+  });
+  const steps = [...allSteps(definition.steps)];
   return {
-    definition: compileDefinition({
-      trigger: JSON.parse(row.trigger),
-      steps: JSON.parse(row.steps),
-      settings: row.settings === null ? null : JSON.parse(row.settings),
-    }),
+    definition,
+    respondStepIds: new Set(
+      steps.flatMap((step) =>
+        step.type === "action" && step.action === "workflow.respond" ? step.id : [],
+      ),
+    ),
+    asksApproval: steps.some(({ type }) => type === "approval"),
     inputSchema: compileStoredSchema(row.input_schema),
     outputSchema: compileStoredSchema(row.output_schema),
   };
+}
+
+/** Steps and those inside of them. */
+function* allSteps(steps: readonly CompiledStep[]): Generator<CompiledStep> {
+  for (const step of steps) {
+    yield step;
+    for (const block of blocksOf(step)) yield* allSteps(block);
+  }
+}
+
+function blocksOf(step: CompiledStep): readonly (readonly CompiledStep[])[] {
+  switch (step.type) {
+    case "condition":
+      return [...step.branches.map((branch) => branch.steps), step.elseSteps];
+    case "loop":
+      return [step.steps];
+    case "parallel":
+      return step.work.kind === "forEach"
+        ? [step.work.steps]
+        : step.work.branches.map((branch) => branch.steps);
+    default:
+      return [];
+  }
 }
 
 function compileStoredSchema(text: string | null): JsonSchemaValidator | null {

@@ -1,16 +1,22 @@
+import type { Database } from "@workflow/db";
 import type { JsonSchemaValidator, TemplateScope } from "@workflow/definition";
-import type { SafeHttpClient } from "@workflow/http-client";
+import { isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
+import { enterSlot } from "../concurrency/enter-slot.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import { storableJson } from "../domain/storable-json.ts";
-import type { ExpressionPool } from "../expressions/expression-pool.ts";
-import { advance } from "../interpreter/advance.ts";
-import type { Outcome, StepScope } from "../interpreter/execution.ts";
+import { advance, createFairness } from "../interpreter/advance.ts";
+import type { StepEffects } from "../interpreter/effects.ts";
 import { RunJournal } from "../interpreter/run-journal.ts";
 import type { Ending } from "../interpreter/run-journal.ts";
-import { LeaseLostError } from "../interpreter/step-error.ts";
+import { StepScopes } from "../interpreter/step-scopes.ts";
+import { Strands } from "../interpreter/strands.ts";
+import type { Parking } from "../interpreter/strands.ts";
+import { LeaseLostError } from "../interpreter/unwinding.ts";
+import type { SecretsClient } from "../secrets/resolve-secrets.ts";
+import { createScrubber } from "../secrets/scrubber.ts";
 import type { Lease } from "../task-runtime/port.ts";
-import type { Deployment } from "./deployment-cache.ts";
+import type { CompiledContent, Deployment } from "./deployment-cache.ts";
 import type { ExecutionError, JournalEntry } from "./journal.ts";
 import type { LoadedRun } from "./load-runs.ts";
 
@@ -24,8 +30,9 @@ const TIMER_MS_MAX = 2_147_483_647;
 export interface RunExecution extends LoadedRun {
   lease: Lease;
   deployment: Deployment;
-  http: SafeHttpClient;
-  expressions: ExpressionPool;
+  database: Database;
+  effects: StepEffects;
+  secrets: SecretsClient;
   write: (entry: JournalEntry) => Promise<boolean>;
   logger: Logger;
 }
@@ -45,6 +52,11 @@ export async function executeRun(execution: RunExecution): Promise<void> {
   } catch (thrown) {
     const error = journal.failure ?? thrown;
     if (error instanceof LeaseLostError || lease.signal.aborted) return;
+    if (isAppError(error) && error.reason === "UNAVAILABLE") {
+      // Another service is away: the task is given back and tried again before long.
+      logger.warn({ err: error, runId: lease.runId }, "a run has to wait for another service");
+      return;
+    }
     logger.error({ err: error, runId: lease.runId }, "a run failed for a reason of ours");
     journal.discard();
     await journal
@@ -75,36 +87,93 @@ async function run(
   if (compiled === null) throw new Error("the deployment does not compile");
   const { timeoutMs } = compiled.definition.settings;
   if (stop.timedOut) return timeoutAfter(timeoutMs);
-  const stepScope = new Map<string, StepScope>();
-  let outcome: Outcome;
-  try {
-    outcome = await advance({
-      facts,
-      definition: compiled.definition,
-      scope: scopeOf(execution, facts, stepScope),
-      stepScope,
-      journal,
-      effects: { http: execution.http, expressions: execution.expressions },
-      get signal() {
-        return stop.signal;
-      },
-      onStop: () => stop.abort(),
-    });
-  } catch (error) {
-    if (stop.timedOut && !execution.lease.signal.aborted) return timeoutAfter(timeoutMs);
-    throw error;
-  }
-  if (stop.timedOut) return timeoutAfter(timeoutMs);
+  const place = await takePlace(execution, facts, compiled);
+  if (place !== null) return place;
+  const responded = execution.history.results.findSuccessOf(compiled.respondStepIds);
+  if (responded !== undefined) return completion(compiled.outputSchema, responded.output);
+  const outcome = await advanceUntil(execution, facts, journal, compiled, stop).catch(
+    (error: unknown) => {
+      if (stop.timedOut && !execution.lease.signal.aborted) return null;
+      throw error;
+    },
+  );
+  if (outcome === null || stop.timedOut) return timeoutAfter(timeoutMs);
   switch (outcome.kind) {
     case "waiting":
-      return { status: outcome.long ? "suspended" : "running", wakeAt: outcome.dueAt };
+      return waiting(outcome.parking, timeoutMs - journal.activeMs);
     case "failed":
       return { status: "failed", error: outcome.error };
     case "done":
+    case "responded":
       return completion(compiled.outputSchema, outcome.output);
     default:
       return outcome satisfies never;
   }
+}
+
+/** Before a run of a workflow with a concurrency limit begins (D15); null when it may go on. */
+async function takePlace(
+  { database, row }: RunExecution,
+  facts: RunFacts,
+  { definition }: CompiledContent,
+): Promise<Ending | null> {
+  const { concurrency } = definition.settings;
+  if (concurrency === undefined || facts.started) return null;
+  const { limit, onLimit } = concurrency;
+  const entered = await enterSlot(database, {
+    runId: row.id,
+    workflowId: row.workflow_id,
+    limit,
+    onLimit,
+  });
+  if (entered === "entered") return null;
+  if (entered === "queued") return { status: "pending", wakeAt: null };
+  const message = `The workflow already has ${limit} runs, as many as its concurrency allows.`;
+  return { status: "cancelled", error: { code: "CONCURRENCY_LIMIT", message } };
+}
+
+async function advanceUntil(
+  execution: RunExecution,
+  facts: RunFacts,
+  journal: RunJournal,
+  { definition }: CompiledContent,
+  stop: StopSignal,
+): ReturnType<typeof advance> {
+  const { lease, effects } = execution;
+  const { secretKeys } = definition;
+  const secrets: ReadonlyMap<string, string> =
+    secretKeys.length === 0
+      ? new Map()
+      : await execution.secrets.resolve(facts.companyId, facts.workflowId, secretKeys, stop.signal);
+  const strands = new Strands();
+  const stepScopes = new StepScopes();
+  lease.onWoken = () => strands.wake();
+  return advance({
+    facts,
+    definition,
+    scope: scopeOf(execution, facts, stepScopes, secrets),
+    stepScopes,
+    journal,
+    strands,
+    effects,
+    fairness: createFairness(),
+    scrubber: createScrubber(secrets.values()),
+    stop: stop.signal,
+    signal: stop.signal,
+    attemptTag: "",
+    onStop: () => stop.abort(),
+  });
+}
+
+/** What a run that can only wait shows, and when it is looked at again. */
+function waiting({ kinds, dueAt }: Parking, timeLeftMs: number): Ending {
+  // The end of a child is work that somebody does; people and the calendar take their time (D28).
+  const counts = kinds.has("child");
+  const timesOutAt = new Date(Date.now() + timeLeftMs);
+  const wakeAt = counts && (dueAt === null || timesOutAt < dueAt) ? timesOutAt : dueAt;
+  if (kinds.has("approval")) return { status: "waiting_approval", wakeAt, counts };
+  const suspended = [...kinds].every((kind) => kind === "suspension");
+  return { status: suspended ? "suspended" : "running", wakeAt, counts };
 }
 
 function completion(schema: JsonSchemaValidator | null, output: unknown): Ending {
@@ -141,6 +210,11 @@ function factsOf({ row, deployment }: RunExecution): RunFacts {
     createdAt: row.created_at,
     startedAt: row.started_at ?? new Date(),
     started: row.started_at !== null,
+    scheduleId: row.schedule_id,
+    waitingParentRunId: row.parent_waits ? row.parent_run_id : null,
+    depth: row.depth,
+    limited: deployment.compiled?.definition.settings.concurrency !== undefined,
+    asksApproval: deployment.compiled?.asksApproval ?? false,
   };
 }
 
@@ -148,13 +222,15 @@ function factsOf({ row, deployment }: RunExecution): RunFacts {
 function scopeOf(
   { row }: RunExecution,
   facts: RunFacts,
-  steps: ReadonlyMap<string, StepScope>,
+  steps: StepScopes,
+  secrets: ReadonlyMap<string, string>,
 ): TemplateScope {
+  const trigger: unknown = row.trigger_data === null ? {} : JSON.parse(row.trigger_data);
   return {
     input: JSON.parse(row.input),
     steps,
-    secrets: { get: () => undefined },
-    trigger: { type: facts.triggerType },
+    secrets,
+    trigger: { ...(isObject(trigger) ? trigger : {}), type: facts.triggerType },
     run: {
       id: facts.id,
       workflowId: facts.workflowId,
@@ -163,6 +239,10 @@ function scopeOf(
     },
     loop: null,
   };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function timeoutAfter(timeoutMs: number): Ending {

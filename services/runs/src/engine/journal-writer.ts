@@ -2,15 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Transaction } from "@workflow/db";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Logger } from "pino";
+import { cancelWaitingApprovals } from "../store/approvals.ts";
 import {
   deleteOpenSteps,
   deleteOpenStepsOf,
+  deleteResultsInside,
   settledRuns,
   upsertOpenSteps,
   writeCheckpoints,
 } from "../store/write-journal.ts";
 import { wasCommitted } from "../store/transaction-outcome.ts";
 import type { RuntimeWorker, Settlement } from "../task-runtime/port.ts";
+import type { EndHook } from "./end-hooks.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /** Writes checkpoints of runs. */
@@ -28,6 +31,7 @@ export interface JournalWriterOptions {
   database: Database;
   worker: RuntimeWorker;
   logger: Logger;
+  endHooks: readonly EndHook[];
   /** Called with the entries that were committed; must not throw. */
   onCommitted: (entries: readonly JournalEntry[]) => void;
 }
@@ -138,8 +142,9 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
     database.transaction(async (transaction) => {
       const settlements = settlementsOf(entries);
       const settled =
-        worker.settleCte?.(settlements) ??
-        settledRuns(await worker.settle(transaction, settlements));
+        forgottenOf(entries).length === 0 && worker.settleCte !== undefined
+          ? worker.settleCte(settlements)
+          : settledRuns(await settleAndForget(transaction, settlements, entries));
       const written = await writeCheckpoints(transaction, settled, entries);
       if (written.some(({ changed }) => !changed)) {
         throw new Error("a leased task belongs to a run that has ended");
@@ -150,11 +155,24 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
         await writeRest(
           transaction,
           entries.filter(({ lease }) => owned.has(lease.runId)),
+          options.endHooks,
         );
         onWritten({ owned, transactionId: first.transaction_id });
       }
       return owned;
     });
+
+  /** The old results go by a statement of their own, before new ones take their paths. */
+  const settleAndForget = async (
+    transaction: Transaction,
+    settlements: readonly Settlement[],
+    entries: readonly JournalEntry[],
+  ): Promise<Set<string>> => {
+    const owned = await worker.settle(transaction, settlements);
+    const forgotten = forgottenOf(entries).filter(({ runId }) => owned.has(runId));
+    if (forgotten.length > 0) await deleteResultsInside(transaction, forgotten);
+    return owned;
+  };
 
   return {
     write(entry) {
@@ -169,10 +187,17 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 }
 
-/** What only some checkpoints have: steps that wait, or do so no more. */
+function forgottenOf(entries: readonly JournalEntry[]): { runId: string; path: string }[] {
+  return entries.flatMap(({ lease, forgotten }) =>
+    forgotten.map((path) => ({ runId: lease.runId, path })),
+  );
+}
+
+/** What only some checkpoints have: steps that wait, or do so no more, and the ends of runs. */
 async function writeRest(
   transaction: Transaction,
   entries: readonly JournalEntry[],
+  endHooks: readonly EndHook[],
 ): Promise<void> {
   const opened = entries.flatMap(({ lease, opened }) =>
     opened.map((step) => ({ runId: lease.runId, step })),
@@ -183,9 +208,15 @@ async function writeRest(
   const ended = entries
     .filter((entry) => entry.next === "done" && entry.run.status !== "completed")
     .map(({ lease }) => lease.runId);
+  const asking = entries
+    .filter((entry) => entry.ended !== null && entry.asksApproval)
+    .map(({ lease }) => lease.runId);
+  const endings = entries.flatMap((entry) => entry.ended ?? []);
   if (opened.length > 0) await upsertOpenSteps(transaction, opened);
   if (closed.length > 0) await deleteOpenSteps(transaction, closed);
   if (ended.length > 0) await deleteOpenStepsOf(transaction, ended);
+  if (asking.length > 0) await cancelWaitingApprovals(transaction, asking);
+  if (endings.length > 0) for (const hook of endHooks) await hook(transaction, endings);
 }
 
 function settlementsOf(entries: readonly JournalEntry[]): Settlement[] {

@@ -1,5 +1,6 @@
 import type { NewEvent } from "@workflow/events";
 import type { RunStatus } from "../domain/run-status.ts";
+import type { EndedRun } from "./end-hooks.ts";
 import type { Lease } from "../task-runtime/port.ts";
 
 /** Why a run or a step failed, as it is stored and shown. */
@@ -38,6 +39,8 @@ export interface OpenStep {
   seq: number;
   startedAt: Date;
   dueAt: Date | null;
+  /** When the current attempt is given up; null when nothing limits it. */
+  deadlineAt: Date | null;
   attempt: number;
   attemptGroup: number;
   previousAttempts: readonly AttemptRecord[];
@@ -46,7 +49,8 @@ export interface OpenStep {
 /** What becomes of the run's own row; fields left out stay as they are. */
 export interface RunChange {
   status: RunStatus;
-  startedAt: Date;
+  /** Null while its execution has not begun. */
+  startedAt: Date | null;
   completedAt: Date | null;
   /** JSON text fit for storing. */
   output: string | null;
@@ -67,6 +71,14 @@ export interface JournalEntry {
   opened: readonly OpenStep[];
   /** Paths of stored open steps that have ended. */
   closed: readonly string[];
+  /** Paths of containers that begin anew: the stored results inside go before new ones come. */
+  forgotten: readonly string[];
+  /** Whether the run has started runs that it waits for. */
+  hasChildren: boolean;
+  /** Whether the run's workflow has approval steps. */
+  asksApproval: boolean;
+  /** The run, when this ends it. */
+  ended: EndedRun | null;
   events: readonly NewEvent[];
   /** About how many characters of documents it holds. */
   chars: number;

@@ -1,5 +1,6 @@
 import type { Database } from "@workflow/db";
-import type { PastResult, RunHistory } from "../interpreter/run-journal.ts";
+import { PastResults } from "../interpreter/past-results.ts";
+import type { RunHistory } from "../interpreter/run-journal.ts";
 import { listExecutableRuns, listOpenSteps, listPastResults } from "../store/load-runs.ts";
 import type { ExecutableRow } from "../store/load-runs.ts";
 import type { Lease } from "../task-runtime/port.ts";
@@ -20,7 +21,10 @@ export async function loadRuns(
     database,
     leases.map((lease) => lease.runId),
   );
-  const begun = rows.filter((row) => row.started_at !== null).map((row) => row.id);
+  // A run that repeats another one has results before it begins (D27).
+  const begun = rows
+    .filter((row) => row.started_at !== null || row.restarted_from_run_id !== null)
+    .map((row) => row.id);
   const [results, open] =
     begun.length === 0
       ? [[], []]
@@ -33,16 +37,14 @@ export async function loadRuns(
       const waiting = openByRun.get(row.id) ?? [];
       const seqs = [...past, ...waiting].map(({ seq }) => seq);
       const history: RunHistory = {
-        results: new Map(
-          past.map((result): [string, PastResult] => [
-            result.path,
-            {
-              stepId: result.step_id,
-              status: result.status,
-              output: result.output === null ? null : JSON.parse(result.output),
-              error: result.error,
-            },
-          ]),
+        results: new PastResults(
+          past.map((result) => ({
+            path: result.path,
+            stepId: result.step_id,
+            status: result.status,
+            output: result.output === null ? null : JSON.parse(result.output),
+            error: result.error,
+          })),
         ),
         open: new Map(
           waiting.map((step): [string, OpenStep] => [
@@ -52,6 +54,7 @@ export async function loadRuns(
               seq: step.seq,
               startedAt: step.started_at,
               dueAt: step.due_at,
+              deadlineAt: step.deadline_at,
               attempt: step.attempt,
               attemptGroup: step.attempt_group,
               previousAttempts: step.previous_attempts ?? [],

@@ -14,6 +14,19 @@ export type RunEventType =
   | "workflow.cancelled"
   | "workflow.checkpoint";
 
+/** What of a run every event tells. */
+export type EventFacts = Pick<
+  RunFacts,
+  | "id"
+  | "companyId"
+  | "workflowId"
+  | "workflowName"
+  | "workflowVersion"
+  | "triggerType"
+  | "requestId"
+  | "createdAt"
+> & { startedAt: Date | null };
+
 /** What an event says beyond the run's facts. */
 export interface RunEventExtra {
   status: RunStatus;
@@ -30,7 +43,7 @@ export interface RunEventExtra {
  */
 export function runEvent(
   type: RunEventType,
-  facts: Omit<RunFacts, "startedAt" | "started"> & { startedAt: Date | null },
+  facts: EventFacts,
   extra: RunEventExtra,
 ): NewEvent {
   const { completedAt, error, stepId } = extra;

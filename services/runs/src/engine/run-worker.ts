@@ -1,28 +1,34 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import type { SafeHttpClient } from "@workflow/http-client";
 import type { Logger } from "pino";
-import type { ExpressionPool } from "../expressions/expression-pool.ts";
+import type { StepEffects } from "../interpreter/effects.ts";
+import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import { notify } from "../store/notify.ts";
 import type { Lease, RuntimeWorker, TaskRuntime } from "../task-runtime/port.ts";
 import type { Deployment, DeploymentCache } from "./deployment-cache.ts";
 import type { EndedRuns } from "./ended-runs.ts";
 import { ENDED_CHANNEL, endedPayloads } from "./ended-runs.ts";
+import type { EndHook } from "./end-hooks.ts";
 import { executeRun } from "./execute-run.ts";
 import type { JournalEntry } from "./journal.ts";
 import { createJournalWriter } from "./journal-writer.ts";
 import { loadRuns } from "./load-runs.ts";
 import type { LoadedRun } from "./load-runs.ts";
+import type { WakeUps } from "./wake-ups.ts";
 
 /** What a worker needs. */
 export interface RunWorkerOptions {
   database: Database;
   runtime: TaskRuntime;
   deployments: DeploymentCache;
-  http: SafeHttpClient;
-  expressions: ExpressionPool;
+  effects: StepEffects;
+  secrets: SecretsClient;
   endedRuns: EndedRuns;
+  endHooks: readonly EndHook[];
+  wakeUps: WakeUps;
+  /** Cancels the runs that runs which have just ended badly were waiting for. */
+  cancelChildrenOf: (runIds: readonly string[]) => void;
   /** Called after commits that put events into the outbox. */
   onEvents: () => void;
   logger: Logger;
@@ -37,6 +43,12 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
 
   const onCommitted = (entries: readonly JournalEntry[]): void => {
     if (entries.some((entry) => entry.events.length > 0)) options.onEvents();
+    const endings = entries.flatMap((entry) => entry.ended ?? []);
+    if (endings.some((run) => run.waitingParentRunId !== null || run.limited)) {
+      options.wakeUps.deliverSoon();
+    }
+    const parents = entries.filter((entry) => entry.hasChildren && entry.ended !== null);
+    if (parents.length > 0) options.cancelChildrenOf(parents.map(({ lease }) => lease.runId));
     const ended = entries.filter((entry) => entry.next === "done" && awaited.has(entry.lease));
     if (ended.length === 0) return;
     for (const { lease, run } of ended) endedRuns.announceEnd(lease.runId, run);
@@ -93,7 +105,13 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     concurrency: options.concurrency,
     execute: (leases, finished) => void executeBatch(leases, finished),
   });
-  const journal = createJournalWriter({ database, worker, logger, onCommitted });
+  const journal = createJournalWriter({
+    database,
+    worker,
+    logger,
+    endHooks: options.endHooks,
+    onCommitted,
+  });
   return worker;
 }
 

@@ -1,33 +1,49 @@
 import type { CompiledStep } from "@workflow/definition";
 import type { OpenStep } from "../engine/journal.ts";
-import type { Execution, RunNested, StepOutcome } from "./execution.ts";
+import type { Attempt, Execution, StepOutcome } from "./execution.ts";
 import { executeAction } from "./steps/action.ts";
+import { executeAgent } from "./steps/agent.ts";
+import { executeApproval } from "./steps/approval.ts";
 import { executeCondition } from "./steps/condition.ts";
 import { executeDelay } from "./steps/delay.ts";
+import { executeEmail } from "./steps/email.ts";
+import { executeLoop } from "./steps/loop.ts";
+import { executeParallel } from "./steps/parallel.ts";
 import { executeTransform } from "./steps/transform.ts";
+import { executeWorkflow } from "./steps/workflow.ts";
 
 /**
  * Executes one attempt of a step.
  *
- * @param showInput is given the resolved config as JSON text with secrets masked, for the record
  * @throws StepError or TemplateError when the attempt failed
  */
 export async function executeStep(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
-  showInput: (resolved: string) => void,
-  runNested: RunNested,
+  attempt: Attempt,
 ): Promise<StepOutcome> {
   switch (step.type) {
     case "action":
-      return executeAction(execution, step, open, showInput);
-    case "transform":
-      return executeTransform(execution, step, showInput);
+      return executeAction(execution, step, attempt);
+    case "agent":
+      return executeAgent(execution, step, attempt);
+    case "approval":
+      return executeApproval(execution, step, open, attempt);
     case "condition":
-      return executeCondition(execution, step, open, showInput, runNested);
+      return executeCondition(execution, step, attempt);
     case "delay":
-      return executeDelay(execution, step, open, showInput);
+      return executeDelay(execution, step, open, attempt);
+    case "email":
+      return executeEmail(execution, step, attempt);
+    case "loop":
+      return executeLoop(execution, step, attempt);
+    case "parallel":
+      return executeParallel(execution, step, attempt);
+    case "transform":
+      return executeTransform(execution, step, attempt);
+    case "workflow":
+      return executeWorkflow(execution, step, open, attempt);
     default:
       return step satisfies never;
   }

@@ -6,31 +6,28 @@ import type {
   OpenStep,
   StepRecord,
 } from "../engine/journal.ts";
-import type { RunStatus } from "../domain/run-status.ts";
+import type { RunStatus, TerminalStatus } from "../domain/run-status.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import { runEvent } from "../engine/run-events.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import type { Lease } from "../task-runtime/port.ts";
-import { LeaseLostError } from "./step-error.ts";
-
-/** A step result from before, as the interpreter needs it to go on. */
-export interface PastResult {
-  stepId: string;
-  status: StepRecord["status"];
-  output: unknown;
-  error: ExecutionError | null;
-}
+import type { EndedRun } from "../engine/end-hooks.ts";
+import { PastResults } from "./past-results.ts";
+import type { PastResult } from "./past-results.ts";
+import { StepError } from "./step-error.ts";
+import { LeaseLostError } from "./unwinding.ts";
 
 /** What earlier executions of a run have written. */
 export interface RunHistory {
-  /** By path, in the order in which the steps began. */
-  results: ReadonlyMap<string, PastResult>;
-  open: ReadonlyMap<string, OpenStep>;
+  results: PastResults;
+  open: Map<string, OpenStep>;
   nextSeq: number;
   /** Execution time before this lease, in milliseconds (D28). */
   activeMs: number;
 }
 
+/** Steps that one run may execute, iterations included: more could not be taken up again in time. */
+const STEPS_MAX = 100_000;
 /** Documents of pure steps that are kept in memory before they are written. */
 const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
 
@@ -38,7 +35,16 @@ const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
 export type Ending =
   | { status: "completed"; output: string }
   | { status: "failed" | "timeout"; error: ExecutionError }
-  | { status: "running" | "suspended" | "waiting_approval"; wakeAt: Date | null };
+  /** The concurrency limit gave it no slot (D15). */
+  | { status: "cancelled"; error: ExecutionError }
+  | {
+      status: "running" | "suspended" | "waiting_approval";
+      wakeAt: Date | null;
+      /** Whether the wait counts against the run's own timeout (D28). */
+      counts: boolean;
+    }
+  /** It queues for a slot and has not begun. */
+  | { status: "pending"; wakeAt: null };
 
 /**
  * What one execution of a run has done and not written yet. Pure steps gather here and are written
@@ -60,8 +66,11 @@ export class RunJournal {
   readonly #open = new Map<string, OpenStep>();
   readonly #stored = new Set<string>();
   #failure: Error | null = null;
+  #hasChildren = false;
   #dirty = new Set<string>();
   #closed: string[] = [];
+  #forgotten: string[] = [];
+  readonly #containers = new Set<string>();
 
   constructor(
     facts: RunFacts,
@@ -81,29 +90,75 @@ export class RunJournal {
 
   /** The result that an earlier execution wrote for a step, if any. */
   findPast(path: string): PastResult | undefined {
-    return this.#history.results.get(path);
+    return this.#history.results.find(path);
   }
 
-  /** The results inside a step that had ended before, in the order in which the steps began. */
-  *pastInside(path: string): Generator<PastResult> {
-    const prefix = `${path}.`;
-    for (const [resultPath, result] of this.#history.results) {
-      if (resultPath.startsWith(prefix)) yield result;
-    }
+  /** The results inside a step that had ended before, by path. */
+  pastInside(path: string): readonly PastResult[] {
+    return this.#history.results.inside(path);
   }
 
-  /** Begins a step, or goes on with one that had begun before. */
-  begin(path: string): OpenStep {
+  /** Whether a step has begun and not ended, in this execution or an earlier one. */
+  isBegun(path: string): boolean {
+    return this.#open.has(path) || this.#history.open.has(path);
+  }
+
+  /** Whether an open step is stored, or will be with the next write. */
+  isHeld({ path }: OpenStep): boolean {
+    return this.#stored.has(path) || this.#dirty.has(path);
+  }
+
+  /** Whether any step inside a block has begun before and not ended. */
+  isBegunInside(prefix: string): boolean {
+    for (const path of this.#history.open.keys()) if (path.startsWith(prefix)) return true;
+    return false;
+  }
+
+  /**
+   * Begins a step, or goes on with one that had begun before.
+   *
+   * @param container whether it runs other steps: their stored results need it to be found again
+   */
+  begin(path: string, container: boolean): OpenStep {
     const open = this.#open.get(path) ?? this.#history.open.get(path) ?? this.#newStep(path);
     this.#open.set(path, open);
+    if (container) this.#containers.add(path);
     return open;
+  }
+
+  /** The run waits for another one: when it ends it takes that one down with it. */
+  noteChild(): void {
+    this.#hasChildren = true;
+  }
+
+  /** @throws StepError when the run has begun more steps than one may */
+  assertRoom(): void {
+    if (this.#nextSeq <= STEPS_MAX) return;
+    throw new StepError("RUN_TOO_LONG", `A run executes at most ${STEPS_MAX} steps in all.`, {
+      retryable: false,
+    });
+  }
+
+  /**
+   * Forgets what steps inside a container did, because it is about to begin anew: the results, those
+   * that are stored too, and the steps that wait.
+   */
+  forgetInside(path: string): void {
+    const isInside = (each: string): boolean => isInsideOf(each, path);
+    this.#results = this.#results.filter((result) => !isInside(result.path));
+    this.#history.results.forgetInside(path);
+    for (const each of [...this.#open.keys()].filter(isInside)) this.#close(each);
+    for (const each of [...this.#stored].filter(isInside)) this.#close(each);
+    this.#forgotten.push(path);
   }
 
   /** Makes an open step wait; it is stored with the next write, and so are its containers. */
   hold(
     step: OpenStep,
-    change: Partial<Pick<OpenStep, "dueAt" | "attempt" | "attemptGroup" | "previousAttempts">>,
-  ) {
+    change: Partial<
+      Pick<OpenStep, "dueAt" | "deadlineAt" | "attempt" | "attemptGroup" | "previousAttempts">
+    >,
+  ): void {
     Object.assign(step, change);
     this.#dirty.add(step.path);
   }
@@ -122,9 +177,7 @@ export class RunJournal {
       previousAttempts: step.previousAttempts satisfies readonly AttemptRecord[],
       ...result,
     });
-    this.#open.delete(step.path);
-    this.#dirty.delete(step.path);
-    if (this.#stored.delete(step.path)) this.#closed.push(step.path);
+    this.#close(step.path);
   }
 
   /** Announces that a long-running run got somewhere (D31). */
@@ -133,13 +186,13 @@ export class RunJournal {
   }
 
   /**
-   * Makes it known that the run has begun with a step, without waiting for the write; at most once.
+   * Makes it known that the run has begun, without waiting for the write; at most once.
    *
    * @param onStop called when that could not be written, so that the execution is stopped
    */
-  markStarted(step: OpenStep, onStop: () => void): void {
+  markStarted(onStop: () => void): void {
     if (this.#startWritten) return;
-    this.#storeOpenSteps(step);
+    this.#storeContainers();
     void this.#writeStart(onStop);
   }
 
@@ -155,7 +208,7 @@ export class RunJournal {
 
   /** Writes what has gathered and goes on. */
   async checkpoint(): Promise<void> {
-    this.#storeOpenSteps();
+    this.#storeContainers();
     if (!(await this.#send("keep", "running", null))) throw new LeaseLostError();
     this.#throwFailure();
   }
@@ -165,7 +218,7 @@ export class RunJournal {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
     this.#throwFailure();
-    if (!finished) this.#storeOpenSteps();
+    if (!finished) this.#storeContainers();
     if (!(await this.#send(finished ? "done" : "park", ending.status, wakeAt, ending))) {
       throw new LeaseLostError();
     }
@@ -185,11 +238,17 @@ export class RunJournal {
     return this.#history.activeMs + (Date.now() - this.#activeFrom);
   }
 
-  /** What is still open now holds steps whose results are stored: it must be found again. */
-  #storeOpenSteps(except?: OpenStep): void {
-    for (const [path, step] of this.#open) {
-      if (step !== except && !this.#stored.has(path)) this.#dirty.add(path);
-    }
+  /** A container that is open now holds steps whose results are stored: it must be found again. */
+  #storeContainers(): void {
+    for (const path of this.#containers) if (!this.#stored.has(path)) this.#dirty.add(path);
+  }
+
+  #close(path: string): void {
+    this.#open.delete(path);
+    this.#dirty.delete(path);
+    this.#containers.delete(path);
+    this.#history.open.delete(path);
+    if (this.#stored.delete(path)) this.#closed.push(path);
   }
 
   #throwFailure(): void {
@@ -212,6 +271,7 @@ export class RunJournal {
       seq: this.#nextSeq++,
       startedAt: new Date(),
       dueAt: null,
+      deadlineAt: null,
       attempt: 1,
       attemptGroup: 1,
       previousAttempts: [],
@@ -227,7 +287,7 @@ export class RunJournal {
     const finished = isTerminal(status);
     const completedAt = finished ? new Date() : null;
     const events = this.#events;
-    const begins = !this.#startWritten;
+    const begins = !this.#startWritten && status !== "pending" && status !== "cancelled";
     if (begins) {
       events.unshift(runEvent("workflow.started", this.#facts, { status: "running" }));
       this.#startWritten = true;
@@ -242,14 +302,15 @@ export class RunJournal {
         }),
       );
     }
-    const resting = next === "park" || finished;
+    const counts = ending !== undefined && "counts" in ending && ending.counts;
+    const resting = (next === "park" && !counts) || finished;
     const entry: JournalEntry = {
       lease: this.#lease,
       next,
       wakeAt,
       run: {
         status,
-        startedAt: this.#facts.startedAt,
+        startedAt: this.#startWritten ? this.#facts.startedAt : null,
         completedAt,
         output: ending?.status === "completed" ? ending.output : null,
         error,
@@ -259,6 +320,10 @@ export class RunJournal {
       results: this.#results,
       opened: [...this.#dirty].flatMap((path) => this.#open.get(path) ?? []),
       closed: this.#closed,
+      forgotten: this.#forgotten,
+      hasChildren: this.#hasChildren,
+      asksApproval: this.#facts.asksApproval,
+      ended: isTerminal(status) ? endedRun(this.#facts, status, error) : null,
       events,
       chars: this.#chars + (ending?.status === "completed" ? ending.output.length : 0),
     };
@@ -268,6 +333,7 @@ export class RunJournal {
     this.#events = [];
     this.#dirty = new Set();
     this.#closed = [];
+    this.#forgotten = [];
     try {
       return await this.#write(entry);
     } catch (error) {
@@ -276,4 +342,25 @@ export class RunJournal {
       throw error;
     }
   }
+}
+
+function endedRun(facts: RunFacts, status: TerminalStatus, error: ExecutionError | null): EndedRun {
+  const { id, workflowId, triggerType, scheduleId, waitingParentRunId, limited } = facts;
+  return {
+    runId: id,
+    workflowId,
+    status,
+    error,
+    triggerType,
+    scheduleId,
+    waitingParentRunId,
+    limited,
+  };
+}
+
+/** Whether a path lies inside a container's. */
+function isInsideOf(path: string, containerPath: string): boolean {
+  if (!path.startsWith(containerPath)) return false;
+  const next = path[containerPath.length];
+  return next === "." || next === "[";
 }

@@ -12,6 +12,8 @@ export interface StepErrorOptions {
   answered?: boolean;
   /** The receiver asked for this pause before the next attempt, in milliseconds. */
   retryAfterMs?: number;
+  /** What templates see as the step's output all the same, when the run goes on. */
+  output?: unknown;
 }
 
 /** The failure of a step: expected, recorded in its result, never a fault of ours. */
@@ -22,6 +24,7 @@ export class StepError extends Error {
   readonly retryable: boolean;
   readonly answered: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly output: unknown;
 
   constructor(code: string, message: string, options: StepErrorOptions = {}) {
     super(message);
@@ -30,6 +33,7 @@ export class StepError extends Error {
     this.retryable = options.retryable ?? true;
     this.answered = options.answered ?? false;
     this.retryAfterMs = options.retryAfterMs;
+    this.output = options.output ?? null;
   }
 
   /** The form that is stored and shown. */
@@ -40,9 +44,4 @@ export class StepError extends Error {
       ...(this.details === undefined ? {} : { details: this.details }),
     };
   }
-}
-
-/** Thrown through an execution whose lease is lost: stop at once, write nothing. */
-export class LeaseLostError extends Error {
-  override readonly name = "LeaseLostError";
 }

@@ -44,13 +44,15 @@ export function listRuns({
   });
 }
 
-function parseLimit(limit: number): number {
+/** The length of a page: 1 to 100, 0 for the default. Throws BAD_REQUEST. */
+export function parseLimit(limit: number): number {
   if (limit === 0) return LIMIT_DEFAULT;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
   throw badRequest("limit", `must be between 1 and ${LIMIT_MAX}`);
 }
 
-function parseFilter(request: ListRunsRequest, companyId: string): RunFilter {
+/** What a list's filters say. Throws BAD_REQUEST naming the field that is wrong. */
+export function parseFilter(request: ListRunsRequest, companyId: string): RunFilter {
   return {
     companyId,
     workflowId: request.workflowId === "" ? null : request.workflowId,

@@ -70,7 +70,8 @@ export function toRunMessage(row: RunRow, steps: readonly StepRow[]): Run {
   };
 }
 
-function toStepMessage(row: StepRow): StepResult {
+/** What one step did; JSON goes from the database into it as text. */
+export function toStepMessage(row: StepRow): StepResult {
   return {
     stepId: row.step_id,
     path: row.path,

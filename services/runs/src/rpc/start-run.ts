@@ -118,9 +118,12 @@ function endedRun(started: NewlyStarted, end: RunChange): Run {
     inputJson: started.run.input,
     outputJson: end.output ?? undefined,
     error: toErrorMessage(end.error),
-    startedAt,
+    startedAt: startedAt ?? undefined,
     completedAt: completedAt ?? undefined,
-    durationMs: completedAt === null ? undefined : completedAt.getTime() - startedAt.getTime(),
+    durationMs:
+      completedAt === null || startedAt === null
+        ? undefined
+        : completedAt.getTime() - startedAt.getTime(),
   };
 }
 

@@ -1,7 +1,5 @@
-import { databaseErrorToAppError } from "@workflow/db";
-import { AppError, isAppError } from "@workflow/errors";
+import { AppError } from "@workflow/errors";
 import type {
-  StartRunFailure,
   StartRunRequest,
   StartRunsRequest,
   StartRunsResponse,
@@ -10,6 +8,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { toFailure } from "./failure-message.ts";
 import { startOne } from "./start-run.ts";
 
 const REQUESTS_MAX = 100;
@@ -44,22 +43,8 @@ async function startSafely(
   try {
     return { started: await startOne(context, request, rpcContext), failure: undefined };
   } catch (error) {
-    const failure = isAppError(error) ? error : databaseErrorToAppError(error);
-    if (failure.reason === "INTERNAL_ERROR") {
-      rpcContext.log.error({ err: error }, "a run could not be started");
-    }
-    return { started: undefined, failure: toFailure(failure) };
+    return { started: undefined, failure: toFailure(error, rpcContext) };
   }
-}
-
-function toFailure(error: AppError): StartRunFailure {
-  return {
-    reason: error.reason,
-    message: error.message,
-    violations: error.violations.map(({ path, message }) => ({ path, message })),
-    detailsJson: error.details === undefined ? "" : JSON.stringify(error.details),
-    retryAfterMs: error.retryAfterMs ?? 0,
-  };
 }
 
 function badRequests(message: string): AppError {

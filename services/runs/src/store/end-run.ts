@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { statusesBefore } from "../domain/run-status.ts";
 
@@ -10,30 +10,48 @@ const cancelledRow = z.object({
   workflow_name: z.string(),
   workflow_version: z.number(),
   trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
+  schedule_id: z.string().nullable(),
+  waiting_parent_run_id: z.string().nullable(),
+  limited: z.boolean(),
   awaited: z.boolean(),
   created_at: z.date(),
   started_at: z.date().nullable(),
   completed_at: z.date(),
 });
+const idRow = z.object({ id: z.string() });
 
 /** A run as the cancellation left it. */
 export type CancelledRow = z.infer<typeof cancelledRow>;
 
-/** Ends a run as cancelled unless it has ended; null when it has, or is not the company's. */
-export async function cancelRun(
+/** Ends runs as cancelled, those that have not ended, and returns them. */
+export async function cancelRuns(
   transaction: Transaction,
-  companyId: string,
-  runId: string,
-): Promise<CancelledRow | null> {
-  return transaction.maybeOne(sql.type(cancelledRow)`
+  runIds: readonly string[],
+): Promise<readonly CancelledRow[]> {
+  return transaction.any(sql.type(cancelledRow)`
     update runs.runs as run
     set status = 'cancelled', completed_at = greatest(now(), run.started_at, run.created_at)
     from runs.deployments as deployment
-    where run.id = ${runId} and run.company_id = ${companyId}
+    where run.id = any(${sql.array([...runIds], "text")})
       and run.status = any(${sql.array(statusesBefore("cancelled"), "text")})
       and deployment.id = run.deployment_id
     returning run.id, run.company_id, run.workflow_id, deployment.name as workflow_name,
-      run.workflow_version, run.trigger_type, run.awaited, run.created_at, run.started_at,
-      run.completed_at
+      run.workflow_version, run.trigger_type, run.schedule_id,
+      case when run.parent_waits then run.parent_run_id end as waiting_parent_run_id,
+      (deployment.settings ->> 'concurrency') is not null as limited,
+      run.awaited, run.created_at, run.started_at, run.completed_at
   `);
+}
+
+/** Runs that have not ended and that one of the given runs waits for, or did. */
+export async function listLiveChildren(
+  queryable: Queryable,
+  parentRunIds: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await queryable.any(sql.prepared("run_live_children", idRow)`
+    select id from runs.runs
+    where parent_run_id = any(${sql.array([...parentRunIds], "text")})
+      and parent_waits and completed_at is null
+  `);
+  return rows.map(({ id }) => id);
 }

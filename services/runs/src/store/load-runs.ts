@@ -11,6 +11,12 @@ const executableRow = z.object({
   workflow_version: z.number(),
   status: z.enum(RUN_STATUSES),
   trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
+  trigger_data: z.string().nullable(),
+  schedule_id: z.string().nullable(),
+  parent_run_id: z.string().nullable(),
+  parent_waits: z.boolean(),
+  depth: z.number(),
+  restarted_from_run_id: z.string().nullable(),
   input: z.string(),
   awaited: z.boolean(),
   request_id: z.string().nullable(),
@@ -27,6 +33,7 @@ export type ExecutableRow = z.infer<typeof executableRow>;
 export async function listExecutableRuns(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("runs_load", executableRow)`
     select id, company_id, workflow_id, deployment_id, workflow_version, status, trigger_type,
+      trigger_data::text, schedule_id, parent_run_id, parent_waits, depth, restarted_from_run_id,
       input::text, awaited, request_id, active_ms, active_since, created_at, started_at
     from runs.runs
     where id = any(${sql.array([...runIds], "text")})
@@ -64,6 +71,7 @@ const openRow = z.object({
   seq: z.number(),
   started_at: z.date(),
   due_at: z.date().nullable(),
+  deadline_at: z.date().nullable(),
   attempt: z.number(),
   attempt_group: z.number(),
   previous_attempts: z
@@ -74,7 +82,7 @@ const openRow = z.object({
 /** The open steps of several runs. */
 export async function listOpenSteps(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("open_steps_load", openRow)`
-    select run_id, path, seq, started_at, due_at, attempt, attempt_group, previous_attempts
+    select run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group, previous_attempts
     from runs.open_steps
     where run_id = any(${sql.array([...runIds], "text")})
   `);

@@ -52,6 +52,30 @@ export async function findRun(
   `);
 }
 
+/** Runs by id, without their documents. */
+export async function listSummaries(queryable: Queryable, runIds: readonly string[]) {
+  return queryable.any(sql.prepared("run_summaries", summaryRow)`
+    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
+      run.status, run.trigger_type, run.error, run.restarted_from_run_id, run.created_at,
+      run.started_at, run.completed_at
+    from runs.runs as run
+    join runs.deployments as deployment on deployment.id = run.deployment_id
+    where run.id = any(${sql.array([...runIds], "text")})
+  `);
+}
+
+/** Whether a company has a run. */
+export async function hasRun(
+  queryable: Queryable,
+  companyId: string,
+  runId: string,
+): Promise<boolean> {
+  const row = await queryable.maybeOne(sql.prepared("run_exists", z.object({ id: z.string() }))`
+    select id from runs.runs where id = ${runId} and company_id = ${companyId}
+  `);
+  return row !== null;
+}
+
 /** Which runs a list holds. */
 export interface RunFilter {
   companyId: string;
@@ -134,6 +158,21 @@ export async function listStepResults(
       attempt, previous_attempts, reused
     from runs.step_results
     where run_id = ${runId}
+    order by seq
+  `);
+}
+
+/** Some of the step results of a run, in the order in which the steps began. */
+export async function listStepResultsAt(
+  queryable: Queryable,
+  runId: string,
+  paths: readonly string[],
+): Promise<readonly StepRow[]> {
+  return queryable.any(sql.prepared("steps_at", stepRow)`
+    select step_id, path, type, status, started_at, completed_at, input::text, output::text, error,
+      attempt, previous_attempts, reused
+    from runs.step_results
+    where run_id = ${runId} and path = any(${sql.array([...paths], "text")})
     order by seq
   `);
 }

@@ -161,6 +161,7 @@ export async function upsertOpenSteps(
       seq: String(step.seq),
       started_at: time(step.startedAt),
       due_at: time(step.dueAt),
+      deadline_at: time(step.deadlineAt),
       attempt: String(step.attempt),
       attempt_group: String(step.attemptGroup),
       previous_attempts: attempts(step),
@@ -168,15 +169,18 @@ export async function upsertOpenSteps(
   );
   await transaction.query(sql.prepared("journal_open", nothing)`
     insert into runs.open_steps (
-      run_id, path, seq, started_at, due_at, attempt, attempt_group, previous_attempts
+      run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group,
+      previous_attempts
     )
-    select run_id, path, seq, started_at, due_at, attempt, attempt_group, previous_attempts
+    select run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group,
+      previous_attempts
     from json_to_recordset(${jsonArray(rows)}::json) as open (
       run_id text, path text, seq integer, started_at timestamptz, due_at timestamptz,
-      attempt integer, attempt_group integer, previous_attempts json
+      deadline_at timestamptz, attempt integer, attempt_group integer, previous_attempts json
     )
     on conflict on constraint open_steps_pkey do update
     set due_at = excluded.due_at,
+      deadline_at = excluded.deadline_at,
       attempt = excluded.attempt,
       attempt_group = excluded.attempt_group,
       previous_attempts = excluded.previous_attempts
@@ -195,6 +199,23 @@ export async function deleteOpenSteps(
       ["text", "text"],
     )} as closed (run_id, path)
     where open.run_id = closed.run_id and open.path = closed.path
+  `);
+}
+
+/** Forgets the results inside containers that begin anew. */
+export async function deleteResultsInside(
+  transaction: Transaction,
+  containers: readonly { runId: string; path: string }[],
+): Promise<void> {
+  await transaction.query(sql.type(nothing)`
+    delete from runs.step_results as result
+    using ${sql.unnest(
+      containers.map(({ runId, path }) => [runId, path]),
+      ["text", "text"],
+    )} as container (run_id, path)
+    where result.run_id = container.run_id
+      and (starts_with(result.path, container.path || '.')
+        or starts_with(result.path, container.path || '['))
   `);
 }
 

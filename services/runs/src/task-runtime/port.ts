@@ -21,6 +21,11 @@ export interface Lease {
   readonly takeovers: number;
   /** Aborted when the lease is lost: taken over, cancelled, or the worker is stopping. */
   readonly signal: AbortSignal;
+  /**
+   * Set by whoever executes the task; called when the task is woken meanwhile. It may be missed: a
+   * task that was woken is due again as soon as it is parked.
+   */
+  onWoken?: (() => void) | undefined;
 }
 
 /** What becomes of a task when what was done so far is written. */

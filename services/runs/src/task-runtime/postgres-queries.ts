@@ -11,6 +11,7 @@ const claimRow = z.object({
 });
 const statusRow = z.object({ worker_id: z.string().nullable(), due: z.boolean() });
 const nothing = z.object({});
+const wokenRow = z.object({ run_id: z.string(), woken: z.boolean() });
 
 /** A task as a claim returns it. */
 export interface ClaimedTask {
@@ -202,9 +203,15 @@ export async function deleteTasks(transaction: Transaction, runIds: readonly str
   `);
 }
 
-/** Makes parked tasks due; a leased one is marked, so that it is due as soon as it is parked. */
-export async function wakeTasks(transaction: Transaction, runIds: readonly string[]) {
-  await transaction.query(sql.prepared("task_wake", nothing)`
+/**
+ * Makes parked tasks due; a leased one is marked, so that it is due as soon as it is parked. Returns
+ * the run ids of the leased ones.
+ */
+export async function wakeTasks(
+  transaction: Transaction,
+  runIds: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await transaction.any(sql.prepared("task_wake", wokenRow)`
     update runs.tasks as task
     set due_at = case when task.worker_id is null then least(task.due_at, now()) else task.due_at end,
       woken = task.worker_id is not null
@@ -213,7 +220,9 @@ export async function wakeTasks(transaction: Transaction, runIds: readonly strin
       ["text"],
     )} as woken (run_id)
     where task.run_id = woken.run_id
+    returning task.run_id, task.woken
   `);
+  return rows.filter((row) => row.woken).map((row) => row.run_id);
 }
 
 /** Who holds a task and whether it is due; null when there is no such task. */

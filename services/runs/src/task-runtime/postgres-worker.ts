@@ -172,6 +172,10 @@ export function createPostgresWorker(options: PostgresWorkerOptions) {
       if (inRush()) lookIn(RUSH_PAUSE_MS);
       else look();
     },
+    /** Tells the execution of a task that the task was woken. */
+    woken(runId: string): void {
+      held.get(runId)?.onWoken?.();
+    },
     abort(runId: string): void {
       held.get(runId)?.controller.abort();
     },

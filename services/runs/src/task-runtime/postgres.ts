@@ -32,6 +32,8 @@ export type ListenToChannels = (options: {
 
 /** New tasks are due. */
 const TASKS_CHANNEL = "runs_tasks";
+/** The task named by the payload was woken while it is executed. */
+const WOKEN_CHANNEL = "runs_woken";
 /** The task named by the payload was cancelled. */
 const CANCELLED_CHANNEL = "runs_cancelled";
 
@@ -82,8 +84,9 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       for (const runId of runIds) await notify(transaction, CANCELLED_CHANNEL, runId);
     },
     async wake(transaction, runIds) {
-      await wakeTasks(transaction, runIds);
+      const leased = await wakeTasks(transaction, runIds);
       await notify(transaction, TASKS_CHANNEL, "");
+      for (const runId of leased) await notify(transaction, WOKEN_CHANNEL, runId);
     },
     async findStatus(runId): Promise<TaskStatus | null> {
       const task = await findTask(database, runId);
@@ -100,9 +103,10 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         pollMs: options.pollMs ?? POLL_MS,
       });
       const listening = options.listen({
-        channels: [TASKS_CHANNEL, CANCELLED_CHANNEL],
+        channels: [TASKS_CHANNEL, CANCELLED_CHANNEL, WOKEN_CHANNEL],
         onNotification: (channel, payload) => {
           if (channel === CANCELLED_CHANNEL) worker.abort(payload);
+          else if (channel === WOKEN_CHANNEL) worker.woken(payload);
           else worker.look();
         },
         onReconnect: () => worker.look(),

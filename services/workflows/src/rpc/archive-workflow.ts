@@ -1,3 +1,4 @@
+import { insertEvents } from "@workflow/events";
 import type { ArchiveWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
@@ -9,18 +10,29 @@ import { toWorkflowMessage } from "./workflow-message.ts";
 
 /**
  * Archives a workflow. Archiving it again changes nothing and is fine (D21), but still waits until
- * the execution plane has withdrawn it: a caller may repeat what was answered UNAVAILABLE.
+ * the execution plane has withdrawn it: a caller may repeat what was answered UNAVAILABLE. Whoever
+ * keeps something for the workflow hears of it by one event, `workflow.archived`.
  */
 export function archiveWorkflow({
   database,
   handOver,
+  onEvents,
 }: ServiceContext): UnaryMethod<ArchiveWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
+      const archived = await database.transaction(async (transaction) => {
+        const archivedRow = await archive(transaction, key);
+        const { companyId, workflowId } = key;
+        const { requestId } = context;
+        const event = { type: "workflow.archived", companyId, requestId, data: { workflowId } };
+        await insertEvents(transaction, "workflows", archivedRow === null ? [] : [event]);
+        return archivedRow;
+      });
+      if (archived !== null) onEvents();
       // Null means missing, or archived already: nothing leads out of that status.
-      const row = (await archive(database, key)) ?? (await getWorkflow(database, key));
+      const row = archived ?? (await getWorkflow(database, key));
       await handOver(key, context);
       return toWorkflowMessage(row);
     },

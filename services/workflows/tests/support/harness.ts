@@ -1,5 +1,7 @@
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import type { EventEnvelope } from "@workflow/events";
 import type { AppError } from "@workflow/errors";
 import { isAppError } from "@workflow/errors";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
@@ -24,6 +26,8 @@ export interface Harness {
   runs: RunsDouble;
   /** As superuser, to look behind the API. */
   database: Database;
+  /** What the service has published, in order. */
+  events: EventEnvelope[];
   /** The settings with which the service would be started as a process. */
   environment: Record<string, string>;
   /** Stops the service as a deployment would, keeping database and double. */
@@ -41,6 +45,10 @@ export async function startHarness(): Promise<Harness> {
   const runs = new RunsDouble(tokenPublicKeys, `127.0.0.1:${await freePort()}`);
   await runs.start();
   const grpcAddress = `127.0.0.1:${await freePort()}`;
+  const bus = createInProcessEventBus({ consumers: {} });
+  const events: EventEnvelope[] = [];
+  const collect = async (event: EventEnvelope): Promise<void> => void events.push(event);
+  await bus.subscribe({ consumer: "test", stream: "workflows", handler: collect });
   const start = () =>
     startWorkflowsService({
       databaseUrl: testDatabase.connectionUri,
@@ -49,6 +57,7 @@ export async function startHarness(): Promise<Harness> {
       runsGrpcAddress: runs.address,
       tokenPublicKeys,
       tokenSigner,
+      bus,
       logger: pino({ level: "silent" }),
     });
   let service = await start();
@@ -66,7 +75,10 @@ export async function startHarness(): Promise<Harness> {
     client,
     runs,
     database,
+    events,
     environment: {
+      // Nobody answers there; events wait in the outbox.
+      NATS_URL: `nats://127.0.0.1:${await freePort()}`,
       DATABASE_URL: testDatabase.connectionUri,
       WORKFLOWS_GRPC_ADDR: grpcAddress,
       RUNS_GRPC_ADDR: runs.address,
@@ -84,6 +96,7 @@ export async function startHarness(): Promise<Harness> {
       client.close();
       await service.stop();
       await runs.stop();
+      await bus.close();
       await database.end();
       await testDatabase.close();
     },

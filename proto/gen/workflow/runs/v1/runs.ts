@@ -420,11 +420,19 @@ export interface BulkRunsResult {
 export interface WatchRunRequest {
   /** The run's id. */
   runId: string;
+  /**
+   * Position of the last update that the caller has seen; what was told up to it is left out. Absent:
+   * from the beginning.
+   */
+  after?: string | undefined;
 }
 
 /** One thing to know about a watched run. */
 export interface WatchRunResponse {
-  /** Exactly one of them. */
+  /**
+   * What has happened; absent in the one message that says that a watch which goes on after a position
+   * has begun and has nothing new to tell yet.
+   */
   update:
     | //
     /**
@@ -436,6 +444,8 @@ export interface WatchRunResponse {
     /** A step has ended. */
     { $case: "step"; value: StepResult }
     | undefined;
+  /** What the caller has seen with this update, to go on after it with any process. Opaque. */
+  position: string;
 }
 
 function createBaseStepAttempt(): StepAttempt {
@@ -2299,13 +2309,16 @@ export const BulkRunsResult: MessageFns<BulkRunsResult> = {
 };
 
 function createBaseWatchRunRequest(): WatchRunRequest {
-  return { runId: "" };
+  return { runId: "", after: undefined };
 }
 
 export const WatchRunRequest: MessageFns<WatchRunRequest> = {
   encode(message: WatchRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.runId !== "") {
       writer.uint32(10).string(message.runId);
+    }
+    if (message.after !== undefined) {
+      writer.uint32(18).string(message.after);
     }
     return writer;
   },
@@ -2331,6 +2344,14 @@ export const WatchRunRequest: MessageFns<WatchRunRequest> = {
             message.runId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2349,12 +2370,13 @@ export const WatchRunRequest: MessageFns<WatchRunRequest> = {
   fromPartial(object: DeepPartial<WatchRunRequest>): WatchRunRequest {
     const message = createBaseWatchRunRequest();
     message.runId = object.runId ?? "";
+    message.after = object.after ?? undefined;
     return message;
   },
 };
 
 function createBaseWatchRunResponse(): WatchRunResponse {
-  return { update: undefined };
+  return { update: undefined, position: "" };
 }
 
 export const WatchRunResponse: MessageFns<WatchRunResponse> = {
@@ -2366,6 +2388,9 @@ export const WatchRunResponse: MessageFns<WatchRunResponse> = {
       case "step":
         StepResult.encode(message.update.value, writer.uint32(18).fork()).join();
         break;
+    }
+    if (message.position !== "") {
+      writer.uint32(26).string(message.position);
     }
     return writer;
   },
@@ -2399,6 +2424,14 @@ export const WatchRunResponse: MessageFns<WatchRunResponse> = {
             message.update = { $case: "step", value: StepResult.decode(reader, reader.uint32()) };
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.position = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2430,6 +2463,7 @@ export const WatchRunResponse: MessageFns<WatchRunResponse> = {
         break;
       }
     }
+    message.position = object.position ?? "";
     return message;
   },
 };
@@ -2548,7 +2582,8 @@ export const RunsServiceService = {
   },
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * are watching).
    */
   watchRun: {
     path: "/workflow.runs.v1.RunsService/WatchRun" as const,
@@ -2606,7 +2641,8 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
   bulkRuns: handleUnaryCall<BulkRunsRequest, BulkRunsResponse>;
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * are watching).
    */
   watchRun: handleServerStreamingCall<WatchRunRequest, WatchRunResponse>;
 }
@@ -2762,7 +2798,8 @@ export interface RunsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND.
+   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * are watching).
    */
   watchRun(request: WatchRunRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchRunResponse>;
   watchRun(

@@ -45,24 +45,21 @@ export const runWorkflow = route({
   },
 });
 
-/** The key of the body or of the header `Idempotency-Key`; both may be given when they agree (D25). */
+/**
+ * The key of the body or else of the header `Idempotency-Key` (D25). The body's wins, since only
+ * that one is sure to be meant: a client or a proxy may put the header on every request.
+ */
 function resolveIdempotencyKey(
   inBody: string | undefined,
   headers: IncomingHttpHeaders,
 ): string | undefined {
   const header = headers["idempotency-key"];
   const inHeader = Array.isArray(header) ? header.join(",") : header;
-  if (inHeader === undefined) return inBody;
+  if (inBody !== undefined || inHeader === undefined) return inBody;
   const checked = idempotencyKey.safeParse(inHeader);
-  if (!checked.success) throw badKey(checked.error.issues[0]?.message ?? "is not valid");
-  if (inBody !== undefined && inBody !== inHeader) {
-    throw badKey("must be the same in the body and in the header Idempotency-Key");
-  }
-  return inHeader;
-}
-
-function badKey(message: string): AppError {
-  return new AppError("BAD_REQUEST", `The request is not valid: idempotencyKey ${message}.`, {
+  if (checked.success) return checked.data;
+  const message = checked.error.issues[0]?.message ?? "is not valid";
+  throw new AppError("BAD_REQUEST", `The request is not valid: Idempotency-Key ${message}.`, {
     violations: [{ path: ["idempotencyKey"], message }],
   });
 }

@@ -1,28 +1,44 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledActionStep } from "@workflow/definition";
-import type { OpenStep } from "../../engine/journal.ts";
+import { findPureAction } from "../../actions/registry.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { Execution, StepCompletion } from "../execution.ts";
+import type { Attempt, Execution, StepOutcome } from "../execution.ts";
+import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
-import { withTimeout } from "../with-timeout.ts";
 import { requestHttp } from "./http-request.ts";
 
-/**
- * Executes an action. The outside sees an idempotency key that stays the same when a worker dies in
- * the middle and another takes over, and when nobody can tell whether the receiver got the request.
- */
+/** Executes an action (D17). */
 export async function executeAction(
   execution: Execution,
   step: CompiledActionStep,
-  open: OpenStep,
-  showInput: (resolved: string) => void,
-): Promise<StepCompletion> {
+  { key, showInput }: Attempt,
+): Promise<StepOutcome> {
   const inputs = evaluate(step.inputs, execution.scope);
   showInput(storableJson(inputs.masked));
-  execution.journal.markStarted(open, execution.onStop);
-  const idempotencyKey = `${execution.facts.id}:${open.path}:${open.attemptGroup}`;
-  return withTimeout(execution.signal, step.timeoutMs, async (signal) => {
-    const output = await requestHttp(execution.effects.http, inputs.value, idempotencyKey, signal);
-    return completionOf(output, true);
-  });
+  const pure = findPureAction(step.action);
+  if (pure !== undefined) return completionOf(execution, pure(inputs.value), false);
+  switch (step.action) {
+    case "workflow.respond":
+      return respond(execution, inputs.value);
+    case "http.request": {
+      execution.journal.markStarted(execution.onStop);
+      const { http } = execution.effects;
+      return completionOf(
+        execution,
+        await requestHttp(http, inputs.value, key, execution.signal),
+        true,
+      );
+    }
+    default: {
+      const message = `The action ${step.action} is not available in this installation.`;
+      throw new StepError("NOT_CONFIGURED", message, { retryable: false });
+    }
+  }
+}
+
+/** Ends the run with this output, from whatever depth. */
+function respond(execution: Execution, inputs: unknown): StepOutcome {
+  const given = typeof inputs === "object" && inputs !== null && "output" in inputs;
+  const { output } = completionOf(execution, given ? inputs.output : null, false);
+  return { kind: "responded", output };
 }

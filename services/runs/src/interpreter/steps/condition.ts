@@ -1,7 +1,6 @@
 import { evaluateCondition } from "@workflow/definition";
 import type { CompiledConditionStep, CompiledStep } from "@workflow/definition";
-import type { OpenStep } from "../../engine/journal.ts";
-import type { Execution, RunNested, StepOutcome } from "../execution.ts";
+import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
 
 /** Id of the branch that is taken when no other is (D17). */
@@ -11,9 +10,7 @@ const ELSE = "else";
 export async function executeCondition(
   execution: Execution,
   step: CompiledConditionStep,
-  open: OpenStep,
-  showInput: (resolved: string) => void,
-  runNested: RunNested,
+  { path, showInput, runNested }: Attempt,
 ): Promise<StepOutcome> {
   const evaluated: { id: string; matched: boolean }[] = [];
   let taken: { id: string; steps: readonly CompiledStep[] } | null = null;
@@ -26,7 +23,9 @@ export async function executeCondition(
   }
   taken ??= { id: ELSE, steps: step.elseSteps };
   showInput(JSON.stringify({ branches: evaluated }));
-  const outcome = await runNested(taken.steps, `${open.path}.${taken.id}.`);
+  const prefix = `${path}.${taken.id}.`;
+  const { outcome, stepScopes } = await runNested(execution, taken.steps, { prefix });
+  execution.stepScopes.absorb(stepScopes);
   if (outcome.kind !== "done") return outcome;
-  return completionOf({ branch: taken.id }, false);
+  return completionOf(execution, { branch: taken.id }, false);
 }

@@ -2,7 +2,7 @@ import { evaluate, parseIsoTime } from "@workflow/definition";
 import type { CompiledDelayStep, TemplateScope } from "@workflow/definition";
 import type { OpenStep } from "../../engine/journal.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { Execution, StepOutcome } from "../execution.ts";
+import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
 import { StepError } from "../step-error.ts";
 
@@ -13,46 +13,37 @@ const CHECKPOINT_FROM_MS = 60_000;
 /** A year: whoever wants more has mistaken the unit. */
 const DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000;
 
-/** Waits for a while or until a moment; the waiting run is held by the task runtime alone. */
-export function executeDelay(
+/** Waits for a while or until a moment. */
+export async function executeDelay(
   execution: Execution,
   step: CompiledDelayStep,
   open: OpenStep,
-  showInput: (resolved: string) => void,
-): StepOutcome {
+  { showInput }: Attempt,
+): Promise<StepOutcome> {
   const { config, dueAt } = resolveDelay(step, open, execution.scope);
   showInput(storableJson(config));
-  const totalMs = dueAt.getTime() - open.startedAt.getTime();
-  if (Date.now() >= dueAt.getTime()) {
-    return completionOf({ resumedAt: new Date().toISOString() }, false);
+  if (Date.now() < dueAt.getTime()) {
+    const totalMs = dueAt.getTime() - open.startedAt.getTime();
+    if (open.dueAt === null) {
+      execution.journal.hold(open, { dueAt });
+      if (totalMs > CHECKPOINT_FROM_MS) execution.journal.announceCheckpoint(step.id);
+    }
+    const kind = totalMs > SUSPENDED_FROM_MS ? "suspension" : "delay";
+    await execution.strands.wait({ kind, dueAt }, execution.signal);
   }
-  if (open.dueAt === null) {
-    execution.journal.hold(open, { dueAt });
-    if (totalMs > CHECKPOINT_FROM_MS) execution.journal.announceCheckpoint(step.id);
-  }
-  return { kind: "waiting", dueAt, long: totalMs > SUSPENDED_FROM_MS };
+  return completionOf(execution, { resumedAt: new Date().toISOString() }, false);
 }
 
 function resolveDelay(step: CompiledDelayStep, open: OpenStep, scope: TemplateScope) {
   if (step.delay.kind === "until") {
     const until = evaluate(step.delay.until, scope).value;
     const millis = typeof until === "string" ? parseIsoTime(until) : undefined;
-    if (millis === undefined) {
-      throw new StepError("INVALID_INPUT", "until must be an ISO 8601 timestamp.", {
-        retryable: false,
-      });
-    }
+    if (millis === undefined) throw invalid("until must be an ISO 8601 timestamp.");
     return { config: { until }, dueAt: boundedDue(open, millis) };
   }
   const durationMs = evaluate(step.delay.durationMs, scope).value;
   if (typeof durationMs !== "number" || !Number.isFinite(durationMs) || durationMs < 0) {
-    throw new StepError(
-      "INVALID_INPUT",
-      "durationMs must be a number of milliseconds, 0 or more.",
-      {
-        retryable: false,
-      },
-    );
+    throw invalid("durationMs must be a number of milliseconds, 0 or more.");
   }
   return { config: { durationMs }, dueAt: boundedDue(open, open.startedAt.getTime() + durationMs) };
 }
@@ -61,9 +52,11 @@ function resolveDelay(step: CompiledDelayStep, open: OpenStep, scope: TemplateSc
 function boundedDue(open: OpenStep, millis: number): Date {
   if (open.dueAt !== null) return open.dueAt;
   if (millis - open.startedAt.getTime() > DELAY_MS_MAX) {
-    throw new StepError("INVALID_INPUT", "A delay may last at most 366 days.", {
-      retryable: false,
-    });
+    throw invalid("A delay may last at most 366 days.");
   }
   return new Date(millis);
+}
+
+function invalid(message: string): StepError {
+  return new StepError("INVALID_INPUT", message, { retryable: false });
 }

@@ -1,22 +1,21 @@
 import { evaluate } from "@workflow/definition";
-import type { CompiledTransformStep, TemplateScope } from "@workflow/definition";
+import type { CompiledTransformStep } from "@workflow/definition";
 import { nestsTooDeep } from "../../domain/json-nesting.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { Execution, StepCompletion } from "../execution.ts";
+import type { Attempt, Execution, StepCompletion } from "../execution.ts";
 import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
-import { withTimeout } from "../with-timeout.ts";
 
 /** Executes a transform: a mapping with templates, or a JSONata expression (D17). */
 export async function executeTransform(
   execution: Execution,
   step: CompiledTransformStep,
-  showInput: (resolved: string) => void,
+  { showInput }: Attempt,
 ): Promise<StepCompletion> {
   const { scope } = execution;
   if (step.transform.kind === "mapping") {
     const mapping = evaluate(step.transform.mapping, scope);
-    const completion = completionOf(mapping.value, false);
+    const completion = completionOf(execution, mapping.value, false);
     const masked =
       mapping.masked === mapping.value ? completion.outputText : storableJson(mapping.masked);
     showInput(`{"mapping":${masked}}`);
@@ -26,22 +25,22 @@ export async function executeTransform(
   const document = input === undefined ? undefined : evaluate(input, scope);
   const shown = document === undefined ? {} : { input: document.masked };
   showInput(storableJson({ expression, ...shown }));
-  const visible = JSON.stringify(document === undefined ? visibleScope(scope) : document.value);
-  const text = await withTimeout(execution.signal, step.timeoutMs, (signal) =>
-    execution.effects.expressions.evaluate(expression, visible ?? "null", signal),
+  const visible = JSON.stringify(document === undefined ? visibleScope(execution) : document.value);
+  const text = await execution.effects.expressions.evaluate(
+    expression,
+    visible ?? "null",
+    execution.signal,
   );
   const output: unknown = JSON.parse(text);
   if (nestsTooDeep(output)) {
     const message = "The result of the expression nests too many arrays and objects.";
     throw new StepError("EXPRESSION_FAILED", message, { retryable: false });
   }
-  return completionOf(output, false);
+  return completionOf(execution, output, false);
 }
 
 /** What an expression without an input of its own sees: everything but secrets. */
-function visibleScope(scope: TemplateScope): Record<string, unknown> {
-  // `fromEntries` keeps a step named __proto__ a plain key.
-  const steps: Record<string, unknown> =
-    scope.steps instanceof Map ? Object.fromEntries(scope.steps) : {};
-  return { input: scope.input, steps, trigger: scope.trigger, run: scope.run, loop: scope.loop };
+function visibleScope({ scope, stepScopes }: Execution): Record<string, unknown> {
+  const { input, trigger, run, loop } = scope;
+  return { input, steps: stepScopes.toObject(), trigger, run, loop };
 }

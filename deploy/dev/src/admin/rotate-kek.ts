@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import { ConfigError } from "@workflow/service";
+import { rotateKek } from "@workflow/service-integrations/admin";
+import type { KekSource } from "@workflow/service-integrations/admin";
+import { prepareDataDir } from "../data-dir.ts";
+import { ensureSecretsKeks, readSecretsKeks, replaceSecretsKeks } from "../keys.ts";
+import type { Command } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import type { AdminSettings } from "./settings.ts";
+
+const KEK_BYTES = 32;
+
+/**
+ * Puts all company keys under the first key of SECRETS_KEK, or under a new one where the data folder
+ * keeps the key. What was interrupted is gone on with by the next call.
+ */
+export const rotateKekCommand: Command = {
+  summary: "Encrypts the keys of all companies with a new key, see docs/ops/secrets.md.",
+  flags: {},
+  async run(settings) {
+    const source = await sourceOf(settings);
+    const { kekId, rewrapped, companyKeys, retired } = await withDatabase(
+      settings,
+      (database) => rotateKek(database, source),
+      "workflow_integrations",
+    );
+    const text =
+      `Company keys wrapped anew  ${rewrapped} of ${companyKeys}\n` +
+      `Key in use                 ${kekId}\n` +
+      `Keys not needed any more   ${retired.length === 0 ? "none" : retired.join(", ")}`;
+    return { json: { kekId, rewrapped, companyKeys, retired }, text };
+  },
+};
+
+async function sourceOf(settings: AdminSettings): Promise<KekSource> {
+  const { SECRETS_KEK: given, DATABASE_URL } = settings;
+  if (given !== undefined) {
+    return { begin: () => Promise.resolve(given), end: () => Promise.resolve() };
+  }
+  const dataDir = await prepareDataDir(settings.DATA_DIR);
+  // A database elsewhere may have its key elsewhere as well: one made here would not be its key.
+  if (DATABASE_URL !== undefined && (await readSecretsKeks(dataDir)) === null) {
+    const message = `is required but not set, and ${dataDir} keeps no key`;
+    throw new ConfigError([{ setting: "SECRETS_KEK", message }]);
+  }
+  return fileSource(dataDir);
+}
+
+/** The new key is in the file before it is used, the old one until nothing needs it. */
+function fileSource(dataDir: string): KekSource {
+  return {
+    async begin() {
+      const keks = await ensureSecretsKeks(dataDir);
+      // Several are there only when a rotation was interrupted: its new key comes first.
+      if (keks.length > 1) return keks;
+      const rotating = [randomBytes(KEK_BYTES), ...keks];
+      await replaceSecretsKeks(dataDir, rotating);
+      return rotating;
+    },
+    end: (kek) => replaceSecretsKeks(dataDir, [kek]),
+  };
+}

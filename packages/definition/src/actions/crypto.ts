@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { templatable } from "../zod-messages.ts";
+import type { ActionDefinition } from "./action.ts";
+import { text } from "./inputs.ts";
+
+const shared = {
+  algorithm: templatable(z.enum(["sha256", "sha384", "sha512", "sha1", "md5"])).meta({
+    description: "The hash function; sha1 and md5 are for old counterparts only",
+  }),
+  text: text("What to hash, as UTF-8"),
+  encoding: templatable(z.enum(["hex", "base64", "base64url"]))
+    .optional()
+    .meta({ description: "How the digest is written; hex where none is given" }),
+};
+
+export const cryptoHash: ActionDefinition = {
+  id: "crypto.hash",
+  title: "Hash",
+  description: "Computes the digest of a text.",
+  inputs: z.looseObject(shared),
+  outputs: ["digest"],
+};
+
+export const cryptoHmac: ActionDefinition = {
+  id: "crypto.hmac",
+  title: "HMAC",
+  description: "Signs a text with a key that both sides know.",
+  inputs: z.looseObject({ ...shared, key: text("The key, best a secret") }),
+  outputs: ["digest"],
+};

@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { CompiledApprovalStep } from "../compiled-definition.ts";
+import { isJsonObject } from "../json.ts";
+import { compileJsonSchema } from "../json-schema.ts";
+import { DEFINITION_LIMITS } from "../limits.ts";
+import { parseOrThrow } from "../parse-or-throw.ts";
+import { fieldsOf } from "../step.ts";
+import { compileTemplates } from "../template.ts";
+import type { StepType } from "./step-type.ts";
+
+const names = z
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(DEFINITION_LIMITS.nameCharsMax)
+      .refine((name) => !name.includes("{{"), {
+        error: "must be written out; templates are not evaluated here",
+      }),
+  )
+  .max(DEFINITION_LIMITS.approversMax);
+
+const options = z.looseObject({
+  approvers: z
+    .looseObject({
+      users: names.default([]).meta({ description: "Ids of users" }),
+      roles: names.default([]).meta({ description: "Roles in the company" }),
+    })
+    .refine(({ users, roles }) => users.length + roles.length > 0, {
+      error: "must name at least one user or role; leave approvers out to let everyone decide",
+    })
+    .optional()
+    .meta({ description: "Who may decide; without it everyone who may execute workflows" }),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(DEFINITION_LIMITS.delayMsMax)
+    .optional()
+    .meta({ description: "How long people have to decide; without it for ever" }),
+  onTimeout: z
+    .enum(["fail", "approve", "reject"])
+    .default("fail")
+    .meta({ description: "What happens when nobody has decided by then" }),
+});
+
+const configSchema = options.extend({
+  message: z.string().min(1).meta({ description: "What is to be decided" }),
+  form: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: "JSON Schema of the data that comes with a decision" }),
+});
+
+/** Waits for a person to decide (D17, D29). */
+export const approvalStep: StepType = {
+  type: "approval",
+  title: "Approval",
+  description:
+    "Waits until a person approves or rejects. The run is waiting_approval meanwhile. A rejection fails the step. The output is {decision, by, comment, data}.",
+  configSchema,
+  inheritsRetry: false,
+
+  check({ config }, stepPath, problems) {
+    const configPath = [...stepPath, "config"];
+    problems.parse(configSchema, config, configPath);
+    const { form } = config;
+    if (!isJsonObject(form)) return;
+    const compiled = compileJsonSchema(form);
+    if (!compiled.ok) problems.addAll([...configPath, "form"], compiled.violations);
+  },
+
+  blocks: () => [],
+  templateFields: ({ config }) => fieldsOf(config, ["message"]),
+
+  compile({ config }, base): CompiledApprovalStep {
+    const { approvers, timeoutMs, onTimeout } = parseOrThrow(options, config, base.path);
+    const { message, form } = config;
+    return {
+      ...base,
+      type: "approval",
+      message: compileTemplates(message),
+      approvers: approvers && { users: approvers.users, roles: approvers.roles },
+      decisionTimeoutMs: timeoutMs,
+      onTimeout,
+      form: isJsonObject(form) ? form : undefined,
+    };
+  },
+};

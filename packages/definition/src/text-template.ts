@@ -1,0 +1,162 @@
+import type { ActionDefinition, TextTemplateInputs } from "./actions/action.ts";
+import { ownProperty } from "./json.ts";
+import type { JsonObject } from "./json.ts";
+import type { TemplateField } from "./step.ts";
+import { TemplateError } from "./template-error.ts";
+import {
+  isTemplateRoot,
+  parseLiteral,
+  parseNamedPath,
+  parseTemplate,
+  parseTemplateText,
+  splitText,
+} from "./template-parser.ts";
+import type { TemplatePath } from "./template-parser.ts";
+import {
+  compileTemplates,
+  descend,
+  literal,
+  objectOf,
+  SizeBudget,
+  textForm,
+  textOf,
+} from "./template.ts";
+import type { CompiledValue } from "./template.ts";
+
+/*
+ * Some actions take a text with placeholders of its own, which stand for members of the action's
+ * `values`; beside them the text may have the templates that every config has. It is resolved in two
+ * steps that never look for placeholders in what a template brought in (D19): the step turns each
+ * template into a string literal, `{{"…"}}`, and `renderText` fills in the rest.
+ *
+ * Where no values are given there are no placeholders, and the text is a string like any other. A
+ * text that is one template, with values, has its placeholders in what the template brings.
+ */
+
+/**
+ * Fills in a text's placeholders: `{{name}}`, `{{a.b[0]["c d"]}}`, in the grammar of templates (`\{{`
+ * is a literal `{{`). Own properties of `values` only, in one pass; what is missing or null becomes
+ * nothing, objects and arrays become JSON. With undefined values there are no placeholders, and the
+ * text is returned as it is. Throws TemplateError `TEMPLATE_SYNTAX`, and `TEMPLATE_TOO_LARGE` for a
+ * result of over 1 MiB.
+ */
+export function renderText(template: string, values: unknown): string {
+  if (values === undefined || !template.includes("{{")) return template;
+  const { parts, problems } = splitText(template, readPlaceholder);
+  const [problem] = problems;
+  if (problem !== undefined) throw new TemplateError("TEMPLATE_SYNTAX", problem);
+  const budget = new SizeBudget();
+  let text = "";
+  for (const part of parts) {
+    const value = typeof part === "string" ? part : (part.value ?? descend(values, part.segments));
+    if (value === null || value === undefined) continue;
+    budget.spendValue(value);
+    text += textForm(value);
+  }
+  return text;
+}
+
+/** What is wrong with the placeholders of an action's text, one sentence each. */
+export function findTextProblems(inputs: JsonObject, action: ActionDefinition): string[] {
+  const text = findText(inputs, action.textTemplate);
+  return text === undefined ? [] : splitText(text, readEither).problems;
+}
+
+/** The template fields of an action's inputs. */
+export function inputFields(
+  inputs: JsonObject,
+  action: ActionDefinition | undefined,
+): TemplateField[] {
+  const form = action?.textTemplate;
+  const text = findText(inputs, form);
+  if (form === undefined || text === undefined) return [{ path: [], value: inputs }];
+  const { [form.template]: _text, ...others } = inputs;
+  const templates = templatesOf(text).map(({ open, end }) => text.slice(open, end));
+  return [
+    { path: [], value: others },
+    { path: [form.template], value: templates.join("") },
+  ];
+}
+
+/** Compiles an action's inputs. */
+export function compileInputs(
+  inputs: JsonObject,
+  action: ActionDefinition | undefined,
+): CompiledValue {
+  const form = action?.textTemplate;
+  const text = findText(inputs, form);
+  if (form === undefined || text === undefined) return compileTemplates(inputs);
+  return objectOf(
+    Object.keys(inputs).map((key) => [
+      key,
+      key === form.template ? compileText(text) : compileTemplates(inputs[key]),
+    ]),
+  );
+}
+
+/** The templates become values, all else stays as it is written. */
+function compileText(text: string): CompiledValue {
+  const templates = templatesOf(text);
+  if (templates.length === 0) return literal(text);
+  let position = 0;
+  const parts: (string | TemplatePath)[] = [];
+  for (const { path, open, end } of templates) {
+    parts.push(text.slice(position, open), path);
+    position = end;
+  }
+  return textOf([...parts, text.slice(position)], true);
+}
+
+/** The text, where it is one with placeholders. */
+function findText(inputs: JsonObject, form: TextTemplateInputs | undefined): string | undefined {
+  if (form === undefined || !Object.hasOwn(inputs, form.values)) return undefined;
+  const text = ownProperty(inputs, form.template);
+  if (typeof text !== "string") return undefined;
+  const { parts } = parseTemplateText(text);
+  return parts.length === 1 && typeof parts[0] !== "string" ? undefined : text;
+}
+
+interface PlacedTemplate {
+  path: TemplatePath;
+  open: number;
+  end: number;
+}
+
+/** The templates of a text, in order, without its placeholders. */
+function templatesOf(text: string): PlacedTemplate[] {
+  return splitText(text, readEither).parts.flatMap((part) =>
+    typeof part === "string" || part.template === null ? [] : [part.template],
+  );
+}
+
+/** Reads a placeholder, or a template where it has one of their roots. */
+function readEither(
+  text: string,
+  open: number,
+): { template: { template: PlacedTemplate | null }; end: number } | string {
+  const placeholder = readPlaceholder(text, open);
+  if (typeof placeholder === "string") return placeholder;
+  const [root = ""] = placeholder.template.segments;
+  if (!isTemplateRoot(root)) return { template: { template: null }, end: placeholder.end };
+  const known = parseTemplate(text, open);
+  if (typeof known === "string") return known;
+  const { template: path, end } = known;
+  return { template: { template: { path, open, end } }, end };
+}
+
+interface Placeholder {
+  /** A string that stands for itself; undefined for a path. */
+  value: string | undefined;
+  segments: readonly string[];
+}
+
+function readPlaceholder(
+  text: string,
+  open: number,
+): { template: Placeholder; end: number } | string {
+  const quoted = parseLiteral(text, open);
+  if (quoted !== null) return { template: { value: quoted.value, segments: [] }, end: quoted.end };
+  const named = parseNamedPath(text, open);
+  if (typeof named === "string") return named;
+  return { template: { value: undefined, segments: named.segments }, end: named.end };
+}

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "@jest/globals";
+import { compileDefinition, evaluate } from "../src/index.ts";
+import type { CompiledStep, TemplateScope } from "../src/index.ts";
+import {
+  actionStep,
+  forEachStep,
+  httpStep,
+  loopStep,
+  mappingStep,
+  parallelStep,
+  step,
+} from "./definition.ts";
+
+const trigger = { type: "api" };
+const scope: TemplateScope = {
+  input: { a: 5, list: [1, 2] },
+  trigger: {},
+  run: {},
+  steps: new Map(),
+  secrets: new Map(),
+};
+const inside = [mappingStep("inside", 1)];
+
+function compileOne<Type extends CompiledStep["type"]>(
+  type: Type,
+  config: object,
+): Extract<CompiledStep, { type: Type }> {
+  const [compiled] = compileDefinition({ trigger, steps: [step(type, "s", config)] }).steps;
+  if (!isOfType(compiled, type)) throw new Error(`expected a ${type}`);
+  return compiled;
+}
+
+function isOfType<Type extends CompiledStep["type"]>(
+  compiled: CompiledStep | undefined,
+  type: Type,
+): compiled is Extract<CompiledStep, { type: Type }> {
+  return compiled?.type === type;
+}
+
+describe("parallel", () => {
+  it("branches without an id are called by their place, and defaults are applied", () => {
+    const { work, ...rest } = compileOne("parallel", {
+      branches: [
+        { steps: inside },
+        { id: "x", name: "X", steps: [mappingStep("b", 1)] },
+        { steps: [mappingStep("c", 1)] },
+      ],
+    });
+    if (work.kind !== "branches") throw new Error("expected branches");
+    expect(work.branches.map(({ id, name }) => [id, name])).toEqual([
+      ["branch1", undefined],
+      ["x", "X"],
+      ["branch3", undefined],
+    ]);
+    expect(work.branches[0]?.steps[0]?.path).toEqual(["s", "branch1", "inside"]);
+    expect(rest).toMatchObject({
+      strategy: "wait-all",
+      concurrency: undefined,
+      totalTimeoutMs: undefined,
+    });
+  });
+
+  it("forEach has its items and steps, whose paths name no branch", () => {
+    const { work, strategy, concurrency, totalTimeoutMs } = compileOne("parallel", {
+      forEach: "{{input.list}}",
+      steps: inside,
+      strategy: "wait-any",
+      concurrency: 3,
+      timeout: 50,
+    });
+    if (work.kind !== "forEach") throw new Error("expected forEach");
+    expect(evaluate(work.items, scope).value).toEqual([1, 2]);
+    expect(work.steps[0]?.path).toEqual(["s", "inside"]);
+    expect([strategy, concurrency, totalTimeoutMs]).toEqual(["wait-any", 3, 50]);
+  });
+});
+
+describe("loop", () => {
+  it.each<[object, unknown]>([
+    [{ items: ["{{input.a}}", 1] }, { kind: "items", value: [5, 1] }],
+    [{ count: "{{input.a}}" }, { kind: "count", value: 5 }],
+    [{ count: 0 }, { kind: "count", value: 0 }],
+  ])("over %j", (config, expected) => {
+    const { over, maxIterations, steps } = compileOne("loop", { ...config, steps: inside });
+    const value =
+      over.kind === "items"
+        ? evaluate(over.items, scope).value
+        : over.kind === "count" && evaluate(over.count, scope).value;
+    expect({ kind: over.kind, value }).toEqual(expected);
+    expect([maxIterations, steps[0]?.path]).toEqual([1_000, ["s", "inside"]]);
+  });
+
+  it("while a condition holds", () => {
+    const { over, maxIterations } = compileOne("loop", {
+      while: { left: "{{loop.index}}", operator: "less_than", right: 3 },
+      steps: inside,
+      maxIterations: 7,
+    });
+    expect(over).toMatchObject({ kind: "while", condition: { kind: "compare" } });
+    expect(maxIterations).toBe(7);
+  });
+});
+
+it("an agent has its parts, left out ones undefined", () => {
+  const { agentId, input, userMessage, overrides } = compileOne("agent", {
+    agentId: "a",
+    input: "{{input}}",
+    overrides: { temperature: "{{input.a}}" },
+  });
+  expect(evaluate(agentId, scope).value).toBe("a");
+  expect(evaluate(input, scope).value).toEqual(scope.input);
+  expect(userMessage).toBeUndefined();
+  expect(overrides && evaluate(overrides, scope).value).toEqual({ temperature: 5 });
+});
+
+it("an approval has its defaults, and its timeout apart from the step's", () => {
+  expect(compileOne("approval", { message: "Go?" })).toMatchObject({
+    approvers: undefined,
+    decisionTimeoutMs: undefined,
+    timeoutMs: undefined,
+    onTimeout: "fail",
+    form: undefined,
+  });
+  expect(
+    compileOne("approval", {
+      message: "Go?",
+      approvers: { users: ["u"] },
+      timeoutMs: 9,
+      onTimeout: "approve",
+      form: { type: "object" },
+    }),
+  ).toMatchObject({
+    approvers: { users: ["u"], roles: [] },
+    decisionTimeoutMs: 9,
+    timeoutMs: undefined,
+    onTimeout: "approve",
+    form: { type: "object" },
+  });
+});
+
+it("a workflow step waits unless told otherwise", () => {
+  const workflowId = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";
+  expect(compileOne("workflow", { workflowId })).toMatchObject({ wait: true, input: undefined });
+  expect(compileOne("workflow", { workflowId, wait: false }).wait).toBe(false);
+});
+
+it("an email's message has what was given and nothing else", () => {
+  const { message, connectionId } = compileOne("email", {
+    to: ["a@b.c", "{{input.a}}@b.c"],
+    subject: "{{input.a}}",
+    text: "t",
+    connectionId: "conn_1",
+    note: "{{not.a.template}}",
+  });
+  expect(evaluate(message, scope).value).toEqual({
+    to: ["a@b.c", "5@b.c"],
+    subject: 5,
+    text: "t",
+  });
+  expect(connectionId && evaluate(connectionId, scope).value).toBe("conn_1");
+});
+
+it("the workflow's retry policy goes to steps that do one thing outside, and to no others", () => {
+  const { steps } = compileDefinition({
+    trigger,
+    settings: { retry: { maxAttempts: 5 } },
+    steps: [
+      httpStep("action"),
+      step("email", "email", { to: "a@b.c", subject: "s", text: "t" }),
+      step("agent", "agent", { agentId: "a", input: {} }),
+      mappingStep("transform", 1),
+      loopStep("loop", inside),
+      forEachStep("parallel", [mappingStep("x", 1)]),
+      step("delay", "delay", { durationMs: 1 }),
+      step("approval", "approval", { message: "m" }),
+      step("workflow", "workflow", { workflowId: "{{input.id}}" }),
+      mappingStep("own", 1, { retry: { maxAttempts: 2 } }),
+    ],
+  });
+  const attempts = Object.fromEntries(steps.map(({ id, retry }) => [id, retry?.maxAttempts]));
+  expect(attempts).toEqual({ action: 5, email: 5, agent: 5, own: 2 });
+});
+
+describe("secretKeys", () => {
+  it("names every secret of the definition once, wherever it stands", () => {
+    const { secretKeys } = compileDefinition({
+      trigger,
+      steps: [
+        httpStep("a", {
+          config: { method: "GET", url: "https://{{secrets.HOST}}", auth: "{{ secrets['AUTH'] }}" },
+          when: { all: [{ left: "{{secrets.WHEN}}", operator: "exists" }] },
+        }),
+        parallelStep("p", [
+          [
+            loopStep("l", [mappingStep("m", ["{{secrets.DEEP}}", "{{secrets.HOST}}"])], {
+              while: { left: 1, operator: "equals", right: "{{secrets.WHILE}}" },
+            }),
+          ],
+        ]),
+        actionStep("t", "text.template", {
+          template: "{{secrets.TEXT}} {{name}}",
+          values: { name: "{{secrets.VALUE}}" },
+        }),
+      ],
+    });
+    expect(secretKeys).toEqual(["WHEN", "HOST", "AUTH", "WHILE", "DEEP", "VALUE", "TEXT"]);
+  });
+
+  it("is empty without secrets, and text that is no template does not count", () => {
+    const steps = [
+      mappingStep("a", String.raw`\{{secrets.A}}`),
+      step("transform", "b", { expression: '"{{secrets.B}}"' }),
+    ];
+    expect(compileDefinition({ trigger, steps }).secretKeys).toEqual([]);
+  });
+});

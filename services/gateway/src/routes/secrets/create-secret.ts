@@ -1,0 +1,26 @@
+import { AppError } from "@workflow/errors";
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { requireFields, secretKey, secretValue } from "./secret-fields.ts";
+import { secretJson } from "./secret-json.ts";
+import { isArchived } from "./secret-workflow.ts";
+
+export const createSecret = route({
+  method: "POST",
+  path: "/workflows/{workflowId}/secrets",
+  scope: "secrets:write",
+  bucket: "write",
+  summary: "Store a secret for a workflow",
+  params: { workflowId: "The workflow's id." },
+  query: NO_QUERY,
+  body: { schema: z.object({ key: secretKey, value: secretValue }) },
+  responses: { 200: "The secret, without its value." },
+  handler: async (context, { params, body }) => {
+    const fields = requireFields(body, ["key", "value"]);
+    if (await isArchived(context, params.workflowId)) {
+      throw new AppError("BAD_REQUEST", "The workflow is archived; it keeps no secrets.");
+    }
+    const secret = await context.secrets.createSecret({ ...params, ...fields }, context.call);
+    return { status: 200, data: secretJson(secret) };
+  },
+});

@@ -1,0 +1,22 @@
+import { AppError } from "@workflow/errors";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { isArchived } from "./secret-workflow.ts";
+
+export const deleteSecret = route({
+  method: "DELETE",
+  path: "/workflows/{workflowId}/secrets/{key}",
+  scope: "secrets:write",
+  bucket: "write",
+  summary: "Delete a secret; later runs that name it fail",
+  params: { workflowId: "The workflow's id.", key: "The secret's key." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The secret is deleted." },
+  handler: async (context, { params }) => {
+    if (await isArchived(context, params.workflowId)) {
+      throw new AppError("NOT_FOUND", "Secret not found");
+    }
+    await context.secrets.deleteSecret(params, context.call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

@@ -1,0 +1,20 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { secretJson } from "./secret-json.ts";
+import { isArchived } from "./secret-workflow.ts";
+
+export const listSecrets = route({
+  method: "GET",
+  path: "/workflows/{workflowId}/secrets",
+  scope: "secrets:read",
+  bucket: "read",
+  summary: "List a workflow's secrets, without their values",
+  params: { workflowId: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The secrets in the order of their keys." },
+  handler: async (context, { params }) => {
+    if (await isArchived(context, params.workflowId)) return { status: 200, data: [] };
+    const { secrets } = await context.secrets.listSecrets(params, context.call);
+    return { status: 200, data: secrets.map(secretJson) };
+  },
+});

@@ -1,0 +1,52 @@
+import { domainToASCII } from "node:url";
+
+/** One mailbox. */
+export interface MailAddress {
+  /** As it was written, without the name. */
+  address: string;
+  /** The same with its domain in ASCII, as it goes over the wire. */
+  wireAddress: string;
+  /** The name for people; empty when there is none. */
+  name: string;
+}
+
+const ADDRESS_CHARS_MAX = 500;
+/** Octets that RFC 5321 gives the two parts. */
+const LOCAL_PART_BYTES_MAX = 64;
+const DOMAIN_CHARS_MAX = 253;
+
+/** A quoted or a plain name before an address in angle brackets. */
+const NAMED = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>]*))\s*<([^<>]*)>$/;
+/** Dot-separated atoms (RFC 5322), letters of any script included (RFC 6531). */
+const LOCAL_PART =
+  /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const DOMAIN = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i;
+
+/**
+ * Reads exactly one address, `a@b.c` or `Name <a@b.c>`; null when the text is anything else. Stricter
+ * than RFC 5322: no lists, groups, comments, quoted local parts or address literals, on whose meaning
+ * parsers disagree, so that a text cannot bring in a recipient that nobody sees in it.
+ */
+export function parseAddress(text: string): MailAddress | null {
+  if (text.length > ADDRESS_CHARS_MAX || hasControls(text)) return null;
+  const trimmed = text.trim();
+  const named = NAMED.exec(trimmed);
+  if (named === null) return toAddress(trimmed, "");
+  const [, quoted, plain = "", address = ""] = named;
+  return toAddress(address.trim(), quoted?.replace(/\\(.)/g, "$1") ?? plain.trim());
+}
+
+function toAddress(address: string, name: string): MailAddress | null {
+  const at = address.lastIndexOf("@");
+  const localPart = address.slice(0, Math.max(at, 0));
+  const domain = domainToASCII(address.slice(at + 1));
+  if (!LOCAL_PART.test(localPart) || Buffer.byteLength(localPart) > LOCAL_PART_BYTES_MAX)
+    return null;
+  if (!DOMAIN.test(domain) || domain.length > DOMAIN_CHARS_MAX) return null;
+  return { address, wireAddress: `${localPart}@${domain}`, name };
+}
+
+/** Whether a text holds control characters: in a header they could begin another header. */
+export function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}

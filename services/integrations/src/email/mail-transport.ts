@@ -1,0 +1,203 @@
+import { AppError } from "@workflow/errors";
+import { createTransport } from "nodemailer";
+import type { NodemailerError } from "nodemailer";
+import type { MailAddress } from "./address.ts";
+import type { ParsedMessage } from "./parse-message.ts";
+import { readSmtpUrl } from "./smtp-url.ts";
+
+/** A message ready to go. */
+export interface OutgoingMessage extends Omit<ParsedMessage, "from"> {
+  from: MailAddress;
+  /** With its angle brackets. */
+  messageId: string;
+  date: Date;
+}
+
+/** The mail server's last word on a message. */
+export type Delivery =
+  { kind: "sent"; rejected: readonly MailAddress[] } | { kind: "refused"; reply: SmtpReply };
+
+/** How the server refused: 550, 5.1.1 where it said so, and its words. */
+export interface SmtpReply {
+  code: number;
+  status: string | null;
+  text: string;
+}
+
+/** The connections to the mail server. */
+export interface MailTransport {
+  /**
+   * Hands a message over.
+   *
+   * @throws AppError UPSTREAM_ERROR when the server could not be reached, refused for now, or broke
+   * off; whether it took the message is then unknown. The signal's reason when it was aborted.
+   */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<Delivery>;
+  /** Closes the connections, also those in use. */
+  close(): void;
+}
+
+/** How long the parts of a conversation may take, in milliseconds. */
+export interface MailTimeouts {
+  connectMs: number;
+  greetingMs: number;
+  /** Of silence. */
+  idleMs: number;
+}
+
+const DEFAULT_TIMEOUTS: MailTimeouts = { connectMs: 10_000, greetingMs: 10_000, idleMs: 30_000 };
+const CONNECTIONS_MAX = 5;
+/** Messages held in memory while they wait for a connection. */
+const PENDING_MAX = 200;
+const BUSY_RETRY_MS = 5_000;
+const POOLED_IDLE_MS = 30_000;
+const REPLY_CHARS_MAX = 500;
+/** The server does not know us or wants to (RFC 4954): nothing that the message could mend. */
+const AUTH_CODES: readonly number[] = [530, 534, 535, 538];
+
+/**
+ * Prepares the way to the server that SMTP_URL names; the first message connects.
+ *
+ * @throws ConfigError when the URL is not valid
+ */
+export function createMailTransport(
+  smtpUrl: string,
+  timeouts: MailTimeouts = DEFAULT_TIMEOUTS,
+): MailTransport {
+  const { rejectUnauthorized, ...server } = readSmtpUrl(smtpUrl);
+  const mailer = createTransport({
+    ...server,
+    tls: { rejectUnauthorized },
+    pool: true,
+    maxConnections: CONNECTIONS_MAX,
+    // For connections that turn out to be closed before anything was sent over them.
+    maxRequeues: 2,
+    idleTimeout: POOLED_IDLE_MS,
+    connectionTimeout: timeouts.connectMs,
+    dnsTimeout: timeouts.connectMs,
+    greetingTimeout: timeouts.greetingMs,
+    socketTimeout: timeouts.idleMs,
+    // What steps pass on is text: never the name of a file or a page to be attached.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  let pending = 0;
+  return {
+    async send(message, signal) {
+      if (pending >= PENDING_MAX) throw busy();
+      pending += 1;
+      try {
+        const { rejected } = await mailer.sendMail({ ...toMail(message), signal });
+        return { kind: "sent", rejected: recipientsOf(message).filter(isAmong(rejected ?? [])) };
+      } catch (error) {
+        // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+        if (signal.aborted) throw signal.reason;
+        return { kind: "refused", reply: finalReply(error) };
+      } finally {
+        pending -= 1;
+      }
+    },
+    close: () => mailer.close({ force: true }),
+  };
+}
+
+/** Everyone whom a message goes to, each mailbox once. */
+export function recipientsOf({
+  to,
+  cc,
+  bcc,
+}: Pick<ParsedMessage, "to" | "cc" | "bcc">): MailAddress[] {
+  const byAddress = new Map<string, MailAddress>();
+  for (const each of [...to, ...cc, ...bcc]) {
+    if (!byAddress.has(each.wireAddress)) byAddress.set(each.wireAddress, each);
+  }
+  return [...byAddress.values()];
+}
+
+function toMail(message: OutgoingMessage) {
+  const { from, to, cc, replyTo, subject, text, html, messageId, date } = message;
+  return {
+    // Recipients come from the envelope alone, so bcc leaves no trace in the headers.
+    envelope: {
+      from: from.wireAddress,
+      to: recipientsOf(message).map(({ wireAddress }) => wireAddress),
+    },
+    from: toHeader(from),
+    to: to.map(toHeader),
+    cc: cc.map(toHeader),
+    replyTo: replyTo.map(toHeader),
+    subject,
+    messageId,
+    date,
+    ...(text === undefined ? {} : { text }),
+    ...(html === undefined ? {} : { html }),
+  };
+}
+
+function toHeader({ name, wireAddress }: MailAddress) {
+  return { name, address: wireAddress };
+}
+
+function isAmong(refused: readonly unknown[]): (recipient: MailAddress) => boolean {
+  const addresses = new Set(refused);
+  return ({ wireAddress }) => addresses.has(wireAddress);
+}
+
+/** The reply that refused a message for good; throws what else went wrong. */
+function finalReply(error: unknown): SmtpReply {
+  if (!isMailError(error)) throw error;
+  const { code, responseCode, response, permanent } = error;
+  if (code === "EAUTH" || (responseCode !== undefined && AUTH_CODES.includes(responseCode))) {
+    throw failed("The mail server did not accept the credentials of SMTP_URL.", error);
+  }
+  if (code === "ETLS" || error.originalCode?.includes("CERT") === true) {
+    throw failed("No secure connection to the mail server could be made.", error);
+  }
+  const aboutMessage = code === "EENVELOPE" || code === "EMESSAGE";
+  if (aboutMessage && response === undefined) {
+    // Our own side of the protocol: larger than the server's SIZE, or an address that it cannot take.
+    return { code: 554, status: null, text: "the mail server cannot take this message" };
+  }
+  if (aboutMessage && permanent === true && responseCode !== undefined) {
+    return toReply(responseCode, response ?? "");
+  }
+  throw failed(describeFailure(code, responseCode, response), error);
+}
+
+function toReply(code: number, response: string): SmtpReply {
+  const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
+  return { code, status, text: cleanReply(response) };
+}
+
+function describeFailure(
+  code: string | undefined,
+  responseCode: number | undefined,
+  response: string | undefined,
+): string {
+  if (responseCode !== undefined && response !== undefined) {
+    return `The mail server refused for now: ${cleanReply(response)}`;
+  }
+  if (code === "ETIMEDOUT") return "The mail server did not answer in time.";
+  return "The mail server could not be reached, or broke off.";
+}
+
+/** A reply as one line of bounded length. */
+function cleanReply(response: string): string {
+  return response
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .slice(0, REPLY_CHARS_MAX)
+    .trim();
+}
+
+function failed(message: string, cause: Error): AppError {
+  return new AppError("UPSTREAM_ERROR", message, { internal: cause.message, cause });
+}
+
+function busy(): AppError {
+  const message = "Too many e-mails are waiting for the mail server.";
+  return new AppError("UPSTREAM_ERROR", message, { retryAfterMs: BUSY_RETRY_MS });
+}
+
+function isMailError(error: unknown): error is NodemailerError {
+  return error instanceof Error;
+}

@@ -1,0 +1,67 @@
+import type { Database } from "@workflow/db";
+import { ConfigError, loop } from "@workflow/service";
+import type { Logger } from "pino";
+import { deleteOldSends } from "../store/email-sends.ts";
+import { parseAddress } from "./address.ts";
+import type { MailAddress } from "./address.ts";
+import { createMailTransport } from "./mail-transport.ts";
+import type { MailTimeouts, MailTransport } from "./mail-transport.ts";
+
+/** The settings of e-mail, as far as they were given. */
+export interface MailOptions {
+  /** SMTP_URL. */
+  smtpUrl?: string | undefined;
+  /** EMAIL_FROM. */
+  emailFrom?: string | undefined;
+  /** Of the conversation with the mail server; what suits most servers by default. */
+  timeouts?: MailTimeouts | undefined;
+}
+
+/** E-mail as this installation has it. */
+export interface Mail {
+  /** Null when SMTP_URL is not set. */
+  transport: MailTransport | null;
+  /** Null when EMAIL_FROM is not set. */
+  defaultFrom: MailAddress | null;
+  /** Ends what is under way and the background work. */
+  close(): Promise<void>;
+}
+
+const PURGE_INTERVAL_MS = 3_600_000;
+const PURGE_BATCH = 5_000;
+
+/**
+ * Opens e-mail; the server is not asked before the first message.
+ *
+ * @throws ConfigError when a setting is not valid
+ */
+export function openMail(database: Database, options: MailOptions, logger: Logger): Mail {
+  const { smtpUrl, emailFrom, timeouts } = options;
+  const defaultFrom = emailFrom === undefined ? null : readSender(emailFrom);
+  const transport = smtpUrl === undefined ? null : createMailTransport(smtpUrl, timeouts);
+  const stopping = new AbortController();
+  const purge = loop({
+    name: "purge-email-sends",
+    signal: stopping.signal,
+    intervalMs: PURGE_INTERVAL_MS,
+    logger,
+    run: async () =>
+      (await deleteOldSends(database, PURGE_BATCH)) === PURGE_BATCH ? "again" : undefined,
+  });
+  return {
+    transport,
+    defaultFrom,
+    close: () => {
+      stopping.abort();
+      transport?.close();
+      return purge.done;
+    },
+  };
+}
+
+function readSender(emailFrom: string): MailAddress {
+  const address = parseAddress(emailFrom);
+  if (address !== null) return address;
+  const message = "expected an e-mail address such as ada@example.com or Ada <ada@example.com>";
+  throw new ConfigError([{ setting: "EMAIL_FROM", message }]);
+}

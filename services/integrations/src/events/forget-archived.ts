@@ -1,0 +1,29 @@
+import type { Database } from "@workflow/db";
+import { isUuid } from "@workflow/db";
+import type { EventBus, Subscription } from "@workflow/events";
+import { z } from "zod";
+import { forgetWorkflow, lockWorkflow } from "../store/archived-workflows.ts";
+
+/** The durable name under which events are consumed. */
+const CONSUMER = "integrations-secrets";
+
+const archived = z.object({ workflowId: z.string().refine(isUuid) });
+
+/**
+ * Deletes the secrets of workflows that are archived (D44). Whether a secret is created before or
+ * after the event comes, or at the same moment, none is left.
+ */
+export function forgetArchivedWorkflows(database: Database, bus: EventBus): Promise<Subscription> {
+  return bus.subscribe({
+    consumer: CONSUMER,
+    stream: "workflows",
+    types: ["workflow.archived"],
+    async handler({ companyId, data }) {
+      const workflow = { companyId, workflowId: archived.parse(data).workflowId };
+      await database.transaction(async (transaction) => {
+        await lockWorkflow(transaction, workflow, "archive");
+        await forgetWorkflow(transaction, workflow);
+      });
+    },
+  });
+}

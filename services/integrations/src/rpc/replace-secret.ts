@@ -1,0 +1,24 @@
+import type { ReplaceSecretRequest, Secret } from "@workflow/proto/integrations/v1/secrets";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { replaceSecret as replaceRow } from "../store/secrets.ts";
+import { sealFor } from "./seal-for.ts";
+import { toSecretMessage } from "./secret-message.ts";
+import { assertValid, requireSecretPlace, secretNotFound } from "./secret-request.ts";
+
+/** Gives a secret another value; the earlier one is gone. */
+export function replaceSecret(context: ServiceContext): UnaryMethod<ReplaceSecretRequest, Secret> {
+  const { database } = context;
+  return rpc({
+    scopes: "secrets:write",
+    async handler(request, call) {
+      assertValid({ value: request.value });
+      const place = requireSecretPlace(request, call);
+      const sealed = await sealFor(context, place, request.value);
+      const row = await replaceRow(database, place, sealed);
+      if (row === null) throw secretNotFound();
+      return toSecretMessage(row);
+    },
+  });
+}

@@ -1,0 +1,15 @@
+import type { Secret } from "@workflow/proto/integrations/v1/secrets";
+import type { SecretRow } from "../store/secrets.ts";
+
+/** The message for a stored secret; its value is not in it. */
+export function toSecretMessage(row: SecretRow): Secret {
+  return {
+    id: row.id,
+    workflowId: row.workflowId,
+    key: row.key,
+    maskedValue: row.maskedValue,
+    lastUsedAt: row.lastUsedAt ?? undefined,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}

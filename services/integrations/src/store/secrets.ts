@@ -1,0 +1,169 @@
+import { constraintOf, sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { z } from "zod";
+import type { SecretPlace, WorkflowKey } from "../domain/secret-place.ts";
+import { hexBytes } from "./bytes.ts";
+
+const secretRow = z.object({
+  id: z.string(),
+  workflowId: z.string(),
+  key: z.string(),
+  maskedValue: z.string(),
+  lastUsedAt: z.date().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+const sealedRow = z.object({
+  id: z.string(),
+  key: z.string(),
+  sealedValue: hexBytes,
+  companyKeyId: z.string(),
+  kekId: z.string(),
+  wrappedKey: hexBytes,
+});
+
+/** A secret without its value. */
+export type SecretRow = z.infer<typeof secretRow>;
+
+/** A secret's value as stored, with the key that opens it as stored. */
+export type SealedRow = z.infer<typeof sealedRow>;
+
+/** A value that was encrypted for its place. */
+export interface SealedSecret {
+  companyKeyId: string;
+  sealedValue: Buffer;
+  maskedValue: string;
+}
+
+/** The columns of `secretRow`, of a table that is called `secret` there. */
+const secretColumns = sql.fragment`
+  secret.id,
+  secret.workflow_id as "workflowId",
+  secret.key,
+  secret.masked_value as "maskedValue",
+  secret.last_used_at as "lastUsedAt",
+  secret.created_at as "createdAt",
+  secret.updated_at as "updatedAt"
+`;
+
+/** All secrets of a workflow in the order of their keys. */
+export async function listSecrets(
+  database: Queryable,
+  { companyId, workflowId }: WorkflowKey,
+): Promise<readonly SecretRow[]> {
+  return database.any(sql.prepared("secrets_list", secretRow)`
+    select ${secretColumns}
+    from integrations.secrets as secret
+    where secret.company_id = ${companyId} and secret.workflow_id = ${workflowId}
+    order by secret.key
+  `);
+}
+
+/**
+ * Stores a new secret; null when the workflow is known to be archived. Throws CONFLICT when the key
+ * exists. The transaction must hold the workflow's lock.
+ */
+export async function insertSecret(
+  transaction: Transaction,
+  id: string,
+  { companyId, workflowId, key }: SecretPlace,
+  sealed: SealedSecret,
+): Promise<SecretRow | null> {
+  try {
+    return await transaction.maybeOne(sql.prepared("secret_insert", secretRow)`
+      insert into integrations.secrets as secret (
+        id, company_id, workflow_id, key, company_key_id, sealed_value, masked_value
+      )
+      select ${id}, ${companyId}, ${workflowId}, ${key}, ${sealed.companyKeyId},
+        ${sql.binary(sealed.sealedValue)}, ${sealed.maskedValue}
+      where not exists (
+        select
+        from integrations.archived_workflows as archived
+        where archived.company_id = ${companyId} and archived.workflow_id = ${workflowId}
+      )
+      returning ${secretColumns}
+    `);
+  } catch (error) {
+    if (constraintOf(error) !== "secrets_key_key") throw error;
+    throw new AppError("CONFLICT", `The workflow already has a secret ${key}.`, { cause: error });
+  }
+}
+
+/** Gives a secret another value; null when there is no such secret. */
+export async function replaceSecret(
+  database: Queryable,
+  { companyId, workflowId, key }: SecretPlace,
+  sealed: SealedSecret,
+): Promise<SecretRow | null> {
+  return database.maybeOne(sql.prepared("secret_replace", secretRow)`
+    update integrations.secrets as secret
+    set
+      company_key_id = ${sealed.companyKeyId},
+      sealed_value = ${sql.binary(sealed.sealedValue)},
+      masked_value = ${sealed.maskedValue},
+      updated_at = clock_timestamp()
+    where secret.company_id = ${companyId}
+      and secret.workflow_id = ${workflowId}
+      and secret.key = ${key}
+    returning ${secretColumns}
+  `);
+}
+
+/** Deletes a secret; false when there is none. */
+export async function deleteSecret(
+  database: Queryable,
+  { companyId, workflowId, key }: SecretPlace,
+): Promise<boolean> {
+  const { rowCount } = await database.query(sql.prepared("secret_delete", z.object({}))`
+    delete from integrations.secrets
+    where company_id = ${companyId} and workflow_id = ${workflowId} and key = ${key}
+  `);
+  return rowCount > 0;
+}
+
+/** The values of those keys that exist. */
+export async function listSealed(
+  database: Queryable,
+  { companyId, workflowId }: WorkflowKey,
+  keys: readonly string[],
+): Promise<readonly SealedRow[]> {
+  return database.any(sql.prepared("secrets_list_sealed", sealedRow)`
+    select
+      secret.id,
+      secret.key,
+      encode(secret.sealed_value, 'hex') as "sealedValue",
+      company_key.id as "companyKeyId",
+      company_key.kek_id as "kekId",
+      encode(company_key.wrapped_key, 'hex') as "wrappedKey"
+    from integrations.secrets as secret
+    join integrations.company_keys as company_key on company_key.id = secret.company_key_id
+    where secret.company_id = ${companyId}
+      and secret.workflow_id = ${workflowId}
+      and secret.key = any(${sql.array(keys, "text")})
+  `);
+}
+
+/** Writes down when secrets were last used, in one statement; never sets a time back. */
+export async function updateLastUsed(
+  database: Queryable,
+  uses: readonly { id: string; usedAt: Date }[],
+): Promise<void> {
+  const ids = uses.map(({ id }) => id);
+  const times = uses.map(({ usedAt }) => usedAt.toISOString());
+  // Rows are locked in one order, so that two processes which write the same ones do not deadlock.
+  await database.query(sql.prepared("secrets_last_used", z.object({}))`
+    with used as (
+      select secret.id, use.used_at
+      from integrations.secrets as secret
+      join unnest(${sql.array(ids, "uuid")}, ${sql.array(times, "timestamptz")})
+        as use (id, used_at) on use.id = secret.id
+      order by secret.id
+      for no key update of secret
+    )
+    update integrations.secrets as secret
+    set last_used_at = greatest(secret.last_used_at, used.used_at)
+    from used
+    where secret.id = used.id
+  `);
+}

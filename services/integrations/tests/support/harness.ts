@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { newId, newUuid, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import { createInProcessEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
+import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import {
+  createRpcClient,
+  createTokenMinter,
+  createTokenSigner,
+  generateSigningKey,
+  readVerificationKey,
+} from "@workflow/rpc";
+import type { Identity, RpcClient } from "@workflow/rpc";
+import { createTestDatabase } from "@workflow/testkit";
+import { pino } from "pino";
+import { startIntegrationsService } from "../../src/service.ts";
+import type { IntegrationsServiceOptions, RunningService } from "../../src/service.ts";
+
+export type SecretsClient = RpcClient<typeof SecretsServiceService>;
+
+/** The real service on a database of its own. */
+export interface Harness {
+  /** Talks to the service that `start` has started last. */
+  client: SecretsClient;
+  /** As superuser, to look behind the API. */
+  database: Database;
+  databaseUri: string;
+  bus: EventBus;
+  /** Everything that services have logged, at every level. */
+  logged(): string;
+  /** Makes keys for SECRETS_KEK, which `start` uses unless it is given others. */
+  kek: Buffer;
+  /** Starts one more service on the same database. */
+  start(more?: Partial<IntegrationsServiceOptions>): Promise<RunningService>;
+  connect(service: RunningService): SecretsClient;
+  close(): Promise<void>;
+}
+
+export async function startHarness(
+  options: Partial<IntegrationsServiceOptions> = {},
+): Promise<Harness> {
+  const testDatabase = await createTestDatabase();
+  const databaseUri = testDatabase.connectionUri;
+  const key = generateSigningKey();
+  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const bus = createInProcessEventBus({ consumers: {} });
+  const lines: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
+  const kek = randomBytes(32);
+  const started: RunningService[] = [];
+  const clients: SecretsClient[] = [];
+  const start = async (more: Partial<IntegrationsServiceOptions> = {}): Promise<RunningService> => {
+    const service = await startIntegrationsService({
+      databaseUrl: databaseUri,
+      databasePoolSize: 10,
+      loadKeks: () => Promise.resolve([kek]),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+      tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+      logger,
+      ...options,
+      ...more,
+    });
+    started.push(service);
+    return service;
+  };
+  const connect = (service: RunningService): SecretsClient => {
+    const client = createRpcClient(SecretsServiceService, {
+      address: service.grpcAddress,
+      minter,
+    });
+    clients.push(client);
+    return client;
+  };
+  const client = connect(await start());
+  const database = await openDatabase({
+    connectionUri: databaseUri,
+    applicationName: "test",
+    maxConnections: 3,
+  });
+  return {
+    client,
+    database,
+    databaseUri,
+    bus,
+    logged: () => lines.join(""),
+    kek,
+    start,
+    connect,
+    async close() {
+      for (const each of clients) each.close();
+      for (const service of started) await service.stop();
+      await bus.close();
+      await database.end();
+      await testDatabase.close();
+    },
+  };
+}
+
+/** A caller of a company of its own that may do everything. */
+export function newIdentity(
+  scopes: readonly string[] = ["secrets:read", "secrets:write", "internal:secrets"],
+): Identity {
+  return { companyId: newUuid(), principal: { type: "api_key", id: newUuid() }, scopes };
+}
+
+/** What workflows publishes when one of them is archived. */
+export function archivedEvent({ companyId }: Identity, workflowId: string) {
+  const id = newId("evt_");
+  const type = "workflow.archived";
+  const timestamp = new Date().toISOString();
+  const envelope = { id, type, timestamp, companyId, data: { workflowId } };
+  return { id, type, stream: "workflows", body: JSON.stringify(envelope) };
+}
+
+/** The AppError that a call ends with; fails the test when it succeeds. */
+export async function errorOf(call: Promise<unknown>): Promise<AppError> {
+  let answer: unknown;
+  try {
+    answer = await call;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error(`Expected an error, got ${JSON.stringify(answer)}`);
+}

@@ -1,0 +1,90 @@
+import { parseIsoTime } from "@workflow/definition";
+import { DateTime, IANAZone } from "luxon";
+import { ActionInputs, invalidInput } from "./inputs.ts";
+
+const UNITS = [
+  "milliseconds",
+  "seconds",
+  "minutes",
+  "hours",
+  "days",
+  "weeks",
+  "months",
+  "years",
+] as const;
+
+const FORMAT_CHARS_MAX = 1_000;
+/** The years that an ISO timestamp writes with four digits. */
+const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+/** More milliseconds than there are between the two: beyond it Luxon loses itself in numbers. */
+const AMOUNT_MAX = 1e15;
+
+/**
+ * A time as text, by Luxon's tokens, in English: `{value, format, timezone? = "UTC"}` → `{text}`. The
+ * zone's rules for that very moment count, summer time included.
+ */
+export function datetimeFormat(resolved: unknown): { text: string } {
+  const inputs = new ActionInputs(resolved);
+  const millis = timeOf(inputs, "value");
+  const format = inputs.text("format");
+  if (format.length > FORMAT_CHARS_MAX) {
+    throw invalidInput("format", `is longer than ${FORMAT_CHARS_MAX} characters`);
+  }
+  const zone = inputs.has("timezone") ? inputs.text("timezone") : "UTC";
+  // Luxon would also take "system", which is the server's zone and nobody's business.
+  if (!IANAZone.isValidZone(zone)) {
+    throw invalidInput("timezone", "must be an IANA time zone such as Europe/Paris or UTC");
+  }
+  const time = DateTime.fromMillis(millis, { zone: IANAZone.create(zone), locale: "en-US" });
+  return { text: time.toFormat(format) };
+}
+
+/**
+ * A time moved by an amount, which may be negative: `{value, amount, unit}` → `{value}`, an ISO
+ * timestamp in UTC with milliseconds. Reckoned in UTC, where no clock is ever put forward or back: a
+ * day is 24 hours. Months and years keep the day of the month or take the month's last one, so 31
+ * January and a month is 28 or 29 February.
+ */
+export function datetimeAdd(resolved: unknown): { value: string } {
+  const inputs = new ActionInputs(resolved);
+  const start = DateTime.fromMillis(timeOf(inputs, "value"), { zone: "utc" });
+  const unit = inputs.oneOf("unit", UNITS);
+  const amount = inputs.number("amount");
+  if (Math.abs(amount) > AMOUNT_MAX) throw invalidInput("amount", "is too large");
+  if ((unit === "months" || unit === "years") && !Number.isInteger(amount)) {
+    throw invalidInput("amount", `must be a whole number of ${unit}`);
+  }
+  const millis = start.plus({ [unit]: amount }).toMillis();
+  if (!isWritable(millis)) throw invalidInput("amount", "leads beyond the years 0 to 9999");
+  return { value: new Date(millis).toISOString() };
+}
+
+/**
+ * How long it is from one time to another, with its fraction, negative when backwards: `{from, to,
+ * unit}` → `{value}`. Reckoned in UTC like `datetimeAdd`; a part of a month is its share of the
+ * month that it lies in.
+ */
+export function datetimeDiff(resolved: unknown): { value: number } {
+  const inputs = new ActionInputs(resolved);
+  const from = DateTime.fromMillis(timeOf(inputs, "from"), { zone: "utc" });
+  const to = DateTime.fromMillis(timeOf(inputs, "to"), { zone: "utc" });
+  const unit = inputs.oneOf("unit", UNITS);
+  // Luxon's zero may be a negative one, which JSON would write as 0 anyway.
+  return { value: to.diff(from, unit).as(unit) + 0 };
+}
+
+/** Milliseconds since 1970 of an input that is an ISO timestamp or such a number. */
+function timeOf(inputs: ActionInputs, key: string): number {
+  const value = inputs.value(key);
+  const millis = typeof value === "string" ? parseIsoTime(value) : value;
+  if (typeof millis !== "number" || !Number.isFinite(millis)) {
+    throw invalidInput(key, "must be an ISO timestamp or a number of milliseconds since 1970");
+  }
+  if (!isWritable(millis)) throw invalidInput(key, "is beyond the years 0 to 9999");
+  return millis;
+}
+
+function isWritable(millis: number): boolean {
+  return millis >= FIRST_MS && millis <= LAST_MS;
+}

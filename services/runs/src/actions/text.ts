@@ -1,0 +1,18 @@
+import { renderText } from "@workflow/definition";
+import { ActionInputs, invalidInput } from "./inputs.ts";
+
+/**
+ * Fills the placeholders of a text from values: `{template, values?}` → `{text}`. What a placeholder
+ * brings in is not looked at again; one that finds nothing is empty. Without values a text has no
+ * placeholders of its own.
+ *
+ * @throws TemplateError when the text's placeholders are malformed or the result is over 1 MiB
+ */
+export function textTemplate(resolved: unknown): { text: string } {
+  const inputs = new ActionInputs(resolved);
+  const values = inputs.value("values");
+  if (values !== undefined && (typeof values !== "object" || Array.isArray(values))) {
+    throw invalidInput("values", "must be an object");
+  }
+  return { text: renderText(inputs.text("template"), values) };
+}

@@ -1,0 +1,23 @@
+import type { EndHook } from "../engine/end-hooks.ts";
+import { admitQueued, deleteSlots, lockSlots } from "../store/concurrency-slots.ts";
+import { insertWakeUps } from "../store/wake-ups.ts";
+
+/**
+ * Takes ended runs out of the slots and the queues of their workflows, hands the slots on to those
+ * that queue first and notes that these can go on.
+ *
+ * The lock is taken even for runs without a slot: one that is being cancelled may at this moment be
+ * about to get one, and then either this finds the slot or `enterSlot` finds the run ended.
+ */
+export const releaseSlots: EndHook = async (transaction, ended) => {
+  const limited = ended.filter((run) => run.limited);
+  if (limited.length === 0) return;
+  const workflowIds = [...new Set(limited.map((run) => run.workflowId))];
+  await lockSlots(transaction, workflowIds);
+  await deleteSlots(
+    transaction,
+    limited.map((run) => run.runId),
+  );
+  const admitted = await admitQueued(transaction, workflowIds);
+  if (admitted.length > 0) await insertWakeUps(transaction, admitted);
+};

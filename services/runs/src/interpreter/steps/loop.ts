@@ -1,0 +1,100 @@
+import { evaluate, evaluateCondition } from "@workflow/definition";
+import type { CompiledLoopStep, TemplateScope } from "@workflow/definition";
+import { storableJson } from "../../domain/storable-json.ts";
+import type { Attempt, Execution, LoopScope, StepOutcome } from "../execution.ts";
+import { StepError } from "../step-error.ts";
+import { completionOf, outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../step-output.ts";
+import type { StepScopes } from "../step-scopes.ts";
+
+/** Runs its steps again and again and returns the last output of each iteration (D17). */
+export async function executeLoop(
+  execution: Execution,
+  step: CompiledLoopStep,
+  { path, showInput, runNested }: Attempt,
+): Promise<StepOutcome> {
+  const iterations = planIterations(execution, step, showInput);
+  const outputs = new OutputList();
+  let last: StepScopes | null = null;
+  for (let index = 0; iterations.goesOn(index, last); index++) {
+    if (index >= step.maxIterations) throw tooManyIterations(step);
+    const loop: LoopScope = { item: iterations.itemOf(index), index };
+    const prefix = `${path}[${index}].`;
+    const { outcome, stepScopes } = await runNested(execution, step.steps, { prefix, loop });
+    last = stepScopes;
+    if (outcome.kind !== "done") {
+      execution.stepScopes.absorb(stepScopes);
+      return outcome;
+    }
+    outputs.add(outcome.output);
+  }
+  if (last !== null) execution.stepScopes.absorb(last);
+  return completionOf(execution, outputs.items, false);
+}
+
+/** Gathers outputs and gives up when they are together larger than a step may return. */
+class OutputList {
+  readonly items: unknown[] = [];
+  #chars = 0;
+
+  add(output: unknown): void {
+    this.#chars += storableJson(output).length + 1;
+    if (this.#chars > STEP_OUTPUT_CHARS_MAX) throw outputTooLarge();
+    this.items.push(output);
+  }
+}
+
+interface Iterations {
+  goesOn(index: number, last: StepScopes | null): boolean;
+  itemOf(index: number): unknown;
+}
+
+function planIterations(
+  execution: Execution,
+  step: CompiledLoopStep,
+  showInput: (resolved: string) => void,
+): Iterations {
+  const { over } = step;
+  switch (over.kind) {
+    case "items": {
+      const { value, masked } = evaluate(over.items, execution.scope);
+      showInput(storableJson({ items: masked }));
+      if (!Array.isArray(value)) throw invalid("items must be an array.");
+      if (value.length > step.maxIterations) throw tooManyIterations(step, value.length);
+      const items: readonly unknown[] = value;
+      return { goesOn: (index) => index < items.length, itemOf: (index) => items[index] ?? null };
+    }
+    case "count": {
+      const { value, masked } = evaluate(over.count, execution.scope);
+      showInput(storableJson({ count: masked }));
+      if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
+        throw invalid("count must be a whole number, 0 or more.");
+      }
+      if (value > step.maxIterations) throw tooManyIterations(step, value);
+      return { goesOn: (index) => index < value, itemOf: (index) => index };
+    }
+    case "while":
+      showInput(JSON.stringify({ maxIterations: step.maxIterations }));
+      return {
+        goesOn: (index, last) =>
+          evaluateCondition(over.condition, whileScope(execution.scope, index, last)),
+        itemOf: () => null,
+      };
+    default:
+      return over satisfies never;
+  }
+}
+
+/** The condition sees the steps of the body as the last iteration left them. */
+function whileScope(scope: TemplateScope, index: number, last: StepScopes | null): TemplateScope {
+  return { ...scope, steps: last ?? scope.steps, loop: { item: null, index } };
+}
+
+function tooManyIterations(step: CompiledLoopStep, planned?: number): StepError {
+  const wanted = planned === undefined ? "" : `, not ${planned}`;
+  const message = `The loop runs at most ${step.maxIterations} times (maxIterations)${wanted}.`;
+  return new StepError("LOOP_LIMIT", message, { retryable: false });
+}
+
+function invalid(message: string): StepError {
+  return new StepError("INVALID_INPUT", message, { retryable: false });
+}

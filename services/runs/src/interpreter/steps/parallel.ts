@@ -1,0 +1,186 @@
+import { evaluate } from "@workflow/definition";
+import type { CompiledParallelStep, CompiledStep } from "@workflow/definition";
+import { storableJson } from "../../domain/storable-json.ts";
+import type { Attempt, Execution, LoopScope, Outcome, StepOutcome } from "../execution.ts";
+import { StepError } from "../step-error.ts";
+import { completionOf } from "../step-output.ts";
+import type { StepScopes } from "../step-scopes.ts";
+import { followSignal } from "../strands.ts";
+import { BranchCancelled, Parked } from "../unwinding.ts";
+
+/** Branches at one time where the step does not say. */
+const CONCURRENCY_DEFAULT = 100;
+const ITEMS_MAX = 10_000;
+
+/** Runs branches, or the same steps for each item of an array, side by side (D17). */
+export async function executeParallel(
+  execution: Execution,
+  step: CompiledParallelStep,
+  attempt: Attempt,
+): Promise<StepOutcome> {
+  const branches = planBranches(execution, step, attempt);
+  const race = new Race(step.strategy, branches.length);
+  const scopes: StepScopes[] = [];
+  const group = followSignal(execution.signal);
+  const { signal } = group.controller;
+
+  const runBranch = async (branch: Branch, position: number): Promise<void> => {
+    if (signal.aborted && !execution.journal.isBegunInside(branch.prefix)) return;
+    const { steps, prefix, loop } = branch;
+    const nesting = { prefix, signal, ...(loop === undefined ? {} : { loop }) };
+    const { outcome, stepScopes } = await attempt.runNested(execution, steps, nesting);
+    scopes[position] = stepScopes;
+    race.arrive(position, outcome);
+    if (race.isDecided && !signal.aborted) group.controller.abort(new BranchCancelled());
+  };
+  try {
+    await runAll(execution, branches, step.concurrency ?? CONCURRENCY_DEFAULT, runBranch, (fatal) =>
+      group.controller.abort(fatal),
+    );
+  } finally {
+    group.release();
+  }
+  for (const scope of scopes) if (scope !== undefined) execution.stepScopes.absorb(scope);
+  const outcome = race.conclude();
+  if (outcome.kind !== "done") return outcome;
+  return completionOf(execution, outputOf(step, branches, race.outputs), false);
+}
+
+interface Branch {
+  id: string;
+  prefix: string;
+  steps: readonly CompiledStep[];
+  loop?: LoopScope;
+}
+
+function planBranches(
+  execution: Execution,
+  { work, strategy }: CompiledParallelStep,
+  { path, showInput }: Attempt,
+): Branch[] {
+  if (work.kind === "branches") {
+    showInput(JSON.stringify({ strategy, branches: work.branches.map(({ id }) => id) }));
+    return work.branches.map(({ id, steps }) => ({ id, steps, prefix: `${path}.${id}.` }));
+  }
+  const { value, masked } = evaluate(work.items, execution.scope);
+  showInput(storableJson({ strategy, forEach: masked }));
+  if (!Array.isArray(value)) throw invalid("forEach must be an array.");
+  if (value.length > ITEMS_MAX) throw invalid(`forEach may have at most ${ITEMS_MAX} items.`);
+  return value.map((item: unknown, index) => ({
+    id: String(index),
+    steps: work.steps,
+    prefix: `${path}[${index}].`,
+    loop: { item, index },
+  }));
+}
+
+/**
+ * Runs branches on so many strands and waits for all of them, also for those that were given up, so
+ * that what they record comes before the step's own result.
+ *
+ * @param onFatal told of the first error that is no outcome of a branch, so that the others stop
+ * @throws that error
+ */
+async function runAll(
+  { strands, stop }: Execution,
+  branches: readonly Branch[],
+  concurrency: number,
+  runBranch: (branch: Branch, position: number) => Promise<void>,
+  onFatal: (error: unknown) => void,
+): Promise<void> {
+  let next = 0;
+  const fatal: unknown[] = [];
+  const strand = async (): Promise<void> => {
+    while (next < branches.length && fatal.length === 0) {
+      const position = next++;
+      const branch = branches[position];
+      if (branch === undefined) return;
+      try {
+        await runBranch(branch, position);
+      } catch (error) {
+        if (error instanceof BranchCancelled && !stop.aborted) continue;
+        fatal.push(error);
+        // Parked is everyone's: the other strands are rejected with it as well.
+        if (!(error instanceof Parked)) onFatal(error);
+      }
+    }
+  };
+  const running: Promise<void>[] = [];
+  for (let count = 0; count < Math.min(concurrency, branches.length); count++) {
+    strands.enter();
+    running.push(strand().finally(() => strands.leave()));
+  }
+  strands.leave();
+  try {
+    await Promise.all(running);
+  } finally {
+    strands.enter();
+  }
+  if (fatal.length > 0) throw fatal[0];
+}
+
+/** Who of several branches has arrived, and whether that settles the matter. */
+class Race {
+  readonly #strategy: CompiledParallelStep["strategy"];
+  readonly #outcomes: (Outcome | undefined)[];
+  #failed = 0;
+  #arrived = 0;
+  #winner: number | null = null;
+  #responded: Outcome | null = null;
+
+  constructor(strategy: CompiledParallelStep["strategy"], branches: number) {
+    this.#strategy = strategy;
+    this.#outcomes = Array.from<undefined>({ length: branches });
+  }
+
+  arrive(position: number, outcome: Outcome): void {
+    if (this.isDecided) return;
+    this.#outcomes[position] = outcome;
+    this.#arrived += 1;
+    if (outcome.kind === "responded") this.#responded = outcome;
+    if (outcome.kind === "failed") this.#failed += 1;
+    if (outcome.kind === "done" && this.#strategy === "wait-any") this.#winner = position;
+  }
+
+  get isDecided(): boolean {
+    if (this.#responded !== null || this.#winner !== null) return true;
+    if (this.#arrived === this.#outcomes.length) return true;
+    return this.#strategy === "fail-fast" && this.#failed > 0;
+  }
+
+  /** Output of each branch that ended well; undefined for the others. */
+  get outputs(): readonly unknown[] {
+    return this.#outcomes.map((outcome) => (outcome?.kind === "done" ? outcome.output : undefined));
+  }
+
+  conclude(): Outcome {
+    if (this.#responded !== null) return this.#responded;
+    const failure = this.#firstFailure();
+    const survives = this.#strategy === "wait-all-settled" || this.#winner !== null;
+    if (failure === undefined || survives) return { kind: "done", output: null };
+    return failure;
+  }
+
+  /** A branch that was given up before a crash says nothing about why. */
+  #firstFailure(): Outcome | undefined {
+    const failures = this.#outcomes.filter((outcome) => outcome?.kind === "failed");
+    return failures.find(({ error }) => error.code !== "CANCELLED") ?? failures[0];
+  }
+}
+
+/** `{branches: {<id>: output}}` for branches, an array for items; null where one did not end well. */
+function outputOf(
+  { work }: CompiledParallelStep,
+  branches: readonly Branch[],
+  outputs: readonly unknown[],
+): unknown {
+  const values = branches.map((_, position) => outputs[position] ?? null);
+  if (work.kind === "forEach") return values;
+  return {
+    branches: Object.fromEntries(branches.map(({ id }, position) => [id, values[position]])),
+  };
+}
+
+function invalid(message: string): StepError {
+  return new StepError("INVALID_INPUT", message, { retryable: false });
+}

@@ -1,0 +1,105 @@
+import { insertEvents } from "@workflow/events";
+import type { NewEvent } from "@workflow/events";
+import type { ServiceContext } from "../context.ts";
+import { ENDED_CHANNEL, endedPayloads } from "../engine/ended-runs.ts";
+import type { EndedRun } from "../engine/end-hooks.ts";
+import { runEvent } from "../engine/run-events.ts";
+import { cancelWaitingApprovals } from "../store/approvals.ts";
+import { cancelRuns as cancelRows } from "../store/end-run.ts";
+import type { CancelledRow } from "../store/end-run.ts";
+import { notify } from "../store/notify.ts";
+import { deleteOpenStepsOf } from "../store/write-journal.ts";
+
+/** What cancelling needs, in whatever process. */
+export type CancelContext = Pick<
+  ServiceContext,
+  "database" | "runtime" | "endedRuns" | "endHooks" | "onEvents" | "wakeUps"
+>;
+
+const BATCH_MAX = 100;
+
+/**
+ * Cancels those of the runs that have not ended, with all that hangs on them, and returns their ids.
+ * The worker that executes one is told to stop, and finds that it cannot write any more.
+ *
+ * @param runIds of runs that the caller may cancel
+ * @param requestId the request that causes it, carried on into the events; null when none does
+ */
+export async function cancelRuns(
+  context: CancelContext,
+  runIds: readonly string[],
+  requestId: string | null,
+): Promise<string[]> {
+  const cancelled: string[] = [];
+  // One order for all, so that two who cancel the same runs do not wait for each other.
+  const sorted = runIds.toSorted();
+  for (let start = 0; start < sorted.length; start += BATCH_MAX) {
+    cancelled.push(...(await cancelBatch(context, sorted.slice(start, start + BATCH_MAX), requestId)));
+  }
+  return cancelled;
+}
+
+async function cancelBatch(
+  { database, runtime, endedRuns, endHooks, onEvents, wakeUps }: CancelContext,
+  runIds: readonly string[],
+  requestId: string | null,
+): Promise<string[]> {
+  const cancelled = await database.transaction(async (transaction) => {
+    // The tasks first, in the order in which workers lock.
+    await runtime.cancel(transaction, runIds);
+    const rows = await cancelRows(transaction, runIds);
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ id }) => id);
+    await deleteOpenStepsOf(transaction, ids);
+    await cancelWaitingApprovals(transaction, ids);
+    const ended = rows.map(toEndedRun);
+    for (const hook of endHooks) await hook(transaction, ended);
+    await insertEvents(
+      transaction,
+      "runs",
+      rows.map((row) => cancelledEvent(row, requestId)),
+    );
+    const awaited = rows.filter((row) => row.awaited).map(({ id }) => id);
+    for (const payload of endedPayloads(awaited)) {
+      await notify(transaction, ENDED_CHANNEL, payload);
+    }
+    return ids;
+  });
+  if (cancelled.length > 0) {
+    onEvents();
+    endedRuns.announce(cancelled);
+    wakeUps.deliverSoon();
+  }
+  return cancelled;
+}
+
+function toEndedRun(row: CancelledRow): EndedRun {
+  return {
+    runId: row.id,
+    workflowId: row.workflow_id,
+    status: "cancelled",
+    error: null,
+    triggerType: row.trigger_type,
+    scheduleId: row.schedule_id,
+    waitingParentRunId: row.waiting_parent_run_id,
+    limited: row.limited,
+  };
+}
+
+function cancelledEvent(row: CancelledRow, requestId: string | null): NewEvent {
+  const facts = {
+    id: row.id,
+    companyId: row.company_id,
+    workflowId: row.workflow_id,
+    workflowName: row.workflow_name,
+    workflowVersion: row.workflow_version,
+    triggerType: row.trigger_type,
+    requestId,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+  };
+  return runEvent("workflow.cancelled", facts, {
+    status: "cancelled",
+    completedAt: row.completed_at,
+  });
+}

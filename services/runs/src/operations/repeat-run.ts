@@ -1,0 +1,219 @@
+import { idTimestamp, newId } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { ServiceContext } from "../context.ts";
+import type { RunStatus } from "../domain/run-status.ts";
+import { RESTARTABLE_STATUSES, RETRYABLE_STATUSES } from "../domain/run-status.ts";
+import type { CompiledContent, Deployment } from "../engine/deployment-cache.ts";
+import type { RunSummaryRow } from "../store/read-runs.ts";
+import {
+  copyResults,
+  findOriginal,
+  getInput,
+  insertRepeatingRun,
+  listOutcomes,
+} from "../store/restart-run.ts";
+import type { OriginalRow } from "../store/restart-run.ts";
+import { mergeInput } from "./merge-input.ts";
+import type { Place } from "./place.ts";
+import { parsePlace } from "./place.ts";
+import { findRestartPlace, findRetryPlace } from "./restart-point.ts";
+import { reusableResults } from "./reusable-results.ts";
+import type { RecordedResult } from "./reusable-results.ts";
+
+/** On whose behalf a run is repeated. */
+export interface Caller {
+  companyId: string;
+  requestId: string;
+}
+
+/** The run that a retry or restart has started. */
+export interface RepeatedRun {
+  run: RunSummaryRow;
+  taskRuntimeRunId: string;
+  /** Id or path of the first step that is executed; empty when all of them had ended well. */
+  fromStepId: string;
+}
+
+/** Where to restart and with what. */
+export interface RestartCommand {
+  /** Id or path (D26). */
+  fromStepId: string;
+  /** Laid over the original input; undefined leaves it as it is. */
+  overrideInput: unknown;
+}
+
+/** What repeating needs. */
+type RepeatContext = Pick<ServiceContext, "database" | "deployments" | "runtime">;
+
+/** D4. */
+const INPUT_BYTES_MAX = 1024 * 1024;
+/** Errors of a run whose steps have all ended well: the output is the last one's. */
+const OUTPUT_ERRORS: ReadonlySet<string> = new Set(["OUTPUT_INVALID", "OUTPUT_TOO_LARGE"]);
+
+/**
+ * Starts a run that goes on where another one failed (D27). What a run does is pinned, so whether the
+ * workflow is still active does not matter.
+ *
+ * @throws AppError NOT_FOUND, INVALID_STATE
+ */
+export async function retryRun(
+  context: RepeatContext,
+  caller: Caller,
+  runId: string,
+): Promise<RepeatedRun> {
+  const { original, steps, results, content, deployment } = await load(
+    context,
+    caller,
+    runId,
+    RETRYABLE_STATUSES,
+    "retried",
+  );
+  const failedPath = original.error?.details?.["path"];
+  const place =
+    findRetryPlace(steps, results, typeof failedPath === "string" ? failedPath : null) ??
+    (OUTPUT_ERRORS.has(original.error?.code ?? "") ? lastPlace(content) : null);
+  const kept = reusableResults(steps, results, place);
+  const fromStepId = place?.at(-1)?.step.id ?? "";
+  return store(context, caller, { original, deployment, input: null, kept, fromStepId });
+}
+
+/**
+ * Starts a run that repeats another one from a step on (D27). Earlier steps without a result that can
+ * be taken over are executed, too.
+ *
+ * @throws AppError NOT_FOUND, INVALID_STATE, INVALID_STEP, VALIDATION_ERROR, PAYLOAD_TOO_LARGE
+ */
+export async function restartRun(
+  context: RepeatContext,
+  caller: Caller,
+  runId: string,
+  { fromStepId, overrideInput }: RestartCommand,
+): Promise<RepeatedRun> {
+  const { original, steps, results, content, deployment } = await load(
+    context,
+    caller,
+    runId,
+    RESTARTABLE_STATUSES,
+    "restarted",
+  );
+  const place = findRestartPlace(steps, results, fromStepId);
+  if (place === null) {
+    throw new AppError("INVALID_STEP", "The run's version has no such step to restart from.", {
+      details: { fromStepId },
+    });
+  }
+  const input =
+    overrideInput === undefined
+      ? null
+      : mergedInput(content, await getInput(context.database, runId), overrideInput);
+  const kept = reusableResults(steps, results, place);
+  return store(context, caller, { original, deployment, input, kept, fromStepId });
+}
+
+interface Loaded {
+  original: OriginalRow;
+  deployment: Deployment;
+  content: CompiledContent;
+  steps: CompiledContent["definition"]["steps"];
+  results: readonly RecordedResult[];
+}
+
+/** A status that allows it is a terminal one, so nothing of this changes any more. */
+async function load(
+  { database, deployments }: RepeatContext,
+  { companyId }: Caller,
+  runId: string,
+  statuses: readonly RunStatus[],
+  verb: string,
+): Promise<Loaded> {
+  const original = await findOriginal(database, companyId, runId);
+  if (original === null) throw new AppError("NOT_FOUND", "Run not found");
+  const { status } = original;
+  if (!statuses.includes(status)) {
+    throw new AppError("INVALID_STATE", `The run is ${status} and cannot be ${verb}.`, {
+      details: { currentStatus: status },
+    });
+  }
+  const [results, loaded] = await Promise.all([
+    listOutcomes(database, runId),
+    deployments.getMany([original.deployment_id]),
+  ]);
+  const deployment = loaded.get(original.deployment_id);
+  const content = deployment?.compiled ?? null;
+  if (deployment === undefined || content === null) {
+    throw new Error("a run's deployment is missing or does not compile");
+  }
+  return { original, deployment, content, steps: content.definition.steps, results };
+}
+
+function lastPlace({ definition: { steps } }: CompiledContent): Place | null {
+  const last = steps.at(-1);
+  return last === undefined ? null : parsePlace(steps, last.id);
+}
+
+/** The original input with the override laid over it, as JSON text. */
+function mergedInput({ inputSchema }: CompiledContent, original: string, override: unknown): string {
+  const merged = mergeInput(JSON.parse(original), override);
+  const text = JSON.stringify(merged);
+  if (Buffer.byteLength(text) > INPUT_BYTES_MAX) {
+    const message = `The merged input is larger than ${INPUT_BYTES_MAX} bytes.`;
+    throw new AppError("PAYLOAD_TOO_LARGE", message);
+  }
+  const violations = inputSchema?.validate(merged) ?? [];
+  if (violations.length > 0) {
+    const message = "The merged input does not fit the workflow's inputSchema.";
+    throw new AppError("VALIDATION_ERROR", message, { violations });
+  }
+  return text;
+}
+
+interface NewRepeat {
+  original: OriginalRow;
+  deployment: Deployment;
+  /** JSON text; null: the original's. */
+  input: string | null;
+  /** Paths of the results that are taken over. */
+  kept: readonly string[];
+  fromStepId: string;
+}
+
+async function store(
+  { database, runtime }: RepeatContext,
+  { requestId }: Caller,
+  { original, deployment, input, kept, fromStepId }: NewRepeat,
+): Promise<RepeatedRun> {
+  const id = newId("run_");
+  const run = {
+    id,
+    originalRunId: original.id,
+    taskRuntimeRunId: runtime.runtimeRunId(id),
+    input,
+    requestId,
+    createdAt: idTimestamp(id),
+  };
+  await database.transaction(async (transaction) => {
+    await insertRepeatingRun(transaction, run);
+    if (kept.length > 0) {
+      await copyResults(transaction, { from: original.id, to: id, paths: kept });
+    }
+    await runtime.dispatch(transaction, [id]);
+  });
+  runtime.dispatched(1);
+  return {
+    run: {
+      id,
+      workflow_id: original.workflow_id,
+      workflow_name: deployment.name,
+      workflow_version: original.workflow_version,
+      status: "pending",
+      trigger_type: original.trigger_type,
+      error: null,
+      restarted_from_run_id: original.id,
+      created_at: run.createdAt,
+      started_at: null,
+      completed_at: null,
+    },
+    taskRuntimeRunId: run.taskRuntimeRunId,
+    fromStepId,
+  };
+}

@@ -1,0 +1,143 @@
+import type { CompiledStep } from "@workflow/definition";
+import { blockOf, parsePlace, partsOf, prefixOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import { endedSoundly } from "./reusable-results.ts";
+import type { RecordedResult } from "./reusable-results.ts";
+
+/**
+ * Where a restart from a step begins. A path (D26) is taken as it is, as long as its iterations are
+ * recorded or the next one; the id of a nested step means the first place where it was executed, or
+ * else could be.
+ *
+ * @param results in execution order
+ * @returns null when there is no such step
+ */
+export function findRestartPlace(
+  steps: readonly CompiledStep[],
+  results: readonly RecordedResult[],
+  idOrPath: string,
+): Place | null {
+  // Ids have neither dots nor brackets, so nothing is both.
+  if (/[.[]/.test(idOrPath)) {
+    const place = parsePlace(steps, idOrPath);
+    return place !== null && isWithinReach(place, results) ? place : null;
+  }
+  for (const { path, stepId } of results) {
+    const place = stepId === idOrPath ? parsePlace(steps, path) : null;
+    if (place !== null) return place;
+  }
+  const path = firstPathOf(steps, idOrPath, "");
+  return path === null ? null : parsePlace(steps, path);
+}
+
+/**
+ * Where a retry begins: at the step that failed the run, or at the first one without a result that
+ * let the run go on.
+ *
+ * @param failedPath path of the failed step, when the run's error names one
+ * @returns null when every step has ended well
+ */
+export function findRetryPlace(
+  steps: readonly CompiledStep[],
+  results: readonly RecordedResult[],
+  failedPath: string | null,
+): Place | null {
+  const failed = failedPath === null ? null : parsePlace(steps, failedPath);
+  const isRecorded = results.some(({ path, status }) => path === failedPath && status === "error");
+  if (failed !== null && isRecorded) return failed;
+  const path = firstUnfinished(steps, "", progressOf(steps, results));
+  return path === null ? null : parsePlace(steps, path);
+}
+
+interface Progress {
+  /** Paths of the steps after which the run went on. */
+  finished: ReadonlySet<string>;
+  /** The parts of each step in which something was executed. */
+  entered: ReadonlyMap<string, ReadonlySet<number | string>>;
+}
+
+function progressOf(
+  steps: readonly CompiledStep[],
+  results: readonly RecordedResult[],
+): Progress {
+  const finished = new Set<string>();
+  const entered = new Map<string, Set<number | string>>();
+  for (const result of results) {
+    const place = parsePlace(steps, result.path);
+    if (place === null) continue;
+    if (endedSoundly(result, place)) finished.add(result.path);
+    for (const { path, part } of place) {
+      if (part === null) continue;
+      const parts = entered.get(path) ?? new Set();
+      entered.set(path, parts.add(part));
+    }
+  }
+  return { finished, entered };
+}
+
+function firstUnfinished(
+  block: readonly CompiledStep[],
+  prefix: string,
+  progress: Progress,
+): string | null {
+  for (const step of block) {
+    const path = prefix + step.id;
+    if (!progress.finished.has(path)) return insideOf(step, path, progress) ?? path;
+  }
+  return null;
+}
+
+/** The first unfinished place inside an unfinished step; null when there is none, or it never began. */
+function insideOf(step: CompiledStep, path: string, progress: Progress): string | null {
+  const entered = progress.entered.get(path);
+  if (entered === undefined) return null;
+  if (step.type === "loop") {
+    const last = highestOf(entered);
+    return (
+      firstUnfinished(step.steps, prefixOf(path, last), progress) ??
+      firstUnfinished(step.steps, prefixOf(path, last + 1), progress)
+    );
+  }
+  const branches = partsOf(step);
+  const parts =
+    step.type === "parallel" && step.work.kind === "forEach"
+      ? Array.from({ length: highestOf(entered) + 1 }, (_, item) => item)
+      : branches.filter((part) => step.type === "parallel" || entered.has(part));
+  for (const part of parts) {
+    const found = firstUnfinished(blockOf(step, part) ?? [], prefixOf(path, part), progress);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function highestOf(parts: Iterable<number | string>): number {
+  let highest = -1;
+  for (const part of parts) if (typeof part === "number" && part > highest) highest = part;
+  return highest;
+}
+
+/** No iteration or item beyond the one after the last that was executed. */
+function isWithinReach(place: Place, results: readonly RecordedResult[]): boolean {
+  return place.every(({ path, part }) => {
+    if (typeof part !== "number" || part === 0) return true;
+    const before = prefixOf(path, part - 1);
+    const here = prefixOf(path, part);
+    return results.some((each) => each.path.startsWith(before) || each.path.startsWith(here));
+  });
+}
+
+function firstPathOf(
+  block: readonly CompiledStep[],
+  id: string,
+  prefix: string,
+): string | null {
+  for (const step of block) {
+    const path = prefix + step.id;
+    if (step.id === id) return path;
+    for (const part of partsOf(step)) {
+      const found = firstPathOf(blockOf(step, part) ?? [], id, prefixOf(path, part));
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,64 @@
+import type { CompiledStep } from "@workflow/definition";
+import { parsePlace } from "./place.ts";
+import type { Place } from "./place.ts";
+
+/** A step result, as far as it decides about being taken over. */
+export interface RecordedResult {
+  path: string;
+  stepId: string;
+  status: "success" | "error" | "skipped";
+  errorCode: string | null;
+}
+
+/** The code of a step that was given up because others had decided its parallel step. */
+const CANCELLED = "CANCELLED";
+
+/**
+ * The paths of the results that a run takes over when it restarts (D27): those that ended well, or
+ * with an error that does not count, and whose place is before the restart's. Where the two places
+ * part, an earlier step of the block or an earlier iteration of the loop is before it; branches, and
+ * items of a parallel step, are independent of each other. What encloses the restart's step and what
+ * is inside it is done again.
+ *
+ * @param restart null: nothing is done again but what did not end well
+ */
+export function reusableResults(
+  steps: readonly CompiledStep[],
+  results: readonly RecordedResult[],
+  restart: Place | null,
+): string[] {
+  const before = results.flatMap((result) => {
+    const place = parsePlace(steps, result.path);
+    if (place === null || result.errorCode === CANCELLED) return [];
+    return restart === null || isBefore(place, restart) ? [{ result, place }] : [];
+  });
+  const sound = new Set(
+    before
+      .filter(({ result, place }) => endedSoundly(result, place))
+      .map(({ result }) => result.path),
+  );
+  // What failed inside a step that went on all the same is a part of that step's result.
+  return before
+    .filter(({ place }) => place.some(({ path }) => sound.has(path)))
+    .map(({ result }) => result.path);
+}
+
+/** Whether the run could go on after a result. */
+export function endedSoundly(result: RecordedResult, place: Place): boolean {
+  if (result.errorCode === CANCELLED) return false;
+  return result.status !== "error" || place.at(-1)?.step.onError === "continue";
+}
+
+function isBefore(place: Place, restart: Place): boolean {
+  for (const [depth, { step, index, part }] of place.entries()) {
+    const other = restart[depth];
+    if (other === undefined) return false;
+    if (step.id !== other.step.id) return index < other.index;
+    // The step itself, one that encloses it, or one inside it.
+    if (part === null || other.part === null) return false;
+    if (part === other.part) continue;
+    if (step.type !== "loop") return true;
+    return typeof part === "number" && typeof other.part === "number" && part < other.part;
+  }
+  return false;
+}

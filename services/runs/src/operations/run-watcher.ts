@@ -1,0 +1,180 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { LRUCache } from "lru-cache";
+import { listStepResultsAt, listSummaries } from "../store/read-runs.ts";
+import type { RunSummaryRow, StepRow } from "../store/read-runs.ts";
+import { listNewSteps, listVersions } from "../store/watch-runs.ts";
+import { SeenSteps } from "./seen-steps.ts";
+
+/** A step that has ended. */
+export interface EndedStep {
+  seq: number;
+  path: string;
+}
+
+/** What is known of a watched run. */
+export interface WatchedState {
+  run: RunSummaryRow;
+  /** In the order in which they became known; it only grows. */
+  steps: readonly EndedStep[];
+}
+
+/** One watcher's hold on a run; to be released. */
+export interface Watch {
+  /** What is known now; null until the first look. */
+  readonly state: WatchedState | null;
+  /** Resolves when more became known since the last call, or the signal is aborted. */
+  changed(signal: AbortSignal): Promise<void>;
+  /** Step results with their documents. Those who watch one run share what is loaded. */
+  load(steps: readonly EndedStep[]): Promise<readonly StepRow[]>;
+  release(): void;
+}
+
+/** Watches runs for all callers of one process; see `createRunWatcher`. */
+export interface RunWatcher {
+  /** @throws AppError UNAVAILABLE when too many are watching */
+  watch(runId: string): Watch;
+  /** Looks at all watched runs once; for a loop. */
+  poll(): Promise<void>;
+  /** Whether any of the runs is watched. */
+  watches(runIds: readonly string[]): boolean;
+}
+
+interface Watched {
+  watchers: number;
+  version: string | null;
+  state: (WatchedState & { steps: EndedStep[] }) | null;
+  seen: SeenSteps;
+  /** Counts the changes, so that none is missed between two waits. */
+  changes: number;
+  waiting: Set<() => void>;
+}
+
+const WATCHERS_MAX = 10_000;
+/** Loaded step results are kept for those who watch the same run and ask a moment later. */
+const LOADED_MAX = 32;
+const LOADED_MS = 2_000;
+
+/**
+ * Looks at all watched runs with one query, and reads more only of those that have changed. Runs that
+ * nobody watches cost nothing, and a watcher holds no documents while it waits for its reader.
+ *
+ * @param onWatch called when a run begins to be watched, to look at it soon
+ */
+export function createRunWatcher(database: Database, onWatch: () => void): RunWatcher {
+  const runs = new Map<string, Watched>();
+  const loaded = new LRUCache<string, Promise<readonly StepRow[]>>({
+    max: LOADED_MAX,
+    ttl: LOADED_MS,
+  });
+  let watchers = 0;
+
+  const load = (runId: string, steps: readonly EndedStep[]): Promise<readonly StepRow[]> => {
+    const paths = steps.map(({ path }) => path);
+    const key = JSON.stringify([runId, paths]);
+    const known = loaded.get(key);
+    if (known !== undefined) return known;
+    const loading = listStepResultsAt(database, runId, paths);
+    loaded.set(key, loading);
+    loading.catch(() => loaded.delete(key));
+    return loading;
+  };
+
+  const release = (runId: string, watched: Watched): void => {
+    watchers -= 1;
+    watched.watchers -= 1;
+    if (watched.watchers === 0) runs.delete(runId);
+  };
+
+  return {
+    watch(runId) {
+      if (watchers >= WATCHERS_MAX) {
+        throw new AppError("UNAVAILABLE", "Too many runs are being watched; try again.", {
+          retryAfterMs: 1_000,
+        });
+      }
+      const watched = runs.get(runId) ?? newlyWatched();
+      runs.set(runId, watched);
+      watchers += 1;
+      watched.watchers += 1;
+      if (watched.state === null) onWatch();
+      let seenChanges = 0;
+      let isReleased = false;
+      return {
+        get state() {
+          return watched.state;
+        },
+        async changed(signal) {
+          if (watched.changes === seenChanges) await nextChange(watched, signal);
+          seenChanges = watched.changes;
+        },
+        load: (steps) => load(runId, steps),
+        release() {
+          if (!isReleased) release(runId, watched);
+          isReleased = true;
+        },
+      };
+    },
+    async poll() {
+      if (runs.size === 0) return;
+      // By object: a run that is released and watched anew meanwhile begins from nothing.
+      const looked = new Map(runs);
+      const versions = await listVersions(database, [...looked.keys()]);
+      const changed = versions.flatMap(({ id, version }) => {
+        const watched = looked.get(id);
+        return watched === undefined || watched.version === version
+          ? []
+          : [{ runId: id, version, watched }];
+      });
+      if (changed.length === 0) return;
+      // The run before its steps: when it says that it has ended, none of them is missing.
+      const runIds = changed.map(({ runId }) => runId);
+      const summaries = new Map((await listSummaries(database, runIds)).map((run) => [run.id, run]));
+      const known = changed.map(({ runId, watched }) => ({ runId, ...watched.seen.summary() }));
+      const steps = Map.groupBy(await listNewSteps(database, known), ({ run_id: id }) => id);
+      for (const { runId, version, watched } of changed) {
+        const run = summaries.get(runId);
+        if (run === undefined) continue;
+        watched.version = version;
+        learn(watched, run, steps.get(runId) ?? []);
+      }
+    },
+    watches: (runIds) => runIds.some((runId) => runs.has(runId)),
+  };
+}
+
+function newlyWatched(): Watched {
+  return {
+    watchers: 0,
+    version: null,
+    state: null,
+    seen: new SeenSteps(),
+    changes: 0,
+    waiting: new Set(),
+  };
+}
+
+function learn(watched: Watched, run: RunSummaryRow, steps: readonly EndedStep[]): void {
+  const known = watched.state?.steps ?? [];
+  for (const { seq, path } of steps) {
+    if (watched.seen.has(seq)) continue;
+    watched.seen.add(seq);
+    known.push({ seq, path });
+  }
+  watched.state = { run, steps: known };
+  watched.changes += 1;
+  for (const wake of watched.waiting) wake();
+}
+
+function nextChange(watched: Watched, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      watched.waiting.delete(end);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    watched.waiting.add(end);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+  });
+}

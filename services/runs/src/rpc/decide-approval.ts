@@ -1,0 +1,127 @@
+import { isId } from "@workflow/db";
+import { compileJsonSchema, isStorableText, parseJsonText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
+import type { Approval, DecideApprovalRequest } from "@workflow/proto/runs/v1/approvals";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { mayDecide } from "../operations/approvers.ts";
+import { decideApproval as decideRow, findOpenApproval, getUndecidableStatus } from "../store/approvals.ts";
+import type { ApprovalKey, Decision } from "../store/approvals.ts";
+import { toApprovalMessage } from "./approval-message.ts";
+
+const COMMENT_CHARS_MAX = 4_000;
+/** As the input of a run (D4). */
+const DATA_BYTES_MAX = 1024 * 1024;
+
+/** Decides a waiting approval; the run goes on. */
+export function decideApproval(
+  context: ServiceContext,
+): UnaryMethod<DecideApprovalRequest, Approval> {
+  const { database } = context;
+  return rpc({
+    scopes: "workflows:execute",
+    async handler(request, { identity: { companyId, principal } }) {
+      const parsed = parseRequest(request);
+      const { runId, approvalId } = request;
+      if (!isId("run_", runId) || !isId("apr_", approvalId)) throw approvalNotFound();
+      const key = { companyId, runId, approvalId };
+      const open = await findOpenApproval(database, key);
+      if (open === null) throw approvalNotFound();
+      // Roles come with sessions; until then a user can only be named.
+      if (!mayDecide(open.approvers, { ...principal, roles: [] })) {
+        throw new AppError("FORBIDDEN", "Only the approvers whom the step names may decide.");
+      }
+      assertFits(open.form, parsed);
+      if (open.status !== "waiting") throw undecidable(open.status);
+      const decision = { ...parsed.decision, decidedBy: principal.id };
+      const row = await decideAndWake(context, key, decision);
+      if (row === null) throw undecidable(await getUndecidableStatus(database, key));
+      return toApprovalMessage(row);
+    },
+  });
+}
+
+async function decideAndWake(
+  { database, runtime }: ServiceContext,
+  key: ApprovalKey,
+  decision: Decision,
+) {
+  return database.transaction(async (transaction) => {
+    // The task first, in the order in which workers lock. Woken without a reason, the run rests again.
+    await runtime.wake(transaction, [key.runId]);
+    return decideRow(transaction, key, decision);
+  });
+}
+
+interface ParsedDecision {
+  decision: Omit<Decision, "decidedBy">;
+  /** The data, parsed; undefined when there is none. */
+  value: unknown;
+}
+
+function parseRequest({ decision, comment, dataJson }: DecideApprovalRequest): ParsedDecision {
+  const status = parseStatus(decision);
+  if (comment !== undefined) {
+    const fits = Array.from(comment).length <= COMMENT_CHARS_MAX && isStorableText(comment);
+    if (!fits) {
+      throw badRequest("comment", `must be at most ${COMMENT_CHARS_MAX} characters of text`);
+    }
+  }
+  return {
+    decision: { status, comment: comment ?? null, data: dataJson ?? null },
+    value: dataJson === undefined ? undefined : parseData(dataJson),
+  };
+}
+
+function parseStatus(decision: ApprovalStatus): Decision["status"] {
+  if (decision === ApprovalStatus.APPROVED) return "approved";
+  if (decision === ApprovalStatus.REJECTED) return "rejected";
+  throw badRequest("decision", "must be approved or rejected");
+}
+
+/** Any JSON value; as the only item of an array it can be read like other documents. */
+function parseData(text: string): unknown {
+  if (Buffer.byteLength(text) > DATA_BYTES_MAX) {
+    throw new AppError("PAYLOAD_TOO_LARGE", `data is larger than ${DATA_BYTES_MAX} bytes.`);
+  }
+  const parsed = parseJsonText(`[${text}]`, "array");
+  if (!parsed.ok) throw badRequest("data", parsed.message);
+  if (!Array.isArray(parsed.value) || parsed.value.length !== 1) {
+    throw badRequest("data", "must be one JSON value");
+  }
+  return parsed.value[0];
+}
+
+/**
+ * Data must fit the form, and an approval without data says as much as one with an empty object. A
+ * rejection may go without.
+ */
+function assertFits(form: string | null, { decision, value }: ParsedDecision): void {
+  if (form === null || (value === undefined && decision.status === "rejected")) return;
+  const schema = compileJsonSchema(JSON.parse(form));
+  if (!schema.ok) throw new Error("the form of a stored approval does not compile");
+  const violations = schema
+    .validate(value === undefined ? {} : value)
+    .map(({ path, message }): Violation => ({ path: ["data", ...path], message }));
+  if (violations.length === 0) return;
+  throw new AppError("BAD_REQUEST", "data does not fit the approval's form.", { violations });
+}
+
+function undecidable(status: string): AppError {
+  return new AppError("CONFLICT", `The approval is ${status} and cannot be decided.`, {
+    details: { status },
+  });
+}
+
+function approvalNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Approval not found");
+}
+
+function badRequest(field: string, message: string): AppError {
+  return new AppError("BAD_REQUEST", `${field} ${message}.`, {
+    violations: [{ path: [field], message }],
+  });
+}

@@ -1,0 +1,7 @@
+import type { SecretsClient } from "./resolve-secrets.ts";
+
+/** Where no service keeps secrets, none exist. */
+export const NO_SECRETS: SecretsClient = {
+  resolve: () => Promise.resolve(new Map()),
+  close() {},
+};

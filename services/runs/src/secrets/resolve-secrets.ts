@@ -1,0 +1,70 @@
+import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+
+/** Fetches the secrets that a run is about to use. */
+export interface SecretsClient {
+  /**
+   * The values of a workflow's secrets in plain text, which must never be stored or logged. Keys
+   * that do not exist are missing.
+   *
+   * @throws AppError UNAVAILABLE when the values cannot be had at the moment, or when aborted
+   */
+  resolve(
+    companyId: string,
+    workflowId: string,
+    keys: Iterable<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>>;
+  close(): void;
+}
+
+export interface SecretsClientOptions {
+  /** Where the integrations service is found. */
+  address: string;
+  /** Signs the tokens that are shown to it. */
+  tokenSigner: TokenSigner;
+  tls?: RpcTls | undefined;
+}
+
+const TIMEOUT_MS = 5_000;
+/** What one call may ask for. */
+const KEYS_MAX = 200;
+
+/** A client of the service that keeps secrets. It connects when it is first needed. */
+export function createSecretsClient(options: SecretsClientOptions): SecretsClient {
+  const secrets = createRpcClient(SecretsServiceService, {
+    address: options.address,
+    minter: createTokenMinter(options.tokenSigner),
+    tls: options.tls,
+    defaultTimeoutMs: TIMEOUT_MS,
+  });
+  return {
+    async resolve(companyId, workflowId, keys, signal) {
+      const call = { identity: resolverOf(companyId), signal };
+      const calls = chunksOf([...new Set(keys)], KEYS_MAX).map((chunk) =>
+        secrets.resolveSecrets({ workflowId, keys: chunk }, call),
+      );
+      const answers = await Promise.all(calls);
+      return new Map(answers.flatMap(({ values }) => Object.entries(values)));
+    },
+    close: () => secrets.close(),
+  };
+}
+
+/** The execution plane acts in its own name, for the company whose run it is. */
+function resolverOf(companyId: string): Identity {
+  return {
+    companyId,
+    principal: { type: "service", id: "runs" },
+    scopes: ["internal:secrets"],
+  };
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+  const chunks: Item[][] = [];
+  for (let start = 0; start < items.length; start += size) {
+    chunks.push(items.slice(start, start + size));
+  }
+  return chunks;
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { openDatabase, sql } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
+import type { HttpDouble, TestDatabase } from "@workflow/testkit";
+import { z } from "zod";
+import type { Answer } from "../support/api-client.ts";
+import {
+  createActive,
+  delay,
+  getRun,
+  postRun,
+  runIdOf,
+  transform,
+  waitForFirstRun,
+  waitForRun,
+} from "../support/scenarios.ts";
+import { startWholeSystem } from "../support/whole-system.ts";
+import type { WholeSystem } from "../support/whole-system.ts";
+
+let testDatabase: TestDatabase;
+let database: Database;
+let outside: HttpDouble;
+let system: WholeSystem;
+
+beforeAll(async () => {
+  // Requests of /stall are never answered.
+  outside = await startHttpDouble(({ path }) => (path === "/stall" ? undefined : {}));
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({
+    connectionUri: testDatabase.connectionUri,
+    applicationName: "test",
+  });
+  system = await startWholeSystem({ databaseUrl: testDatabase.connectionUri });
+});
+afterAll(async () => {
+  await system.stop();
+  await database.end();
+  await testDatabase.close();
+  await outside.close();
+});
+
+function request(path: string) {
+  return {
+    id: "call",
+    type: "action",
+    name: "call",
+    action: "http.request",
+    config: { method: "POST", url: outside.url + path },
+  };
+}
+
+/** Starts synchronously and says which run that was while the caller still waits. */
+async function beginSync(
+  workflowId: string,
+  options: Record<string, unknown> = {},
+): Promise<{ runId: string; answer: Promise<Answer> }> {
+  const answer = postRun(system, workflowId, { mode: "sync", ...options });
+  return { runId: await waitForFirstRun(system, workflowId), answer };
+}
+
+/** What TRIGGER_ERROR says of a run: the contract's fields, and how it ended. */
+function triggerError(workflowId: string, runId: string, details: Record<string, unknown>) {
+  return {
+    code: "TRIGGER_ERROR",
+    message: expect.any(String),
+    details: { run_id: runId, workflow_id: workflowId, ...details },
+    requestId: expect.any(String),
+  };
+}
+
+describe("a synchronous start whose run does not come to its own end", () => {
+  it("answers 500 when the run is cancelled while the caller waits", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 60_000)] });
+    const { runId, answer } = await beginSync(id);
+    expect((await system.call("POST", `/runs/${runId}/cancel`)).status).toBe(200);
+    const { status, error } = await answer;
+    expect(status).toBe(500);
+    expect(error).toEqual(triggerError(id, runId, { status: "cancelled" }));
+  });
+
+  it.each(["throw_error", "switch_to_async"])(
+    "tells of the run's own timeout as of a failure: %s",
+    async (onFailure) => {
+      const id = await createActive(system, {
+        steps: [request("/stall")],
+        settings: { timeoutMs: 300 },
+      });
+      const answer = await postRun(system, id, { mode: "sync", onFailure });
+      const runId = await waitForFirstRun(system, id);
+      const error = triggerError(id, runId, { status: "timeout", errorCode: "RUN_TIMEOUT" });
+      if (onFailure === "throw_error") {
+        expect(answer).toMatchObject({ status: 500, error });
+      } else {
+        expect(answer).toMatchObject({
+          status: 202,
+          data: { run_id: runId, status: "timeout", mode: "async", error },
+        });
+        expect(answer.data).not.toHaveProperty("timed_out");
+      }
+      expect(await getRun(system, runId)).toMatchObject({ status: "timeout" });
+    },
+  );
+
+  it("names the runtime's status and code when the platform failed (D30)", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 6_000)] });
+    const { runId, answer } = await beginSync(id);
+    await waitForRun(system, runId, ["suspended"]);
+    // As after five workers that died with it.
+    await database.query(sql.type(z.object({}))`
+      update runs.tasks set takeovers = 6, due_at = now() where run_id = ${runId}
+    `);
+    const { status, error } = await answer;
+    expect(status).toBe(500);
+    expect(error).toEqual(
+      triggerError(id, runId, {
+        status: "failed",
+        errorCode: "RUNTIME_ERROR",
+        triggerStatus: "CRASHED",
+        triggerErrorCode: "LEASE_LOST",
+      }),
+    );
+    expect(await getRun(system, runId)).toMatchObject({
+      status: "failed",
+      error: { details: { triggerStatus: "CRASHED", triggerErrorCode: "LEASE_LOST" } },
+    });
+  });
+});
+
+describe("a synchronous start that takes longer than its caller waits", () => {
+  it("says waiting_approval when the run waits for one (D25)", async () => {
+    const approval = { id: "ask", type: "approval", name: "ask", config: { message: "Sure?" } };
+    const id = await createActive(system, { steps: [approval] });
+    const answer = await postRun(system, id, { mode: "sync", maxExecutionTimeMs: 1_000 });
+    expect(answer).toMatchObject({
+      status: 202,
+      data: { status: "waiting_approval", mode: "async", timed_out: true },
+    });
+    await system.call("POST", `/runs/${runIdOf(answer)}/cancel`);
+  });
+
+  it("says running when the run waits in the queue of its workflow (D15)", async () => {
+    const id = await createActive(system, {
+      steps: [delay("sleep", "{{input.ms}}")],
+      settings: { concurrency: { limit: 1 } },
+    });
+    const holder = runIdOf(await postRun(system, id, { input: { ms: 60_000 } }));
+    await waitForRun(system, holder, ["suspended"]);
+    const body = { mode: "sync", maxExecutionTimeMs: 1_000, input: { ms: 0 } };
+    const answer = await postRun(system, id, body);
+    expect(answer).toMatchObject({ status: 202, data: { status: "running", timed_out: true } });
+    expect(await getRun(system, runIdOf(answer))).toMatchObject({
+      status: "pending",
+      startedAt: null,
+    });
+    await system.call("POST", `/runs/${holder}/cancel`);
+    await waitForRun(system, runIdOf(answer), ["completed"]);
+  });
+
+  it("ends early with what the run comes to, not with the time", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 1_500), transform("out", 1)] });
+    const body = { mode: "sync", maxExecutionTimeMs: 300_000, onTimeout: "throw_error" };
+    const answer = await postRun(system, id, body);
+    expect(answer).toMatchObject({ status: 200, data: { output: 1 } });
+  });
+});
+
+describe("workflow.respond", () => {
+  it("ends a synchronous run with its output", async () => {
+    const id = await createActive(system, {
+      steps: [
+        {
+          id: "answer",
+          type: "action",
+          name: "answer",
+          action: "workflow.respond",
+          config: { output: { total: "{{input.total}}" } },
+        },
+        delay("never", 60_000),
+      ],
+    });
+    const answer = await postRun(system, id, { mode: "sync", input: { total: 5 } });
+    expect(answer).toMatchObject({
+      status: 200,
+      data: { status: "completed", output: { total: 5 } },
+    });
+  });
+});
+
+describe("a caller that hangs up while it waits", () => {
+  it("leaves a run that goes on, and a service that goes on answering", async () => {
+    const id = await createActive(system, { steps: [delay("sleep", 1_000), transform("out", 1)] });
+    const hangUps = Array.from({ length: 20 }, async () => {
+      const controller = new AbortController();
+      const response = fetch(`${system.origin}/api/v1/workflows/${id}/run`, {
+        method: "POST",
+        headers: { "x-api-key": system.acme.key, "content-type": "application/json" },
+        body: JSON.stringify({ mode: "sync" }),
+        signal: controller.signal,
+      });
+      setTimeout(() => controller.abort(), 500);
+      await expect(response).rejects.toThrow("aborted");
+    });
+    await Promise.all(hangUps);
+    await waitFor(async () => {
+      const { data } = await system.call("GET", `/workflows/${id}/runs?status=completed`);
+      return Array.isArray(data) && data.length === 20;
+    });
+    expect(await postRun(system, id, { mode: "sync" })).toMatchObject({ status: 200 });
+  });
+});
