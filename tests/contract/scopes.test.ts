@@ -15,6 +15,7 @@ const SCOPE_OF: Readonly<Record<string, Scope>> = {
   "DELETE /workflows/{id}": "workflows:write",
   "POST /workflows/{id}/activate": "workflows:write",
   "POST /workflows/{id}/pause": "workflows:write",
+  "POST /workflows/{id}/plan": "workflows:read",
   "POST /workflows/{id}/run": "workflows:execute",
   "GET /workflows/{id}/runs": "runs:read",
   "GET /runs": "runs:read",

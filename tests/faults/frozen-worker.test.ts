@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createScope } from "@workflow/service";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";
 import type { SeparateSystem } from "../support/separate-system.ts";
 
+const scope = createScope();
 let system: SeparateSystem;
 let receiver: HttpDouble;
 let database: Database;
@@ -20,15 +22,14 @@ beforeAll(async () => {
     if (nth === 1) await held;
     return { status: 200, body: { nth } };
   });
+  scope.defer(() => receiver.close());
+  scope.defer(() => answerFirst());
   system = await startSeparateSystem();
+  scope.defer(() => system.stop());
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
+  scope.defer(() => database.end());
 }, 60_000);
-afterAll(async () => {
-  answerFirst();
-  await database.end();
-  await system.stop();
-  await receiver.close();
-});
+afterAll(() => scope.close(), 60_000);
 
 const runRow = z.object({
   status: z.string(),

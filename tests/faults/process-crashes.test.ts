@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, it } from "@jest/globals";
-import type { HttpDouble } from "@workflow/testkit";
+import { createScope } from "@workflow/service";
 import { startSeparateSystem } from "../support/separate-system.ts";
 import type { ProcessName, SeparateSystem } from "../support/separate-system.ts";
 import { prepareMixedLoad } from "./support/mixed-load.ts";
@@ -8,20 +8,19 @@ import type { MixedLoad } from "./support/mixed-load.ts";
 import { LONG, RUNS_PER_ROUND, ROUNDS } from "./support/length.ts";
 import { startReceiver } from "./support/receiver.ts";
 
+const scope = createScope();
 let system: SeparateSystem;
-let receiver: HttpDouble;
 let load: MixedLoad;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
+  const receiver = await startReceiver();
+  scope.defer(() => receiver.close());
   system = await startSeparateSystem({ secondWorker: true });
+  scope.defer(() => system.stop());
   load = await prepareMixedLoad(system, receiver);
+  scope.defer(() => load.close());
 }, 120_000);
-afterAll(async () => {
-  await load.close();
-  await system.stop();
-  await receiver.close();
-}, 60_000);
+afterAll(() => scope.close(), 60_000);
 
 /** Kills a process and starts it again a while later. */
 async function crash(name: ProcessName): Promise<void> {

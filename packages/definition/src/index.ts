@@ -23,11 +23,16 @@ export { checkCondition, compileCondition, evaluateCondition } from "./condition
 export type { CompiledCondition } from "./condition.ts";
 export { parseCron } from "./cron.ts";
 export type { CronResult, CronRule } from "./cron.ts";
+export { describeActions, describeStepTypes } from "./describe.ts";
+export type { ActionDescription, StepTypeDescription } from "./describe.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";
 export { compileJsonSchema } from "./json-schema.ts";
 export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
+export { planDefinition } from "./plan/plan-definition.ts";
+export type { DefinitionPlan, PlanOptions } from "./plan/plan-definition.ts";
+export type { PlannedStep } from "./plan/plan-steps.ts";
 export { retryDelayMs, retryPolicySchema } from "./retry-policy.ts";
 export type { RetryPolicy } from "./retry-policy.ts";
 export { latestFiring, nextFiring, nextFirings } from "./schedule-times.ts";
@@ -48,8 +53,8 @@ export type { TemplateReference, TemplateScan } from "./template-scan.ts";
 export { renderText } from "./text-template.ts";
 export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
 export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
-export { scheduleTimes, triggerSchema } from "./trigger.ts";
-export type { CompiledTrigger, Trigger } from "./trigger.ts";
+export { parseScheduleChange, triggerSchema } from "./trigger.ts";
+export type { CompiledTrigger, ScheduleChangeResult, Trigger } from "./trigger.ts";
 export { validateDefinition } from "./validate-definition.ts";
 export type {
   DefinitionInput,

@@ -58,6 +58,20 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   return true;
 }
 
+/** Whether a value nests deeper than `jsonDepthMax`. Walks no call stack. */
+export function isTooDeep(root: unknown): boolean {
+  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== "object" || value === null) continue;
+    if (depth >= DEFINITION_LIMITS.jsonDepthMax) return true;
+    for (const item of Object.values<unknown>({ ...value })) {
+      pending.push({ value: item, depth: depth + 1 });
+    }
+  }
+  return false;
+}
+
 /**
  * Bytes of a value as JSON in UTF-8. Stops counting and answers Infinity as soon as the size passes
  * `bytesMax` or the nesting passes `jsonDepthMax`, so a hostile value costs no more than a

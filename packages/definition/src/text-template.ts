@@ -59,7 +59,7 @@ export function renderText(template: string, values: unknown): string {
 /** What is wrong with the placeholders of an action's text, one sentence each. */
 export function findTextProblems(inputs: JsonObject, action: ActionDefinition): string[] {
   const text = findText(inputs, action.textTemplate);
-  return text === undefined ? [] : splitText(text, readEither).problems;
+  return text === undefined ? [] : splitText(text, readPlacedOrPlaceholder).problems;
 }
 
 /** The template fields of an action's inputs. */
@@ -107,13 +107,23 @@ function compileText(text: string): CompiledValue {
   return textOf([...parts, text.slice(position)], true);
 }
 
-/** The text, where it is one with placeholders. */
-function findText(inputs: JsonObject, form: TextTemplateInputs | undefined): string | undefined {
+/** The text, where it is one with placeholders; undefined otherwise. */
+export function findText(
+  inputs: JsonObject,
+  form: TextTemplateInputs | undefined,
+): string | undefined {
   if (form === undefined || !Object.hasOwn(inputs, form.values)) return undefined;
   const text = ownProperty(inputs, form.template);
   if (typeof text !== "string") return undefined;
   const { parts } = parseTemplateText(text);
   return parts.length === 1 && typeof parts[0] !== "string" ? undefined : text;
+}
+
+/** The templates of a text, in order, without its placeholders. */
+function templatesOf(text: string): PlacedTemplate[] {
+  return splitText(text, readPlacedOrPlaceholder).parts.flatMap((part) =>
+    typeof part === "string" || part.path === null ? [] : { ...part, path: part.path },
+  );
 }
 
 interface PlacedTemplate {
@@ -122,26 +132,35 @@ interface PlacedTemplate {
   end: number;
 }
 
-/** The templates of a text, in order, without its placeholders. */
-function templatesOf(text: string): PlacedTemplate[] {
-  return splitText(text, readEither).parts.flatMap((part) =>
-    typeof part === "string" || part.template === null ? [] : [part.template],
-  );
+/** What stands between braces, and where; the path is null for a placeholder. */
+export interface PlacedPart {
+  path: TemplatePath | null;
+  open: number;
+  end: number;
 }
 
-/** Reads a placeholder, or a template where it has one of their roots. */
-function readEither(
+/** Reads a template. */
+export function readPlaced(
   text: string,
   open: number,
-): { template: { template: PlacedTemplate | null }; end: number } | string {
-  const placeholder = readPlaceholder(text, open);
-  if (typeof placeholder === "string") return placeholder;
-  const [root = ""] = placeholder.template.segments;
-  if (!isTemplateRoot(root)) return { template: { template: null }, end: placeholder.end };
+): { template: PlacedPart; end: number } | string {
   const known = parseTemplate(text, open);
   if (typeof known === "string") return known;
   const { template: path, end } = known;
-  return { template: { template: { path, open, end } }, end };
+  return { template: { path, open, end }, end };
+}
+
+/** Reads a placeholder, or a template where it has one of their roots. */
+export function readPlacedOrPlaceholder(
+  text: string,
+  open: number,
+): { template: PlacedPart; end: number } | string {
+  const placeholder = readPlaceholder(text, open);
+  if (typeof placeholder === "string") return placeholder;
+  const [root = ""] = placeholder.template.segments;
+  if (isTemplateRoot(root)) return readPlaced(text, open);
+  const { end } = placeholder;
+  return { template: { path: null, open, end }, end };
 }
 
 interface Placeholder {

@@ -1,6 +1,8 @@
+import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 import { parseCron } from "./cron.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
+import { Problems } from "./problems.ts";
 import { intervalMs } from "./schedule-times.ts";
 import { canonicalTimeZone } from "./time-zone.ts";
 import { oneOf } from "./zod-messages.ts";
@@ -15,7 +17,7 @@ const webhookTrigger = z.looseObject({
 });
 
 /** The parts of a schedule that say when it fires; also checked when one is changed (D23). */
-export const scheduleTimes = z.object({
+const scheduleTimes = z.object({
   cron: z.string().superRefine(checkCron),
   interval: z
     .looseObject({
@@ -64,6 +66,30 @@ export const triggerSchema = z.discriminatedUnion(
         : undefined,
   },
 );
+
+const scheduleChange = scheduleTimes
+  .partial()
+  .refine((change) => change.cron === undefined || change.interval === undefined, {
+    path: ["interval"],
+    error: "can't be given together with cron",
+  });
+
+/** New times of a schedule, or what is wrong with them. */
+export type ScheduleChangeResult =
+  { ok: true; change: z.output<typeof scheduleChange> } | { ok: false; violations: Violation[] };
+
+/** Checks what a caller wants to change about when a schedule fires; what is absent stays (D23). */
+export function parseScheduleChange(input: {
+  cron?: unknown;
+  interval?: unknown;
+  timezone?: unknown;
+}): ScheduleChangeResult {
+  const problems = new Problems();
+  const change = problems.parse(scheduleChange, input, []);
+  return change === undefined
+    ? { ok: false, violations: problems.violations }
+    : { ok: true, change };
+}
 
 /** A trigger as the caller sent it. */
 export type Trigger = z.input<typeof triggerSchema>;

@@ -1,5 +1,6 @@
 import type { Violation } from "@workflow/errors";
 import { checkSteps } from "./check-steps.ts";
+import { isTooDeep } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { compileJsonSchema } from "./json-schema.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
@@ -81,21 +82,8 @@ function checkDepth(input: DefinitionInput, problems: Problems): void {
     outputSchema,
     settings,
   })) {
-    if (isDeep(value)) {
+    if (isTooDeep(value)) {
       problems.add([field], `nests deeper than ${DEFINITION_LIMITS.jsonDepthMax} levels`);
     }
   }
-}
-
-function isDeep(root: unknown): boolean {
-  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth } = next;
-    if (typeof value !== "object" || value === null) continue;
-    if (depth >= DEFINITION_LIMITS.jsonDepthMax) return true;
-    for (const item of Object.values<unknown>({ ...value })) {
-      pending.push({ value: item, depth: depth + 1 });
-    }
-  }
-  return false;
 }

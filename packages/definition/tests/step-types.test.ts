@@ -46,7 +46,7 @@ describe("is accepted", () => {
     ["workflow", { workflowId: "{{input.id}}", input: "{{input}}" }],
     ["email", { to: "ada@example.com", subject: "Hi", text: "Hello" }],
     ["email", { to: ["Ada <ada@example.com>", "{{input.to}}"], subject: "", html: "<p>" }],
-    ["email", { to: "{{input.list}}", cc: "a@b.c, d@e.f", subject: "{{input.s}}", text: "" }],
+    ["email", { to: "{{input.list}}", cc: '"Doe, Ada" <a@b.c>', subject: "{{input.s}}", text: "" }],
   ])("%s with %j", (type, config) => {
     expect(stepProblems(step(type, "s", config))).toEqual([]);
   });
@@ -223,6 +223,7 @@ describe("is refused with the field and what would be right", () => {
       { to: ["a@b.c", "x"], subject: "s", text: "t" },
       "config.to.1: must be an e-mail address",
     ],
+    ["email", { to: "a@b.c, d@e.f", subject: "s", text: "t" }, "config.to: must be an e-mail"],
     [
       "email",
       { to: "a@b.c\r\nBcc: d@e.f", subject: "s", text: "t" },

@@ -3,6 +3,7 @@ import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
@@ -17,6 +18,7 @@ import type { StartBatcher } from "./start-batcher.ts";
 export interface Backends {
   readonly workflows: RpcClient<WorkflowsServiceService>;
   readonly runs: RpcClient<RunsServiceService>;
+  readonly approvals: RpcClient<ApprovalsServiceService>;
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;
@@ -39,13 +41,31 @@ export interface RouteContext extends Backends {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The rate limit that a request counts against (D9). */
 export type Bucket = "read" | "write" | "execute";
-export type SuccessStatus = 200 | 201 | 202;
+export type SuccessStatus = 200 | 201 | 202 | 204;
+/** The form of a successful answer. */
+export type ContentType = "application/json" | "text/event-stream";
 
 /** A successful answer. */
 export interface Reply<Status extends SuccessStatus = SuccessStatus> {
   status: Status;
   data: Writable;
   meta?: Writable;
+}
+
+/** One server-sent event. */
+export interface ServerEvent {
+  event: string;
+  /** What a client that connects anew sends as `Last-Event-ID`. */
+  id: string;
+  data: Writable;
+}
+
+/**
+ * An answer that is told bit by bit, as server-sent events. Null says that there is nothing to tell
+ * yet; one that ends without anything is answered with 204, which tells clients not to come again.
+ */
+export interface EventStream {
+  events: AsyncIterable<ServerEvent | null>;
 }
 
 /** The names in braces of a path. */
@@ -89,10 +109,12 @@ export interface RouteDeclaration<
   body: BodyDeclaration<BodySchema>;
   /** What each successful status means. */
   responses: Readonly<Record<Status, string>>;
+  /** Default JSON in the envelope. */
+  contentType?: ContentType;
   handler: (
     context: RouteContext,
     input: RouteInput<Path, z.output<QuerySchema>, z.output<BodySchema>>,
-  ) => Promise<Reply<Status>>;
+  ) => Promise<Reply<Status> | EventStream>;
 }
 
 /** What came over HTTP, decoded but not checked against the route's schemas. */
@@ -113,8 +135,9 @@ export interface Route {
   readonly query: z.ZodType;
   readonly body: Required<BodyDeclaration<z.ZodType>>;
   readonly responses: Readonly<Record<number, string>>;
+  readonly contentType: ContentType;
   /** Checks the input (BAD_REQUEST with every problem) and runs the handler. */
-  run(context: RouteContext, input: RawInput): Promise<Reply>;
+  run(context: RouteContext, input: RawInput): Promise<Reply | EventStream>;
 }
 
 /** 1 MiB (D4). */
@@ -134,6 +157,7 @@ export function route<
 >(declaration: RouteDeclaration<Path, QuerySchema, BodySchema, Status>): Route {
   const { handler, query, body, ...rest } = declaration;
   return {
+    contentType: "application/json",
     ...rest,
     query,
     body: { optional: false, bytesMax: BODY_BYTES_MAX, ...body },

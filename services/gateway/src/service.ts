@@ -1,6 +1,7 @@
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
@@ -69,6 +70,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
     const backends = connectBackends(options, scope);
     const lastUsed = startLastUsedRecorder(database, logger, scope);
     const readiness = createReadiness(database, backends);
+    const stopping = new AbortController();
     const app = createApp({
       routes: ROUTES,
       authenticator: createAuthenticator({
@@ -77,11 +79,13 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
         toAppError: databaseErrorToAppError,
       }),
       backends,
+      stopping: stopping.signal,
       readiness,
       report: createRequestReport(logger, options.metricsRegistry),
     });
     const server = await listenHttp(app, options.host ?? "0.0.0.0", options.port);
     scope.defer(() => server.close(DRAIN_MS));
+    scope.defer(() => stopping.abort());
     scope.defer(() => readiness.setStopping());
     return { host: server.host, port: server.port, stop: () => scope.close() };
   });
@@ -117,12 +121,14 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends
   scope.defer(() => workflows.close());
   const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
   scope.defer(() => runs.close());
+  const approvals = createRpcClient(ApprovalsServiceService, { ...common, address: runsGrpcAddress });
+  scope.defer(() => approvals.close());
   const secrets = createRpcClient(SecretsServiceService, {
     ...common,
     address: options.integrationsGrpcAddress,
   });
   scope.defer(() => secrets.close());
-  return { workflows, runs, secrets, starts: createStartBatcher(runs) };
+  return { workflows, runs, approvals, secrets, starts: createStartBatcher(runs) };
 }
 
 export { ROUTES } from "./routes/index.ts";

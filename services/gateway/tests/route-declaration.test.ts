@@ -49,6 +49,7 @@ describe("a route declaration", () => {
       routes: [once, once],
       authenticator: { authenticate: () => Promise.reject(new Error("not called")) },
       backends: Object.create(null),
+      stopping: new AbortController().signal,
       readiness: { missing: async () => [], setStopping: () => {} },
       report: () => {},
     };

@@ -247,30 +247,32 @@ describe("SECRETS_KEK", () => {
   });
 
   it("with a second key opens what either of them has wrapped", async () => {
-    const identity = newIdentity();
-    const workflowId = newUuid();
-    await create(identity, workflowId, "A", "under the old key");
-    const keks = [randomBytes(32), harness.kek];
-    const service = await harness.start({ loadKeks: () => Promise.resolve(keks) });
-    const client = harness.connect(service);
-    const other = newIdentity();
-    await client.createSecret(
-      { workflowId, key: "A", value: "under the new key" },
-      { identity: other },
-    );
-    const request = { workflowId, keys: ["A"] };
-    expect(await client.resolveSecrets(request, { identity })).toEqual({
-      values: { A: "under the old key" },
-    });
-    expect(await client.resolveSecrets(request, { identity: other })).toEqual({
-      values: { A: "under the new key" },
-    });
-    // A service that lacks the new key says so, and works on for everybody else.
-    const error = await errorOf(harness.client.resolveSecrets(request, { identity: other }));
-    expect(error.reason).toBe("UNAVAILABLE");
-    expect(harness.logged()).toContain("SECRETS_KEK lacks the key");
-    expect(await resolve(identity, workflowId, ["A"])).toEqual({
-      values: { A: "under the old key" },
-    });
+    // A database of its own: what is wrapped with the new key is in the way of other starts.
+    const own = await startHarness();
+    try {
+      const [identity, other] = [newIdentity(), newIdentity()];
+      const workflowId = newUuid();
+      const place = { workflowId, key: "A" };
+      await own.client.createSecret({ ...place, value: "under the old key" }, { identity });
+      const keks = [randomBytes(32), own.kek];
+      const client = own.connect(await own.start({ loadKeks: () => Promise.resolve(keks) }));
+      await client.createSecret({ ...place, value: "under the new" }, { identity: other });
+      const request = { workflowId, keys: ["A"] };
+      expect(await client.resolveSecrets(request, { identity })).toEqual({
+        values: { A: "under the old key" },
+      });
+      expect(await client.resolveSecrets(request, { identity: other })).toEqual({
+        values: { A: "under the new" },
+      });
+      // A service that lacks the new key says so, and works on for everybody else.
+      const error = await errorOf(own.client.resolveSecrets(request, { identity: other }));
+      expect(error.reason).toBe("UNAVAILABLE");
+      expect(own.logged()).toContain("SECRETS_KEK lacks the key");
+      expect(await own.client.resolveSecrets(request, { identity })).toEqual({
+        values: { A: "under the old key" },
+      });
+    } finally {
+      await own.close();
+    }
   });
 });

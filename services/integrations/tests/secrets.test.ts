@@ -303,9 +303,10 @@ describe("the service's role", () => {
   it.each(["gateway", "workflows", "runs"])("cannot be read with: %s", async (other) => {
     const { count } = await harness.database.one(sql.type(z.object({ count: z.number() }))`
       select count(*) as count
-      from information_schema.tables
-      where table_schema = 'integrations'
-        and has_table_privilege(${`workflow_${other}`}, 'integrations.' || table_name, 'select')
+      from pg_class
+      where relnamespace = 'integrations'::regnamespace
+        and relkind = 'r'
+        and has_table_privilege(${`workflow_${other}`}, oid, 'select')
     `);
     expect(count).toBe(0);
   });

@@ -22,4 +22,6 @@ export interface ServiceContext {
   watcher: RunWatcher;
   /** To be called after commits that put events into the outbox. */
   onEvents: () => void;
+  /** The clock by which schedules fire. */
+  now: () => Date;
 }

@@ -7,6 +7,7 @@ import { createSafeHttpClient } from "@workflow/http-client";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import type { RpcTls, VerificationKey } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
@@ -40,6 +41,7 @@ import { bulkRuns } from "./rpc/bulk-runs.ts";
 import { cancelRun } from "./rpc/cancel-run.ts";
 import { decideApproval } from "./rpc/decide-approval.ts";
 import { getRun } from "./rpc/get-run.ts";
+import { getSchedule } from "./rpc/get-schedule.ts";
 import { listApprovals } from "./rpc/list-approvals.ts";
 import { listRunApprovals } from "./rpc/list-run-approvals.ts";
 import { listRuns } from "./rpc/list-runs.ts";
@@ -48,8 +50,12 @@ import { restartRun } from "./rpc/restart-run.ts";
 import { retryRun } from "./rpc/retry-run.ts";
 import { startRun } from "./rpc/start-run.ts";
 import { startRuns } from "./rpc/start-runs.ts";
+import { triggerSchedule } from "./rpc/trigger-schedule.ts";
+import { updateSchedule } from "./rpc/update-schedule.ts";
 import { watchRun } from "./rpc/watch-run.ts";
 import type { SecretsClient } from "./secrets/resolve-secrets.ts";
+import { recordScheduleOutcomes } from "./schedules/record-outcomes.ts";
+import { startScheduler } from "./schedules/scheduler.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
 import type { TaskRuntime } from "./task-runtime/port.ts";
@@ -81,6 +87,8 @@ export interface RunsServiceOptions {
   workerConcurrency: number;
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
+  /** The clock by which schedules fire; that of the machine by default. */
+  now?: () => Date;
   logger: Logger;
   /** Where the service's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
@@ -110,6 +118,7 @@ interface Parts {
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
   onEvents: () => void;
+  now: () => Date;
 }
 
 /** Starts the execution plane. Rejects, leaving nothing behind, when a part of it cannot start. */
@@ -159,8 +168,9 @@ async function openParts(options: RunsServiceOptions, scope: Scope): Promise<Par
     wakeUps: createWakeUps({ database, runtime, logger }),
     deployments: createDeploymentCache(database, logger),
     endedRuns: createEndedRuns(),
-    endHooks: [releaseSlots, wakeParents],
+    endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
     onEvents: () => relay.wake(),
+    now: options.now ?? (() => new Date()),
   };
 }
 
@@ -197,6 +207,8 @@ async function startWorker(options: RunsServiceOptions, parts: Parts, scope: Sco
     concurrency: options.workerConcurrency,
   });
   scope.defer(() => worker.stop());
+  const scheduler = startScheduler({ ...parts, logger: options.logger });
+  scope.defer(() => scheduler.stop());
   const stopping = new AbortController();
   const upkeep = runUpkeep({ ...parts, logger: options.logger }, stopping.signal);
   scope.defer(() => {
@@ -268,6 +280,11 @@ async function startApi(options: RunsServiceOptions, parts: Parts, scope: Scope)
     listRunApprovals: listRunApprovals(context),
     listApprovals: listApprovals(context),
     decideApproval: decideApproval(context),
+  });
+  server.add(SchedulesServiceService, {
+    getSchedule: getSchedule(context),
+    updateSchedule: updateSchedule(context),
+    triggerSchedule: triggerSchedule(context),
   });
   server.add(DeploymentsServiceService, { putDeployment: putDeployment(context) });
   const bound = await server.listen(options.grpcAddress);

@@ -25,6 +25,7 @@ import { createWorkflow } from "./rpc/create-workflow.ts";
 import { getWorkflow } from "./rpc/get-workflow.ts";
 import { listWorkflows } from "./rpc/list-workflows.ts";
 import { pauseWorkflow } from "./rpc/pause-workflow.ts";
+import { planWorkflow } from "./rpc/plan-workflow.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 
@@ -144,6 +145,7 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
     archiveWorkflow: archiveWorkflow(context),
     activateWorkflow: activateWorkflow(context),
     pauseWorkflow: pauseWorkflow(context),
+    planWorkflow: planWorkflow(context),
   });
   return server;
 }

@@ -255,7 +255,7 @@ async function approveAll(system: SeparateSystem, signal: AbortSignal): Promise<
   }
 }
 
-const envelope = z.object({ data: z.unknown(), error: z.unknown() });
+const envelope = z.object({ data: z.unknown().optional(), error: z.unknown().optional() });
 
 async function request(system: SeparateSystem, method: string, path: string, body?: unknown) {
   const response = await fetch(system.baseUrl + path, {

@@ -9,13 +9,12 @@ const MESSAGE_KEYS = ["to", "cc", "bcc", "from", "replyTo", "subject", "text", "
 /** Recipients that one field may list. */
 const ADDRESSES_MAX = 50;
 
-/** A rough look only: what an address may be in full is for the mail server to say. */
-const address = z
-  .string()
-  .refine((text) => text.includes("{{") || /^[^\r\n]*[^\s@<>]@[^\s@<>][^\r\n]*$/.test(text), {
-    error:
-      "must be an e-mail address such as ada@example.com or Ada <ada@example.com>, or a template",
-  });
+/** `a@b.c` or `Name <a@b.c>`; roughly, for what an address may be is for the mail server to say. */
+const ADDRESS = /^(?:[^<>\r\n]*< *[^\s@<>,;]+@[^\s@<>,;]+ *>| *[^\s@<>,;"]+@[^\s@<>,;"]+) *$/;
+const address = z.string().refine((text) => text.includes("{{") || ADDRESS.test(text), {
+  error:
+    "must be an e-mail address such as ada@example.com or Ada <ada@example.com>, or a template",
+});
 const addresses = z.union([address, z.array(address).min(1).max(ADDRESSES_MAX)], {
   error: (issue) =>
     typeof issue.input === "string" || Array.isArray(issue.input)
@@ -25,7 +24,7 @@ const addresses = z.union([address, z.array(address).min(1).max(ADDRESSES_MAX)],
 
 const configSchema = z
   .looseObject({
-    to: addresses.meta({ description: "One recipient or several" }),
+    to: addresses.meta({ description: "One address, or an array of them" }),
     cc: addresses.optional(),
     bcc: addresses.optional(),
     from: address.optional().meta({ description: "The sender; where none is given, EMAIL_FROM" }),

@@ -22,7 +22,7 @@ export const workflowStep: StepType = {
   type: "workflow",
   title: "Workflow",
   description:
-    "Runs another active workflow, at most 25 deep. The output is that run's output, or {runId, status} where the step does not wait.",
+    "Runs another active workflow, at most 25 deep. The output is that run's output, or {runId} where the step does not wait.",
   configSchema,
   inheritsRetry: false,
 

@@ -4,7 +4,8 @@ import { AppError, isAppError } from "@workflow/errors";
 import type { Identity, RpcCallOptions } from "@workflow/rpc";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Scope } from "../auth/scopes.ts";
-import type { Backends, RawInput, Reply, Route, RouteContext } from "../route.ts";
+import type { Backends, EventStream, RawInput, Reply, Route, RouteContext } from "../route.ts";
+import { sendEvents } from "./event-stream.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
 import type { JsonBody } from "./json-body.ts";
 import { parseQuery } from "./parse-query.ts";
@@ -16,6 +17,8 @@ import { sendSuccess } from "./respond.ts";
 export interface PipelineDependencies {
   authenticator: Authenticator;
   backends: Backends;
+  /** Aborted when the gateway stops: answers that have no end of their own end then. */
+  stopping: AbortSignal;
 }
 
 /**
@@ -27,23 +30,41 @@ export async function serveRoute(
   params: Readonly<Record<string, string>>,
   request: IncomingMessage,
   response: ServerResponse,
-  { authenticator, backends }: PipelineDependencies,
+  { authenticator, backends, stopping }: PipelineDependencies,
 ): Promise<void> {
   const info = requestInfoOf(request);
   info.route = route.path;
-  const identity = await authenticator.authenticate(apiKeyOf(request));
-  info.companyId = identity.companyId;
-  requireScope(identity, route.scope);
+  const admit = async (): Promise<Identity> => {
+    const admitted = await authenticator.authenticate(apiKeyOf(request));
+    info.companyId = admitted.companyId;
+    requireScope(admitted, route.scope);
+    return admitted;
+  };
+  const identity = await admit();
   const input = await readInput(route, params, request);
+  const exchange = new AbortController();
+  const isRead = route.method === "GET";
+  if (isRead) abortOnDisconnect(exchange, response);
   const call: RpcCallOptions = {
     identity,
     requestId: info.requestId,
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
-    ...(route.method === "GET" ? { signal: disconnectSignal(response) } : {}),
+    ...(isRead ? { signal: exchange.signal } : {}),
   };
   const context = createContext(backends, identity, info, request, call);
-  const reply = await runHandler(route, context, input);
-  sendSuccess(response, reply.status, reply.data, reply.meta);
+  await callServices(async () => {
+    const reply: Reply | EventStream = await route.run(context, input);
+    if (!("events" in reply)) {
+      sendSuccess(response, reply.status, reply.data, reply.meta);
+      return;
+    }
+    await sendEvents(request, response, reply.events, {
+      stopping,
+      exchange,
+      readmit: admit,
+      onFailure: (error) => (info.error = error),
+    });
+  });
 }
 
 /** The value of the header that carries the credential. */
@@ -52,9 +73,9 @@ export function apiKeyOf(request: IncomingMessage): string | undefined {
   return Array.isArray(value) ? value.join(",") : value;
 }
 
-async function runHandler(route: Route, context: RouteContext, input: RawInput): Promise<Reply> {
+async function callServices(work: () => Promise<void>): Promise<void> {
   try {
-    return await route.run(context, input);
+    await work();
   } catch (error) {
     if (!isAppError(error) || error.reason !== "UNAUTHORIZED") throw error;
     // The caller has been let in: it is our own token that a service does not accept.
@@ -108,6 +129,7 @@ function createContext(
   return {
     workflows: backends.workflows,
     runs: backends.runs,
+    approvals: backends.approvals,
     secrets: backends.secrets,
     starts: backends.starts,
     requestId: info.requestId,
@@ -121,11 +143,9 @@ function createContext(
   };
 }
 
-/** Aborted when the connection closes before the answer was sent. */
-function disconnectSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
+/** Ends an exchange whose connection closes before the answer was sent. */
+function abortOnDisconnect(exchange: AbortController, response: ServerResponse): void {
   response.once("close", () => {
-    if (!response.writableFinished) controller.abort();
+    if (!response.writableFinished) exchange.abort();
   });
-  return controller.signal;
 }

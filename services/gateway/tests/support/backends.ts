@@ -1,8 +1,10 @@
 import { AppError } from "@workflow/errors";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import type { WatchRunRequest } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
-import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
+import { createRpcServer, createTokenVerifier, rpc, rpcServerStream } from "@workflow/rpc";
 import type { RequestOf, ResponseOf, RpcContext, RpcDefinition, RpcServer } from "@workflow/rpc";
 import type { Logger } from "pino";
 
@@ -11,7 +13,9 @@ export type Handlers<D extends RpcDefinition> = {
   -readonly [Name in keyof D]: (
     request: RequestOf<D[Name]>,
     context: RpcContext,
-  ) => Promise<ResponseOf<D[Name]>>;
+  ) => D[Name]["responseStream"] extends true
+    ? AsyncIterable<ResponseOf<D[Name]>>
+    : Promise<ResponseOf<D[Name]>>;
 };
 
 /** One call that a double received. */
@@ -25,6 +29,7 @@ export interface RecordedCall {
 export interface BackendDoubles {
   workflows: Handlers<WorkflowsServiceService>;
   runs: Handlers<RunsServiceService>;
+  approvals: Handlers<ApprovalsServiceService>;
   secrets: Handlers<SecretsServiceService>;
   calls: RecordedCall[];
   workflowsAddress: string;
@@ -58,6 +63,12 @@ export async function startBackendDoubles(
     getRun: notFound("Run"),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
+    retryRun: notFound("Run"),
+    restartRun: notFound("Run"),
+    bulkRuns: notFound("Run"),
+    async *watchRun() {
+      throw new AppError("NOT_FOUND", "Run not found");
+    },
   };
   const secrets: Handlers<SecretsServiceService> = {
     listSecrets: notFound("Secret"),
@@ -65,6 +76,11 @@ export async function startBackendDoubles(
     replaceSecret: notFound("Secret"),
     deleteSecret: notFound("Secret"),
     resolveSecrets: notFound("Secret"),
+  };
+  const approvals: Handlers<ApprovalsServiceService> = {
+    listRunApprovals: notFound("Run"),
+    listApprovals: notFound("Approval"),
+    decideApproval: notFound("Approval"),
   };
   const verifier = createTokenVerifier({ publicKeys: [publicKeyPem] });
   /** Looks the handler up at each call, so that tests may replace it. */
@@ -101,8 +117,23 @@ export async function startBackendDoubles(
     getRun: double("getRun", "runs:read", () => runs.getRun),
     listRuns: double("listRuns", "runs:read", () => runs.listRuns),
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
+    retryRun: double("retryRun", "workflows:execute", () => runs.retryRun),
+    restartRun: double("restartRun", "workflows:execute", () => runs.restartRun),
+    bulkRuns: double("bulkRuns", "workflows:execute", () => runs.bulkRuns),
+    watchRun: rpcServerStream({
+      scopes: "runs:read",
+      handler: (request: WatchRunRequest, context) => {
+        calls.push({ method: "watchRun", request, context });
+        return runs.watchRun(request, context);
+      },
+    }),
   });
 
+  runsServer.add(ApprovalsServiceService, {
+    listRunApprovals: double("listRunApprovals", "runs:read", () => approvals.listRunApprovals),
+    listApprovals: double("listApprovals", "runs:read", () => approvals.listApprovals),
+    decideApproval: double("decideApproval", "workflows:execute", () => approvals.decideApproval),
+  });
   const integrationsServer = createRpcServer({ logger, verifier });
   integrationsServer.add(SecretsServiceService, {
     listSecrets: double("listSecrets", "secrets:read", () => secrets.listSecrets),
@@ -123,6 +154,7 @@ export async function startBackendDoubles(
   return {
     workflows,
     runs,
+    approvals,
     secrets,
     calls,
     workflowsAddress: workflowsBound.address,

@@ -25,4 +25,6 @@ export interface RunFacts {
   limited: boolean;
   /** Whether the workflow has approval steps. */
   asksApproval: boolean;
+  /** Whether the workflow has steps that wait for other runs. */
+  waitsForRuns: boolean;
 }

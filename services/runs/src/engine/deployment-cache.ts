@@ -27,6 +27,8 @@ export interface CompiledContent {
   respondStepIds: ReadonlySet<string>;
   /** Whether any step asks people. */
   asksApproval: boolean;
+  /** Whether any step waits for another run. */
+  waitsForRuns: boolean;
 }
 
 /** Compiled deployments by id. They never change, so the cache needs no invalidation. */
@@ -101,6 +103,7 @@ function compileContent(row: DeploymentRow): CompiledContent {
       ),
     ),
     asksApproval: steps.some(({ type }) => type === "approval"),
+    waitsForRuns: steps.some((step) => step.type === "workflow" && step.wait),
     inputSchema: compileStoredSchema(row.input_schema),
     outputSchema: compileStoredSchema(row.output_schema),
   };

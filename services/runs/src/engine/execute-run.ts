@@ -215,6 +215,7 @@ function factsOf({ row, deployment }: RunExecution): RunFacts {
     depth: row.depth,
     limited: deployment.compiled?.definition.settings.concurrency !== undefined,
     asksApproval: deployment.compiled?.asksApproval ?? false,
+    waitsForRuns: deployment.compiled?.waitsForRuns ?? false,
   };
 }
 

@@ -143,7 +143,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
       const settlements = settlementsOf(entries);
       const settled =
         forgottenOf(entries).length === 0 && worker.settleCte !== undefined
-          ? worker.settleCte(settlements)
+          ? ({ by: "itself", ctes: worker.settleCte(settlements) } as const)
           : settledRuns(await settleAndForget(transaction, settlements, entries));
       const written = await writeCheckpoints(transaction, settled, entries);
       if (written.some(({ changed }) => !changed)) {

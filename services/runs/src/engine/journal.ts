@@ -73,8 +73,8 @@ export interface JournalEntry {
   closed: readonly string[];
   /** Paths of containers that begin anew: the stored results inside go before new ones come. */
   forgotten: readonly string[];
-  /** Whether the run has started runs that it waits for. */
-  hasChildren: boolean;
+  /** Whether the run's workflow has steps that wait for other runs. */
+  waitsForRuns: boolean;
   /** Whether the run's workflow has approval steps. */
   asksApproval: boolean;
   /** The run, when this ends it. */

@@ -47,7 +47,9 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     if (endings.some((run) => run.waitingParentRunId !== null || run.limited)) {
       options.wakeUps.deliverSoon();
     }
-    const parents = entries.filter((entry) => entry.hasChildren && entry.ended !== null);
+    const parents = entries.filter(
+      ({ waitsForRuns, ended }) => waitsForRuns && ended !== null && ended.status !== "completed",
+    );
     if (parents.length > 0) options.cancelChildrenOf(parents.map(({ lease }) => lease.runId));
     const ended = entries.filter((entry) => entry.next === "done" && awaited.has(entry.lease));
     if (ended.length === 0) return;

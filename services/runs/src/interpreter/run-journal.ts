@@ -66,7 +66,6 @@ export class RunJournal {
   readonly #open = new Map<string, OpenStep>();
   readonly #stored = new Set<string>();
   #failure: Error | null = null;
-  #hasChildren = false;
   #dirty = new Set<string>();
   #closed: string[] = [];
   #forgotten: string[] = [];
@@ -124,11 +123,6 @@ export class RunJournal {
     this.#open.set(path, open);
     if (container) this.#containers.add(path);
     return open;
-  }
-
-  /** The run waits for another one: when it ends it takes that one down with it. */
-  noteChild(): void {
-    this.#hasChildren = true;
   }
 
   /** @throws StepError when the run has begun more steps than one may */
@@ -321,7 +315,7 @@ export class RunJournal {
       opened: [...this.#dirty].flatMap((path) => this.#open.get(path) ?? []),
       closed: this.#closed,
       forgotten: this.#forgotten,
-      hasChildren: this.#hasChildren,
+      waitsForRuns: this.#facts.waitsForRuns,
       asksApproval: this.#facts.asksApproval,
       ended: isTerminal(status) ? endedRun(this.#facts, status, error) : null,
       events,

@@ -1,5 +1,6 @@
 import { isUuid } from "@workflow/db";
-import { parseJsonText, validateDefinition } from "@workflow/definition";
+import { parseJsonText, triggerSchema, validateDefinition } from "@workflow/definition";
+import type { CompiledTrigger } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
@@ -11,36 +12,51 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { syncSchedule } from "../schedules/sync-schedule.ts";
 import { putDeployment as putState } from "../store/deployments.ts";
 import type { DeploymentContent, DeploymentState } from "../store/deployments.ts";
 
 /** Takes over a workflow's newest executable state. */
 export function putDeployment({
   database,
+  now,
 }: ServiceContext): UnaryMethod<PutDeploymentRequest, PutDeploymentResponse> {
   return rpc({
     scopes: "internal:deployments",
     async handler(request, { identity }) {
-      const state = parseState(request, identity.companyId);
-      const revision = await database.transaction((transaction) => putState(transaction, state));
-      return { revision };
+      const { state, trigger } = parseState(request, identity.companyId);
+      return database.transaction(async (transaction) => {
+        const { revision, isNews } = await putState(transaction, state);
+        if (isNews) await syncSchedule(transaction, { ...state, trigger }, now());
+        return { revision };
+      });
     },
   });
 }
 
-function parseState(request: PutDeploymentRequest, companyId: string): DeploymentState {
+interface ParsedRequest {
+  state: DeploymentState;
+  /** Null when the request has no content. */
+  trigger: CompiledTrigger | null;
+}
+
+function parseState(request: PutDeploymentRequest, companyId: string): ParsedRequest {
   if (!isUuid(request.workflowId)) throw badRequest([violation("workflow_id", "must be a UUID")]);
   if (request.revision < 1) throw badRequest([violation("revision", "must be 1 or more")]);
   const status = parseStatus(request.status);
   if (status === "active" && request.content === undefined) {
     throw badRequest([violation("content", "is required when the status is active")]);
   }
+  const parsed = request.content === undefined ? null : parseContent(request.content);
   return {
-    companyId,
-    workflowId: request.workflowId,
-    revision: request.revision,
-    status,
-    content: request.content === undefined ? null : parseContent(request.content),
+    state: {
+      companyId,
+      workflowId: request.workflowId,
+      revision: request.revision,
+      status,
+      content: parsed?.content ?? null,
+    },
+    trigger: parsed?.trigger ?? null,
   };
 }
 
@@ -60,7 +76,10 @@ function parseStatus(status: DeploymentStatus): DeploymentState["status"] {
 }
 
 /** Content that could not be executed is refused here, not found out by the first run. */
-function parseContent(content: ContentMessage): DeploymentContent {
+function parseContent(content: ContentMessage): {
+  content: DeploymentContent;
+  trigger: CompiledTrigger;
+} {
   const violations: Violation[] = [];
   const parse = (field: string, text: string | undefined, kind: "object" | "array"): unknown => {
     if (text === undefined || text === "null") return undefined;
@@ -81,14 +100,17 @@ function parseContent(content: ContentMessage): DeploymentContent {
   const validated = validateDefinition(definition);
   if (!validated.ok) throw badRequest(validated.violations);
   return {
-    name: content.name,
-    version: content.version,
-    trigger: content.triggerJson,
-    steps: content.stepsJson,
-    inputSchema: content.inputSchemaJson ?? null,
-    outputSchema: content.outputSchemaJson ?? null,
-    settings: content.settingsJson ?? null,
-    tags: validated.definition.settings?.tags ?? [],
+    content: {
+      name: content.name,
+      version: content.version,
+      trigger: content.triggerJson,
+      steps: content.stepsJson,
+      inputSchema: content.inputSchemaJson ?? null,
+      outputSchema: content.outputSchemaJson ?? null,
+      settings: content.settingsJson ?? null,
+      tags: validated.definition.settings?.tags ?? [],
+    },
+    trigger: triggerSchema.parse(validated.definition.trigger),
   };
 }
 

@@ -90,7 +90,7 @@ function waitForEnd(
 type NewlyStarted = Extract<StartedRun, { existing: false }>;
 
 /** What is known of a run that was just stored, without reading it back. */
-function acceptedRun({ run, deployment }: NewlyStarted): Run {
+export function acceptedRun({ run, deployment }: Pick<NewlyStarted, "run" | "deployment">): Run {
   return {
     ...toRunSummary({
       id: run.id,

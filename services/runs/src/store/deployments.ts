@@ -31,16 +31,24 @@ export interface DeploymentState {
   content: DeploymentContent | null;
 }
 
+/** What became of a hand-over. */
+export interface PutResult {
+  /** The newest revision known now. */
+  revision: number;
+  /** Whether the state that was handed over has become the newest one by this. */
+  isNews: boolean;
+}
+
 /**
- * Makes a state the newest one unless a newer is known, in one conditional statement, and returns
- * the newest revision. The same revision twice is one deployment.
+ * Makes a state the newest one unless a newer is known, in one conditional statement. The same
+ * revision twice is one deployment.
  *
  * @throws AppError NOT_FOUND when the workflow is another company's
  */
 export async function putDeployment(
   transaction: Transaction,
   state: DeploymentState,
-): Promise<number> {
+): Promise<PutResult> {
   const deploymentId = state.content === null ? null : newUuid();
   if (state.content !== null) {
     const { content } = state;
@@ -75,13 +83,13 @@ export async function putDeployment(
     where head.revision < excluded.revision and head.company_id = excluded.company_id
     returning head.revision
   `);
-  if (head !== null) return head.revision;
+  if (head !== null) return { revision: head.revision, isNews: true };
   const newest = await transaction.one(sql.type(ownerRow)`
     select revision, company_id from runs.deployment_heads where workflow_id = ${state.workflowId}
   `);
   // Rolls back the content too, which would otherwise take the place of the owner's revision.
   if (newest.company_id !== state.companyId) throw new AppError("NOT_FOUND", "Workflow not found");
-  return newest.revision;
+  return { revision: newest.revision, isNews: false };
 }
 
 const headRow = z.object({

@@ -34,11 +34,11 @@ export type WrittenRun = z.infer<typeof writtenRow>;
  * has ended, which no leased one has: the transaction is to be given up then. So it is by the
  * database when a step has a result already.
  *
- * @param settledCte CTEs of which the last is `settled (run_id)`
+ * @param settled CTEs of which the last is `settled (run_id)`
  */
 export async function writeCheckpoints(
   transaction: Transaction,
-  settledCte: SqlFragment,
+  settled: SettledRuns,
   entries: readonly JournalEntry[],
 ): Promise<readonly WrittenRun[]> {
   const runs = entries.map(runDocument);
@@ -48,8 +48,8 @@ export async function writeCheckpoints(
   const events = entries
     .flatMap(({ lease, events }) => events.map((event) => ({ runId: lease.runId, event })))
     .map(({ runId, event }, position) => eventDocument(runId, event, position));
-  return transaction.any(sql.prepared("journal_checkpoints", writtenRow)`
-    with ${settledCte}, changed as (
+  return transaction.any(sql.prepared(`journal_checkpoints_${settled.by}`, writtenRow)`
+    with ${settled.ctes}, changed as (
       update runs.runs as run
       set status = change.status,
         started_at = coalesce(run.started_at, change.started_at),
@@ -95,15 +95,24 @@ export async function writeCheckpoints(
   `);
 }
 
-/** The runs of which it is already known that their leases hold, as `settled (run_id)`. */
-export function settledRuns(runIds: Iterable<string>): SqlFragment {
-  return sql.fragment`
+/** How a statement learns which leases hold. */
+export interface SettledRuns {
+  /** By settling them itself, or because a statement before it did. */
+  by: "itself" | "another";
+  /** CTEs of which the last is `settled (run_id)`. */
+  ctes: SqlFragment;
+}
+
+/** The runs of which it is already known that their leases hold. */
+export function settledRuns(runIds: Iterable<string>): SettledRuns {
+  const ctes = sql.fragment`
     settled as (
       select run_id from ${sql.unnest(
         Array.from(runIds, (runId) => [runId]),
         ["text"],
       )} as settled (run_id)
     )`;
+  return { by: "another", ctes };
 }
 
 function runDocument({ lease, run }: JournalEntry): string {

@@ -2,7 +2,7 @@ import { createTestDatabase } from "@workflow/testkit";
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import type { EventBus } from "@workflow/events";
+import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
@@ -30,6 +30,7 @@ export interface RunsHarness {
   database: Database;
   runs: RpcClient<typeof RunsServiceService>;
   deployments: RpcClient<typeof DeploymentsServiceService>;
+  approvals: RpcClient<typeof ApprovalsServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -70,13 +71,13 @@ export function testIdentity(companyId: string = newUuid()): Identity {
 
 /** Starts a service for one test file, on a database of its own unless one is given. */
 export async function startRunsHarness(
-  options: Partial<RunsServiceOptions> & { bus?: EventBus } = {},
+  given: Partial<RunsServiceOptions> & { identity?: Identity } = {},
 ): Promise<RunsHarness> {
-  const given = options.databaseUrl;
+  const { identity = testIdentity(), ...options } = given;
   const testDatabase =
-    given === undefined
+    options.databaseUrl === undefined
       ? await createTestDatabase()
-      : { connectionUri: given, close: () => Promise.resolve() };
+      : { connectionUri: options.databaseUrl, close: () => Promise.resolve() };
   const key = generateSigningKey();
   const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
   const bus = options.bus ?? createInProcessEventBus({ consumers: {} });
@@ -99,18 +100,19 @@ export async function startRunsHarness(
   const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
   const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
+  const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
     maxConnections: 3,
   });
-  const identity = testIdentity();
   const get = (runId: string): Promise<Run> => runs.getRun({ runId }, { identity });
 
   const harness: RunsHarness = {
     database,
     runs,
     deployments,
+    approvals,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -178,6 +180,7 @@ export async function startRunsHarness(
       for (const client of clients) client.close();
       runs.close();
       deployments.close();
+      approvals.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();
@@ -239,6 +242,32 @@ export function httpStep(id: string, url: string, config: object = {}, more: obj
     config: { method: "POST", url, ...config },
     ...more,
   };
+}
+
+/** Branches side by side. */
+export function parallel(id: string, branches: Record<string, unknown[]>, config: object = {}) {
+  const list = Object.entries(branches).map(([branch, steps]) => ({ id: branch, steps }));
+  return { id, type: "parallel", name: id, config: { branches: list, ...config } };
+}
+
+/** The same steps for each item, side by side. */
+export function forEach(id: string, items: unknown, steps: unknown[], config: object = {}) {
+  return { id, type: "parallel", name: id, config: { forEach: items, steps, ...config } };
+}
+
+/** The same steps again and again. */
+export function repeat(id: string, over: object, steps: unknown[], more: object = {}) {
+  return { id, type: "loop", name: id, config: { ...over, steps }, ...more };
+}
+
+/** A question to people. */
+export function approval(id: string, config: object = {}, more: object = {}) {
+  return { id, type: "approval", name: id, config: { message: "Go on?", ...config }, ...more };
+}
+
+/** A run of another workflow. */
+export function callWorkflow(id: string, workflowId: string, config: object = {}, more: object = {}) {
+  return { id, type: "workflow", name: id, config: { workflowId, ...config }, ...more };
 }
 
 /** Output and parsed results of a run, for expectations. */

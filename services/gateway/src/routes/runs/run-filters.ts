@@ -7,8 +7,8 @@ import { RUN_STATUSES, TRIGGER_TYPES } from "./run-json.ts";
 /** What `status=active` stands for. */
 const ACTIVE_STATUSES = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL];
 
-/** The query parameters of run lists (D33). */
-export const runFilters = z.object({
+/** Which runs are meant, in a list's query or a body (D33). */
+export const filterFields = {
   status: z
     .enum([
       "pending",
@@ -26,15 +26,28 @@ export const runFilters = z.object({
   createdAfter: timestamp.optional(),
   createdBefore: timestamp.optional(),
   tag: z.string().max(255, "must have at most 255 characters").default(""),
-  ...pageFields,
-});
+};
+
+/** The query parameters of run lists. */
+export const runFilters = z.object({ ...filterFields, ...pageFields });
+
+const anyFilter = z.object(filterFields);
 
 /** The request for a page of runs: of one workflow, or with an empty id of all. */
 export function toListRunsRequest(
   workflowId: string,
   filters: z.output<typeof runFilters>,
 ): ListRunsRequest {
-  const { status, triggerType, createdAfter, createdBefore, tag, limit, cursor } = filters;
+  const { limit, cursor } = filters;
+  return { ...toRunFilter(workflowId, filters), page: { limit, cursor } };
+}
+
+/** The same runs without saying which page of them. */
+export function toRunFilter(
+  workflowId: string,
+  filters: z.output<typeof anyFilter>,
+): ListRunsRequest {
+  const { status, triggerType, createdAfter, createdBefore, tag } = filters;
   return {
     workflowId,
     statuses: toStatuses(status),
@@ -42,7 +55,7 @@ export function toListRunsRequest(
     createdAfter,
     createdBefore,
     tag,
-    page: { limit, cursor },
+    page: undefined,
   };
 }
 

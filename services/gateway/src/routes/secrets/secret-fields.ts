@@ -3,9 +3,15 @@ import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 
-/** Checked by `requireFields`: what is wrong with these is a VALIDATION_ERROR (D3). */
-export const secretKey = z.unknown().describe("Upper snake case, at most 64 characters.");
-export const secretValue = z.unknown().describe("1 to 8,192 characters.");
+/**
+ * Anything goes here, a missing field included: `requireFields` checks them, because what is wrong
+ * with these is a VALIDATION_ERROR (D3).
+ */
+export const secretKey = z
+  .unknown()
+  .optional()
+  .describe("Required. Upper snake case that starts with a letter, at most 64 characters.");
+export const secretValue = z.unknown().optional().describe("Required. 1 to 8,192 characters.");
 
 const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
 
@@ -14,7 +20,7 @@ const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
  * details quote a value.
  */
 export function requireFields<const Field extends keyof typeof PROBLEM_OF>(
-  body: Readonly<Record<Field, unknown>>,
+  body: Readonly<Partial<Record<Field, unknown>>>,
   fields: readonly Field[],
 ): Record<Field, string>;
 export function requireFields(

@@ -24,7 +24,6 @@ export async function executeWorkflow(
   const command = resolveCommand(execution, step, open, showInput);
   if (!journal.isHeld(open)) journal.hold(open, {});
   await journal.checkpoint();
-  if (step.wait) journal.noteChild();
   let wakes = strands.wakes;
   let child: ChildRow | null = await effects.children.start(facts, command);
   if (!step.wait) return completionOf(execution, { runId: child.id }, true);

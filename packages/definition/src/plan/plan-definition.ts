@@ -1,0 +1,81 @@
+import type { Violation } from "@workflow/errors";
+import { isJsonObject, isTooDeep } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { compileJsonSchema } from "../json-schema.ts";
+import { Problems } from "../problems.ts";
+import { nextFirings } from "../schedule-times.ts";
+import { triggerSchema } from "../trigger.ts";
+import { validateDefinition } from "../validate-definition.ts";
+import type { DefinitionInput } from "../validate-definition.ts";
+import { PartialResolver } from "./partial-values.ts";
+import { planSteps } from "./plan-steps.ts";
+import type { PlannedStep } from "./plan-steps.ts";
+
+/** What a plan is made for. */
+export interface PlanOptions {
+  /** The run's input. */
+  input: JsonObject;
+  workflowId: string;
+  version: number;
+  /** The moment after which a schedule's firings are told. */
+  now: Date;
+}
+
+/** What a run would do (D24). */
+export interface DefinitionPlan {
+  /** Whether there are no problems. */
+  valid: boolean;
+  /** At most 50. Paths lead into the definition, or into the input behind `input`. */
+  problems: Violation[];
+  /** In document order, nested ones after the step that holds them. */
+  steps: PlannedStep[];
+  /** Keys of all secrets that the definition names, in document order, each once. */
+  secretKeys: string[];
+  /** Providers whose connections the actions need, each once. */
+  connectionProviders: string[];
+  /** The next five firings of a schedule trigger, whether it is enabled or not; empty otherwise. */
+  nextRunAt: Date[];
+}
+
+const FIRINGS = 5;
+
+/**
+ * Says what a run with this input would do, without doing it: what is wrong with the definition, the
+ * input and, as far as the input alone decides, with the steps that are sure to run. Takes any JSON
+ * without throwing.
+ */
+export function planDefinition(definition: DefinitionInput, options: PlanOptions): DefinitionPlan {
+  const { input, workflowId, version, now } = options;
+  const problems = new Problems();
+  const validation = validateDefinition(definition);
+  if (!validation.ok) problems.addAll([], validation.violations);
+  problems.addAll(["input"], inputViolations(definition.inputSchema, input));
+  // With a bad definition or input there is no run whose steps could fail.
+  const couldStart = problems.violations.length === 0;
+  const run = { workflowId, version };
+  const scope = { input, run, trigger: {}, steps: new Map(), secrets: new Map() };
+  const steps = isTooDeep(definition.steps) ? [] : definition.steps;
+  const walked = planSteps(steps, new PartialResolver(scope), couldStart);
+  problems.addAll(["steps"], walked.problems);
+  const { violations } = problems;
+  return {
+    valid: violations.length === 0,
+    problems: violations,
+    steps: walked.steps,
+    secretKeys: walked.secretKeys,
+    connectionProviders: [],
+    nextRunAt: firingsOf(definition.trigger, now),
+  };
+}
+
+function inputViolations(inputSchema: unknown, input: JsonObject): Violation[] {
+  if (!isJsonObject(inputSchema)) return [];
+  const schema = compileJsonSchema(inputSchema);
+  return schema.ok ? schema.validate(input) : [];
+}
+
+function firingsOf(trigger: unknown, now: Date): Date[] {
+  const parsed = triggerSchema.safeParse(trigger);
+  if (!parsed.success || parsed.data.type !== "schedule") return [];
+  return nextFirings(parsed.data, now, FIRINGS);
+}

@@ -1,0 +1,355 @@
+import { describe, expect, it } from "@jest/globals";
+import { planDefinition } from "../src/index.ts";
+import type { DefinitionInput, DefinitionPlan } from "../src/index.ts";
+import {
+  actionStep,
+  conditionStep,
+  forEachStep,
+  httpStep,
+  ifStep,
+  loopStep,
+  mappingStep,
+  parallelStep,
+  step,
+} from "./definition.ts";
+
+const workflowId = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";
+const now = new Date("2026-03-28T12:00:00.000Z");
+
+function plan(definition: DefinitionInput, input: Record<string, unknown> = {}): DefinitionPlan {
+  const whole = { trigger: { type: "api" }, ...definition };
+  return planDefinition(whole, { input, workflowId, version: 3, now });
+}
+
+function planSteps(steps: object[], input: Record<string, unknown> = {}): DefinitionPlan {
+  return plan({ steps }, input);
+}
+
+/** Problems as "path: message". */
+function problemsOf({ problems }: DefinitionPlan): string[] {
+  return problems.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+/** A request that fails without a URL in the input. */
+const needsUrl = (id: string, over: object = {}) =>
+  httpStep(id, { config: { method: "GET", url: "{{input.url}}" }, ...over });
+const URL_PROBLEM = "config.url: must be a string, not null";
+const yes = { left: "{{input.yes}}", operator: "exists" };
+
+describe("steps", () => {
+  it("are told in document order with their paths, without nested steps in their configs", () => {
+    const { steps } = planSteps([
+      mappingStep("first", 1),
+      ifStep("c", 1, [mappingStep("yes", 1)], [mappingStep("no", 1)]),
+      parallelStep("p", [[loopStep("l", [mappingStep("deep", 1)])]]),
+      forEachStep("f", [httpStep("each")]),
+    ]);
+    expect(steps.map(({ path, id, type, action }) => [path, id, type, action])).toEqual([
+      ["first", "first", "transform", undefined],
+      ["c", "c", "condition", undefined],
+      ["c.then.yes", "yes", "transform", undefined],
+      ["c.else.no", "no", "transform", undefined],
+      ["p", "p", "parallel", undefined],
+      ["p.b0.l", "l", "loop", undefined],
+      ["p.b0.l.deep", "deep", "transform", undefined],
+      ["f", "f", "parallel", undefined],
+      ["f.each", "each", "action", "http.request"],
+    ]);
+    const configs = Object.fromEntries(steps.map(({ id, resolvedConfig }) => [id, resolvedConfig]));
+    expect(configs).toMatchObject({
+      p: { branches: [{ id: "b0" }] },
+      l: { items: null },
+      f: { forEach: null },
+    });
+    expect(JSON.stringify(Object.values(configs))).not.toContain('"steps"');
+    expect(configs["c"]).toEqual({ if: { left: 1, operator: "exists" } });
+  });
+
+  it("show templates resolved that the input decides, and all others as they are written", () => {
+    const mapping = {
+      typed: "{{ input.n }}",
+      text: "No. {{input.n}} of {{run.workflowId}} v{{run.version}}",
+      missing: "{{input.nope}}",
+      partly: "{{input.n}} {{ steps.first.output }} {{secrets.KEY}} {{run.id}} {{trigger.x}}",
+      secret: "{{ secrets.KEY }}",
+      escaped: String.raw`\{{input.n}} {{input.n}}`,
+      "{{input.n}}": ["{{input.o.list[1]}}"],
+    };
+    const input = { n: 7, o: { list: [1, { deep: "{{secrets.KEY}}" }] } };
+    const { steps } = planSteps([mappingStep("first", 1), mappingStep("m", mapping)], input);
+    expect(steps[1]?.resolvedConfig).toEqual({
+      mapping: {
+        typed: 7,
+        text: `No. 7 of ${workflowId} v3`,
+        missing: null,
+        partly: "7 {{ steps.first.output }} {{secrets.KEY}} {{run.id}} {{trigger.x}}",
+        secret: "{{ secrets.KEY }}",
+        escaped: "{{input.n}} 7",
+        "{{input.n}}": [{ deep: "{{secrets.KEY}}" }],
+      },
+    });
+  });
+
+  it("keep what belongs to an iteration, and JSONata, as it is written", () => {
+    const { steps } = planSteps(
+      [
+        loopStep("l", [mappingStep("m", "{{loop.item}}")], {
+          while: { left: "{{loop.index}}", operator: "less_than", right: "{{input.n}}" },
+        }),
+        step("transform", "j", { expression: '"{{input.n}}"', input: "{{input.n}}" }),
+      ],
+      { n: 2 },
+    );
+    expect(steps.map(({ resolvedConfig }) => resolvedConfig)).toEqual([
+      { while: { left: "{{loop.index}}", operator: "less_than", right: 2 } },
+      { mapping: "{{loop.item}}" },
+      { expression: '"{{input.n}}"', input: 2 },
+    ]);
+  });
+
+  it("keep the placeholders of a text that is filled in from values", () => {
+    const config = { template: "{{input.a}} {{a}} {{steps}}", values: { a: "{{input.a}}" } };
+    const { steps, valid } = planSteps(
+      [actionStep("t", "text.template", { ...config, template: "{{input.a}} {{a}}" })],
+      { a: "x" },
+    );
+    expect(steps[0]?.resolvedConfig).toEqual({ template: "x {{a}}", values: { a: "x" } });
+    expect(valid).toBe(true);
+  });
+
+  it("keep a key called __proto__", () => {
+    const steps: unknown = JSON.parse(
+      '[{"id":"a","type":"transform","name":"a","config":{"mapping":{"__proto__":"{{input.__proto__}}"}}}]',
+    );
+    const input: unknown = JSON.parse('{"__proto__":5}');
+    const planned = plan({ steps }, Object(input)).steps;
+    expect(JSON.stringify(planned[0]?.resolvedConfig)).toBe('{"mapping":{"__proto__":5}}');
+  });
+});
+
+describe("secretKeys", () => {
+  it("are told wherever they stand, also of a definition that is not valid", () => {
+    const steps = [
+      mappingStep("a", "{{secrets.A}}", { when: { left: "{{secrets.B}}", operator: "exists" } }),
+      loopStep("l", [mappingStep("a", "{{secrets.A}} {{secrets['C']}}")]),
+    ];
+    const { secretKeys, valid } = planSteps(steps);
+    expect(secretKeys).toEqual(["B", "A", "C"]);
+    expect(valid).toBe(false);
+  });
+});
+
+describe("problems", () => {
+  it("are those of the definition, with their paths", () => {
+    const planned = planSteps([
+      mappingStep("a", "{{steps.nope.output}}"),
+      httpStep("b", { id: 5 }),
+    ]);
+    expect(problemsOf(planned)).toEqual([
+      expect.stringContaining("steps.1.id: must be a string"),
+      expect.stringContaining('steps.0.config.mapping: Step "a" refers to step "nope"'),
+    ]);
+    expect(planned.valid).toBe(false);
+  });
+
+  it("are those of the input, below `input`", () => {
+    const inputSchema = {
+      type: "object",
+      required: ["n"],
+      properties: { list: { type: "array", items: { type: "number" } } },
+    };
+    const planned = plan({ steps: [needsUrl("a")], inputSchema }, { list: [1, "x"] });
+    expect(planned.problems.map(({ path }) => path)).toEqual([
+      ["input", "n"],
+      ["input", "list", "1"],
+    ]);
+  });
+
+  it.each<[string, object[], Record<string, unknown>, string]>([
+    [
+      "a value of the wrong type",
+      [needsUrl("a")],
+      { url: 5 },
+      "0.config.url: must be a string, not",
+    ],
+    ["a missing value", [needsUrl("a")], {}, `0.${URL_PROBLEM}`],
+    [
+      "a value out of bounds",
+      [step("delay", "d", { durationMs: "{{input.ms}}" })],
+      { ms: -1 },
+      "0.config.durationMs: must be at least 0",
+    ],
+    [
+      "a loop over no array",
+      [loopStep("l", [mappingStep("m", 1)])],
+      { list: 5 },
+      "0.config.items: must be an array, not a number",
+    ],
+    [
+      "too many iterations",
+      [loopStep("l", [mappingStep("m", 1)], { count: "{{input.n}}" })],
+      { n: 1e9 },
+      "0.config.count: is more than maxIterations",
+    ],
+    ["when its condition holds", [needsUrl("a", { when: yes })], { yes: 1 }, `0.${URL_PROBLEM}`],
+    [
+      "in the branch that is taken",
+      [conditionStep("c", [[mappingStep("m", 1)]], [needsUrl("a")])],
+      {},
+      `0.config.else.0.${URL_PROBLEM}`,
+    ],
+    [
+      "in a parallel branch",
+      [parallelStep("p", [[mappingStep("m", 1)], [needsUrl("a")]])],
+      {},
+      `0.config.branches.1.steps.0.${URL_PROBLEM}`,
+    ],
+    [
+      "in a loop that goes round",
+      [loopStep("l", [needsUrl("a")])],
+      { list: [1] },
+      `0.config.steps.0.${URL_PROBLEM}`,
+    ],
+    [
+      "in forEach with items",
+      [forEachStep("f", [needsUrl("a")])],
+      { list: [1] },
+      `0.config.steps.0.${URL_PROBLEM}`,
+    ],
+    [
+      "templates over 1 MiB",
+      [mappingStep("m", ["{{input.big}}", "{{input.big}}"])],
+      { big: "x".repeat(700_000) },
+      "0.config: The value of the templates is larger than 1 MiB.",
+    ],
+  ])("are what is sure to fail with this input: %s", (_, steps, input, problem) => {
+    expect(problemsOf(planSteps(steps, input))).toEqual([
+      expect.stringContaining(`steps.${problem}`),
+    ]);
+  });
+
+  it.each<[string, object[], Record<string, unknown>]>([
+    ["all that it needs is there", [needsUrl("a")], { url: "https://x.y" }],
+    ["it is skipped", [needsUrl("a", { when: yes })], {}],
+    [
+      "whether it runs depends on an earlier step",
+      [
+        mappingStep("m", 1),
+        needsUrl("a", { when: { left: "{{steps.m.output}}", operator: "exists" } }),
+      ],
+      {},
+    ],
+    ["its branch is not taken", [conditionStep("c", [[needsUrl("a")]])], {}],
+    [
+      "its branch may not be taken",
+      [mappingStep("m", 1), ifStep("c", "{{steps.m.output}}", [needsUrl("a")], [needsUrl("b")])],
+      {},
+    ],
+    ["the run goes on without it", [needsUrl("a", { onError: "continue" })], {}],
+    [
+      "the run goes on without what holds it",
+      [step("loop", "l", { count: 1, steps: [needsUrl("a")] }, { onError: "continue" })],
+      {},
+    ],
+    ["the loop does not go round", [loopStep("l", [needsUrl("a")])], { list: [] }],
+    [
+      "any branch will do",
+      [step("parallel", "p", { strategy: "wait-any", branches: [{ steps: [needsUrl("a")] }] })],
+      {},
+    ],
+    [
+      "the run has ended before",
+      [actionStep("r", "workflow.respond", { output: "{{input.nope}}" }), needsUrl("a")],
+      {},
+    ],
+    [
+      "what is missing may be left out",
+      [
+        httpStep("a", {
+          config: {
+            method: "GET",
+            url: "https://x.y",
+            headers: "{{input.h}}",
+            body: "{{input.b}}",
+          },
+        }),
+        mappingStep("m", "{{input.nope}}"),
+        actionStep("j", "json.stringify", { value: "{{input.nope}}", indent: "{{input.i}}" }),
+      ],
+      {},
+    ],
+  ])("there are none where %s", (_, steps, input) => {
+    const { problems, valid } = planSteps(steps, input);
+    expect(problems).toEqual([]);
+    expect(valid).toBe(true);
+  });
+});
+
+describe("nextRunAt", () => {
+  it("has the next five firings of a schedule, on or off, through a clock change", () => {
+    const trigger = {
+      type: "schedule",
+      cron: "30 2 * * *",
+      timezone: "Europe/Berlin",
+      enabled: false,
+    };
+    const { nextRunAt } = plan({ trigger, steps: [] });
+    expect(nextRunAt.map((at) => at.toISOString())).toEqual([
+      "2026-03-29T01:00:00.000Z",
+      "2026-03-30T00:30:00.000Z",
+      "2026-03-31T00:30:00.000Z",
+      "2026-04-01T00:30:00.000Z",
+      "2026-04-02T00:30:00.000Z",
+    ]);
+  });
+
+  it.each([[{ type: "api" }], [{ type: "schedule", cron: "never" }], [undefined]])(
+    "is empty for the trigger %j",
+    (trigger) => {
+      expect(
+        planDefinition({ trigger, steps: [] }, { input: {}, workflowId, version: 1, now }),
+      ).toMatchObject({ nextRunAt: [] });
+    },
+  );
+});
+
+describe("a hostile definition or input", () => {
+  it("does not make the plan larger than a few times what was sent", () => {
+    const input = { big: "x".repeat(900_000) };
+    const steps = Array.from({ length: 500 }, (_, index) =>
+      mappingStep(`s${index}`, "{{input.big}}"),
+    );
+    const planned = planSteps(steps, input);
+    expect(planned.valid).toBe(true);
+    expect(JSON.stringify(planned).length).toBeLessThan(6_000_000);
+    expect(planned.steps).toHaveLength(500);
+  });
+
+  it.each<[string, unknown]>([
+    ["no steps", undefined],
+    ["steps of all sorts", [null, 5, [], { id: 1 }, { id: "a", type: "loop", config: null }]],
+    ["branches of all sorts", [step("parallel", "p", { branches: [null, 5, { steps: 5 }] })]],
+    ["a condition of nothing", [step("condition", "c", { if: null, then: 5, branches: {} })]],
+    ["JSON that is deep", deep(5_000)],
+    ["blocks that are deep", deepLoops(60)],
+    ["too many steps", Array.from({ length: 1_500 }, (_, index) => mappingStep(`s${index}`, 1))],
+  ])("is planned without an error: %s", (_, steps) => {
+    const planned = plan({ steps });
+    expect(planned.valid).toBe(false);
+    expect(planned.problems.length).toBeGreaterThan(0);
+  });
+});
+
+function deep(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return [mappingStep("a", value)];
+}
+
+function deepLoops(levels: number): unknown {
+  let steps: object[] = [mappingStep("x", 1)];
+  for (let level = 0; level < levels; level += 1) {
+    steps = [step("loop", `l${level}`, { count: 1, steps })];
+  }
+  return steps;
+}

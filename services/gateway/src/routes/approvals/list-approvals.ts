@@ -1,0 +1,30 @@
+import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageFields } from "../fields.ts";
+import { pageMeta } from "../page-meta.ts";
+import { APPROVAL_STATUSES, approvalJson } from "./approval-json.ts";
+
+export const listApprovals = route({
+  method: "GET",
+  path: "/approvals",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "List the company's approvals, newest first",
+  params: {},
+  query: z.object({
+    status: z.enum(["waiting", "approved", "rejected", "timed_out", "cancelled"]).optional(),
+    ...pageFields,
+  }),
+  body: NO_BODY,
+  responses: { 200: "A page of approvals." },
+  handler: async ({ approvals, call }, { query }) => {
+    const { status, limit, cursor } = query;
+    const request = {
+      status: status === undefined ? ApprovalStatus.UNSPECIFIED : APPROVAL_STATUSES[status],
+      page: { limit, cursor },
+    };
+    const page = await approvals.listApprovals(request, call);
+    return { status: 200, data: page.approvals.map(approvalJson), meta: pageMeta(page.page) };
+  },
+});

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { approvalJson } from "./approval-json.ts";
+
+export const listRunApprovals = route({
+  method: "GET",
+  path: "/runs/{id}/approvals",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "List the approvals of a run in the order in which they were asked for",
+  params: { id: "The run's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "All of them." },
+  handler: async ({ approvals, call }, { params }) => {
+    const list = await approvals.listRunApprovals({ runId: params.id }, call);
+    return { status: 200, data: list.approvals.map(approvalJson) };
+  },
+});

@@ -1,0 +1,56 @@
+import { BulkAction } from "@workflow/proto/runs/v1/runs";
+import type { BulkRunsResult } from "@workflow/proto/runs/v1/runs";
+import { isUuid } from "@workflow/db";
+import { z } from "zod";
+import type { Writable } from "../../http/write-json.ts";
+import { NO_QUERY, route } from "../../route.ts";
+import { filterFields, toRunFilter } from "./run-filters.ts";
+
+const RUNS_MAX = 500;
+/** Hundreds of runs are cancelled one by one. */
+const TIMEOUT_MS = 60_000;
+const ACTIONS = { cancel: BulkAction.CANCEL, retry: BulkAction.RETRY } as const;
+
+const message = `must have 1 to ${RUNS_MAX} entries`;
+
+export const bulkRuns = route({
+  method: "POST",
+  path: "/runs/bulk",
+  scope: "workflows:execute",
+  bucket: "execute",
+  summary: "Cancel or retry many runs, each on its own",
+  params: {},
+  query: NO_QUERY,
+  body: {
+    schema: z
+      .object({
+        action: z.enum(["cancel", "retry"]),
+        runIds: z.array(z.string()).min(1, message).max(RUNS_MAX, message).optional(),
+        filter: z.object({ ...filterFields, workflowId: z.string().optional() }).optional(),
+      })
+      .refine(
+        ({ runIds, filter }) => (runIds === undefined) !== (filter === undefined),
+        "must have exactly one of runIds and filter",
+      ),
+  },
+  responses: { 200: "What became of each run." },
+  handler: async ({ runs, call }, { body }) => {
+    const { action, runIds = [], filter } = body;
+    if (filter?.workflowId !== undefined && !isUuid(filter.workflowId)) {
+      // No workflow has such an id, so it has no runs (D1).
+      return { status: 200, data: { results: [] } };
+    }
+    const request = {
+      action: ACTIONS[action],
+      runIds,
+      filter: filter === undefined ? undefined : toRunFilter(filter.workflowId ?? "", filter),
+    };
+    const { results } = await runs.bulkRuns(request, { ...call, timeoutMs: TIMEOUT_MS });
+    return { status: 200, data: { results: results.map(resultJson) } };
+  },
+});
+
+function resultJson({ runId, newRunId, failure }: BulkRunsResult): Writable {
+  if (failure === undefined) return { runId, success: true, newRunId };
+  return { runId, success: false, error: { code: failure.reason, message: failure.message } };
+}

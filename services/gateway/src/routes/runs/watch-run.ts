@@ -1,0 +1,47 @@
+import type { WatchRunResponse } from "@workflow/proto/runs/v1/runs";
+import { z } from "zod";
+import type { RawJson } from "../../http/write-json.ts";
+import { rawOrNull } from "../../http/write-json.ts";
+import { NO_BODY, route } from "../../route.ts";
+import type { ServerEvent } from "../../route.ts";
+import { runListItemJson, stepResultJson } from "./run-json.ts";
+
+/** After so long the stream ends, and clients connect again by themselves. */
+const STREAM_MS = 3_600_000;
+
+export const watchRun = route({
+  method: "GET",
+  path: "/runs/{id}/events",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "Follow a run until it has ended: events `run` (its status) and `step` (a step result)",
+  params: { id: "The run's id." },
+  query: z.object({ after: z.string().optional() }),
+  body: NO_BODY,
+  contentType: "text/event-stream",
+  responses: {
+    200: "What is known already, then each change. `Last-Event-ID`, or `after`, goes on after an event.",
+    204: "The run has ended and everything was told before.",
+  },
+  handler: async ({ runs, call, headers }, { params, query }) => {
+    const last = headers["last-event-id"];
+    const after = typeof last === "string" && last !== "" ? last : query.after;
+    const updates = runs.watchRun({ runId: params.id, after }, { ...call, timeoutMs: STREAM_MS });
+    return { events: toEvents(updates) };
+  },
+});
+
+async function* toEvents(
+  updates: AsyncIterable<WatchRunResponse>,
+): AsyncGenerator<ServerEvent | null> {
+  for await (const { update, position: id } of updates) {
+    if (update === undefined) yield null;
+    else if (update.$case === "step") {
+      yield { event: "step", id, data: stepResultJson(update.value) };
+    } else {
+      const output: { output?: RawJson | null } =
+        update.value.outputJson === undefined ? {} : { output: rawOrNull(update.value.outputJson) };
+      yield { event: "run", id, data: { ...runListItemJson(update.value), ...output } };
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from "node:crypto";
+import { newUuid, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
+import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
+import {
+  createRpcClient,
+  createTokenMinter,
+  createTokenSigner,
+  generateSigningKey,
+  readVerificationKey,
+} from "@workflow/rpc";
+import type { Identity, RpcClient } from "@workflow/rpc";
+import { createTestDatabase } from "@workflow/testkit";
+import { pino } from "pino";
+import type { MailOptions } from "../../src/email/mail.ts";
+import { startIntegrationsService } from "../../src/service.ts";
+import type { RunningService } from "../../src/service.ts";
+
+export type EmailClient = RpcClient<typeof EmailServiceService>;
+
+/** Services that send e-mail, all on one database of this test file. */
+export interface EmailHarness {
+  /** As superuser, to look behind the API. */
+  database: Database;
+  /** What services have logged. */
+  logged(): string;
+  /** Starts a service with these settings and returns a client of it. */
+  start(mail: MailOptions): Promise<EmailClient>;
+  close(): Promise<void>;
+}
+
+export async function startEmailHarness(): Promise<EmailHarness> {
+  const testDatabase = await createTestDatabase();
+  const key = generateSigningKey();
+  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const bus = createInProcessEventBus({ consumers: {} });
+  const lines: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
+  const kek = randomBytes(32);
+  const services: RunningService[] = [];
+  const clients: EmailClient[] = [];
+  const database = await openDatabase({
+    connectionUri: testDatabase.connectionUri,
+    applicationName: "test",
+    maxConnections: 2,
+  });
+  return {
+    database,
+    logged: () => lines.join(""),
+    async start(mail) {
+      const service = await startIntegrationsService({
+        databaseUrl: testDatabase.connectionUri,
+        databasePoolSize: 3,
+        loadKeks: () => Promise.resolve([kek]),
+        bus,
+        mail,
+        grpcAddress: "127.0.0.1:0",
+        tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+        logger,
+      });
+      services.push(service);
+      const client = createRpcClient(EmailServiceService, {
+        address: service.grpcAddress,
+        minter,
+        defaultTimeoutMs: 25_000,
+      });
+      clients.push(client);
+      return client;
+    },
+    async close() {
+      for (const client of clients) client.close();
+      await Promise.all(services.map((service) => service.stop()));
+      await bus.close();
+      await database.end();
+      await testDatabase.close();
+    },
+  };
+}
+
+/** The execution plane, for a company of its own. */
+export function executionPlane(scopes: readonly string[] = ["internal:effects"]): Identity {
+  return { companyId: newUuid(), principal: { type: "service", id: "runs" }, scopes };
+}
+
+/** A message that is in order, under a key of its own. */
+export function message(more: Partial<SendEmailRequest> = {}): SendEmailRequest {
+  return {
+    idempotencyKey: newUuid(),
+    to: ["bob@example.com"],
+    cc: [],
+    bcc: [],
+    from: undefined,
+    replyTo: [],
+    subject: "Hello",
+    text: "Good morning.",
+    html: undefined,
+    ...more,
+  };
+}

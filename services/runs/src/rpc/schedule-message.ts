@@ -1,0 +1,49 @@
+import { isUuid } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { IntervalUnit } from "@workflow/proto/runs/v1/schedules";
+import type { Schedule } from "@workflow/proto/runs/v1/schedules";
+import type { Identity } from "@workflow/rpc";
+import { intervalOf } from "../schedules/schedule-times.ts";
+import type { ScheduleRow, WorkflowOf } from "../store/schedules.ts";
+
+const MESSAGE_UNIT = {
+  minutes: IntervalUnit.MINUTES,
+  hours: IntervalUnit.HOURS,
+  days: IntervalUnit.DAYS,
+  weeks: IntervalUnit.WEEKS,
+} as const;
+
+/** A schedule as callers see it. */
+export function toScheduleMessage(row: ScheduleRow): Schedule {
+  const interval = intervalOf(row);
+  return {
+    id: row.id,
+    workflowId: row.workflow_id,
+    // Times are kept here whatever the task runtime, which has no more of a schedule than this name.
+    triggerScheduleId: row.id.replace(/^sched_/, "timer_"),
+    cron: row.cron ?? undefined,
+    interval:
+      interval === null ? undefined : { value: interval.value, unit: MESSAGE_UNIT[interval.unit] },
+    timezone: row.timezone,
+    enabled: row.enabled,
+    nextRunAt: row.next_run_at ?? undefined,
+    lastRunAt: row.last_run_at ?? undefined,
+    lastRunId: row.last_run_id ?? "",
+    runCount: row.run_count,
+    consecutiveFailures: row.consecutive_failures,
+    lastError: row.last_error ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The workflow that a request names, of the caller's company (D1). */
+export function requireWorkflow(workflowId: string, identity: Identity): WorkflowOf {
+  if (!isUuid(workflowId)) throw scheduleNotFound();
+  return { companyId: identity.companyId, workflowId };
+}
+
+/** The one answer where there is no schedule: no such workflow, another company's, or none made. */
+export function scheduleNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Schedule not found");
+}

@@ -1,0 +1,48 @@
+import type { ScheduleInterval } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { ScheduleRow } from "../store/schedules.ts";
+import { nextRunAt } from "./schedule-times.ts";
+
+/** What a caller wants to change; what is undefined stays. At most one of cron and interval is given. */
+export interface ScheduleChange {
+  cron?: string | undefined;
+  interval?: ScheduleInterval | undefined;
+  timezone?: string | undefined;
+  enabled?: boolean | undefined;
+}
+
+/**
+ * A schedule as a caller wants it (D23). Its intervals count from now when they are new, or when it was
+ * disabled; enabling it forgets earlier failures.
+ *
+ * @throws AppError WORKFLOW_NOT_ACTIVE when it is to be enabled while its workflow is paused:
+ *   activation enables it
+ */
+export function changeSchedule(
+  current: ScheduleRow,
+  change: ScheduleChange,
+  now: Date,
+): ScheduleRow {
+  const { cron, interval, timezone = current.timezone, enabled = current.enabled } = change;
+  if (change.enabled === true && !current.active) {
+    throw new AppError(
+      "WORKFLOW_NOT_ACTIVE",
+      "The schedule of a paused workflow can't be enabled; activating the workflow does that.",
+      { details: { currentStatus: "paused" } },
+    );
+  }
+  const restarts = interval !== undefined || (enabled && !current.enabled);
+  const changed: ScheduleRow = {
+    ...current,
+    ...(cron === undefined ? {} : { cron, interval_value: null, interval_unit: null }),
+    ...(interval === undefined
+      ? {}
+      : { cron: null, interval_value: interval.value, interval_unit: interval.unit }),
+    timezone,
+    enabled,
+    ...(restarts ? { anchor: now } : {}),
+    ...(change.enabled === true ? { consecutive_failures: 0, last_error: null } : {}),
+    updated_at: now,
+  };
+  return { ...changed, next_run_at: nextRunAt(changed, now) };
+}

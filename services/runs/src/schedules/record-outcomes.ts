@@ -1,0 +1,58 @@
+import type { Transaction } from "@workflow/db";
+import type { EndedRun } from "../engine/end-hooks.ts";
+import { lockFailureCounts, putFailureCounts } from "../store/schedule-outcomes.ts";
+
+/** A schedule is disabled when so many of its runs in a row have failed (D23). */
+const FAILURES_MAX = 10;
+
+/** How a firing of a schedule came out: null when well, or why not. */
+export interface FiringOutcome {
+  scheduleId: string;
+  error: string | null;
+}
+
+/**
+ * Counts how the runs of schedules ended (D23, D33); an end hook. A cancelled run says nothing about
+ * its schedule.
+ */
+export async function recordScheduleOutcomes(
+  transaction: Transaction,
+  ended: readonly EndedRun[],
+): Promise<void> {
+  const outcomes = ended.flatMap(({ scheduleId, status, error }): FiringOutcome[] => {
+    if (scheduleId === null || status === "cancelled") return [];
+    if (status === "completed") return [{ scheduleId, error: null }];
+    return [{ scheduleId, error: error?.message ?? "The run timed out." }];
+  });
+  if (outcomes.length > 0) await recordOutcomes(transaction, outcomes);
+}
+
+/** Counts failures in a row, in the order given, and disables schedules that have too many. */
+export async function recordOutcomes(
+  transaction: Transaction,
+  outcomes: readonly FiringOutcome[],
+): Promise<void> {
+  const ids = [...new Set(outcomes.map(({ scheduleId }) => scheduleId))];
+  const counts = new Map(
+    (await lockFailureCounts(transaction, ids)).map((count) => [
+      count.id,
+      { ...count, disable: false },
+    ]),
+  );
+  const changed = new Set<string>();
+  for (const { scheduleId, error } of outcomes) {
+    const count = counts.get(scheduleId);
+    // The schedule is gone, or there is nothing to forget.
+    if (count === undefined || (error === null && count.last_error === null)) continue;
+    changed.add(scheduleId);
+    count.consecutive_failures = error === null ? 0 : count.consecutive_failures + 1;
+    count.disable ||= count.consecutive_failures >= FAILURES_MAX;
+    count.last_error = error !== null && count.disable ? disabledText(error) : error;
+  }
+  const written = [...counts.values()].filter(({ id }) => changed.has(id));
+  if (written.length > 0) await putFailureCounts(transaction, written);
+}
+
+function disabledText(error: string): string {
+  return `Disabled after ${FAILURES_MAX} consecutive failures. The last one: ${error}`;
+}

@@ -1,0 +1,130 @@
+import { newId } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
+import type { CompiledTrigger } from "@workflow/definition";
+import type { DeploymentStatus } from "../store/deployments.ts";
+import { deleteSchedule, lockSchedule, putSchedule } from "../store/schedules.ts";
+import type { ScheduleRow, WorkflowOf } from "../store/schedules.ts";
+import { nextRunAt } from "./schedule-times.ts";
+
+type ScheduleTrigger = Extract<CompiledTrigger, { type: "schedule" }>;
+
+/** A new state of deployment, as far as the workflow's schedule is concerned. */
+export interface DeployedTrigger extends WorkflowOf {
+  status: DeploymentStatus;
+  /** Null when the state came without content. */
+  trigger: CompiledTrigger | null;
+}
+
+/**
+ * Makes a workflow's schedule what its newest state of deployment says (D23), in the transaction that
+ * makes that state the newest:
+ * - activation makes it, or enables it as the trigger says;
+ * - another revision of an active workflow replaces what its trigger says otherwise than the last
+ *   one's, so what a caller changed since then stays as long as the definition does;
+ * - pause disables it, archiving it or another type of trigger removes it.
+ */
+export async function syncSchedule(
+  transaction: Transaction,
+  deployed: DeployedTrigger,
+  now: Date,
+): Promise<void> {
+  const { companyId, workflowId, status, trigger } = deployed;
+  const current = await lockSchedule(transaction, { companyId, workflowId });
+  if (status === "archived" || (status === "active" && trigger?.type !== "schedule")) {
+    if (current !== null) await deleteSchedule(transaction, { companyId, workflowId });
+    return;
+  }
+  if (status === "paused") {
+    if (current !== null) await putSchedule(transaction, pause(current, now));
+    return;
+  }
+  if (trigger?.type !== "schedule") return;
+  const base = current ?? newSchedule(deployed, trigger, now);
+  const next = base.active ? update(base, trigger, now) : activate(base, trigger, now);
+  if (next !== current) await putSchedule(transaction, next);
+}
+
+function pause(current: ScheduleRow, now: Date): ScheduleRow {
+  return { ...current, enabled: false, active: false, next_run_at: null, updated_at: now };
+}
+
+function activate(current: ScheduleRow, trigger: ScheduleTrigger, now: Date): ScheduleRow {
+  const changed = current.trigger_times !== timesText(trigger);
+  return withNextRun(
+    {
+      ...current,
+      ...(changed ? triggerColumns(trigger) : {}),
+      active: true,
+      enabled: trigger.enabled,
+      trigger_enabled: trigger.enabled,
+      anchor: now,
+      consecutive_failures: 0,
+      last_error: null,
+    },
+    now,
+  );
+}
+
+function update(current: ScheduleRow, trigger: ScheduleTrigger, now: Date): ScheduleRow {
+  const timesChanged = current.trigger_times !== timesText(trigger);
+  const switched = current.trigger_enabled !== trigger.enabled;
+  if (!timesChanged && !switched) return current;
+  const forgets = switched && trigger.enabled;
+  return withNextRun(
+    {
+      ...current,
+      ...(timesChanged ? { ...triggerColumns(trigger), anchor: now } : {}),
+      ...(switched ? { enabled: trigger.enabled, trigger_enabled: trigger.enabled } : {}),
+      ...(forgets ? { anchor: now, consecutive_failures: 0, last_error: null } : {}),
+    },
+    now,
+  );
+}
+
+function newSchedule(
+  { companyId, workflowId }: WorkflowOf,
+  trigger: ScheduleTrigger,
+  now: Date,
+): ScheduleRow {
+  return {
+    id: newId("sched_"),
+    company_id: companyId,
+    workflow_id: workflowId,
+    ...triggerColumns(trigger),
+    enabled: false,
+    active: false,
+    trigger_enabled: false,
+    anchor: now,
+    next_run_at: null,
+    last_run_at: null,
+    last_run_id: null,
+    run_count: 0,
+    consecutive_failures: 0,
+    last_error: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+function withNextRun(row: ScheduleRow, now: Date): ScheduleRow {
+  return { ...row, next_run_at: nextRunAt(row, now), updated_at: now };
+}
+
+function triggerColumns(trigger: ScheduleTrigger) {
+  return {
+    cron: trigger.cron ?? null,
+    interval_value: trigger.interval?.value ?? null,
+    interval_unit: trigger.interval?.unit ?? null,
+    timezone: trigger.timezone,
+    overlap: trigger.overlap,
+    catch_up: trigger.catchUp,
+    input: trigger.input === undefined ? null : JSON.stringify(trigger.input),
+    trigger_times: timesText(trigger),
+  };
+}
+
+/** The trigger but for `enabled`, so that two of them can be compared. */
+function timesText({ cron, interval, timezone, overlap, catchUp, input }: ScheduleTrigger): string {
+  const { value, unit } = interval ?? {};
+  return JSON.stringify([cron, value, unit, timezone, overlap, catchUp, input]);
+}
