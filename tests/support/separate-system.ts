@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate, openDatabase } from "@workflow/db";
 import { startLocalPostgres } from "@workflow/local-postgres";
-import type { LocalPostgres } from "@workflow/local-postgres";
 import { generateSigningKey } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
 import { freePort, startLocalNats, waitFor } from "@workflow/testkit";

@@ -7,7 +7,7 @@ import { createScope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { createApiKey, createCompany } from "@workflow/service-gateway/admin";
 import type { Scope } from "@workflow/service-gateway/admin";
-import { startIntegrationsService } from "@workflow/service-integrations";
+import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
 import { createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
@@ -41,6 +41,8 @@ export interface SystemOptions {
   databaseUrl?: string;
   /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
   leaseMs?: number;
+  /** Gets every line that the services log, down to debug; without it they are quiet. */
+  log?: { write(line: string): void };
 }
 
 /** Starts everything on free ports. Rejects, leaving nothing behind, when a part cannot start. */
@@ -60,7 +62,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       onError: () => {},
     });
     scope.defer(() => admin.end());
-    const services = await startServices(databaseUrl, options.leaseMs);
+    const services = await startServices(databaseUrl, options);
     scope.defer(() => services.stop());
     const [acme, globex] = await Promise.all([
       makeCompany(admin, "Acme"),
@@ -89,7 +91,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
 
 async function startServices(
   databaseUrl: string,
-  leaseMs = 10_000,
+  { leaseMs = 10_000, log }: SystemOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const scope = createScope();
   return scope.guard(async () => {
@@ -100,9 +102,12 @@ async function startServices(
       databasePoolSize: 8,
       tokenPublicKeys: [{ keyId, key: publicKeyPem }],
       tokenSigner,
-      logger: pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" }),
+      logger:
+        log === undefined
+          ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
+          : pino({ level: "debug" }, log),
     };
-    const bus = createInProcessEventBus({ consumers: { workflows: ["integrations-secrets"] } });
+    const bus = createInProcessEventBus({ consumers: EVENT_CONSUMERS });
     scope.defer(() => bus.close());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({

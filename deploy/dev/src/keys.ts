@@ -44,11 +44,28 @@ export async function ensureSecretsKeks(dataDir: string): Promise<readonly Buffe
   return parseSecretsKeks(file.path, file.text);
 }
 
-/** The same without making one: null when the file is not there. */
+/** The same without making a key: null when the file is not there. */
 export async function readSecretsKeks(dataDir: string): Promise<readonly Buffer[] | null> {
   const path = join(dataDir, KEYS_FOLDER, SECRETS_KEK_FILE);
   const text = await readIfExists(path);
   return text === null ? null : parseSecretsKeks(path, text);
+}
+
+/**
+ * Where a system gets its keys from, again and again: those of the setting, else those of the file.
+ * A file that vanishes while the system runs is not made anew.
+ */
+export async function secretsKeksLoader(
+  given: readonly Buffer[] | undefined,
+  dataDir: string,
+): Promise<() => Promise<readonly Buffer[]>> {
+  if (given !== undefined) return () => Promise.resolve(given);
+  await ensureSecretsKeks(dataDir);
+  return async () => {
+    const keks = await readSecretsKeks(dataDir);
+    if (keks === null) throw new StartError(`${dataDir} has lost its key of stored secrets.`);
+    return keks;
+  };
 }
 
 /**

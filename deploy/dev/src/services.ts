@@ -5,7 +5,7 @@ import type { RpcTls } from "@workflow/rpc";
 import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
-import { startIntegrationsService } from "@workflow/service-integrations";
+import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
 import { createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
@@ -132,7 +132,7 @@ async function launch<Service extends { stop(): Promise<void> }>(
 /** Consumers are named, so that events wait until they are there. */
 function createEventBus(settings: Settings, log: ServiceLog): EventBus {
   if (settings.NATS_URL === undefined) {
-    return createInProcessEventBus({ consumers: { workflows: ["integrations-secrets"] } });
+    return createInProcessEventBus({ consumers: EVENT_CONSUMERS });
   }
   const logger = log.loggerOf("events");
   return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });

@@ -6,7 +6,7 @@ import { ensureFirstCompany } from "@workflow/service-gateway/admin";
 import type { FirstCompany } from "@workflow/service-gateway/admin";
 import { lockDataDir } from "./data-dir-lock.ts";
 import { prepareDataDir } from "./data-dir.ts";
-import { ensureSecretsKeks, ensureSigningKey } from "./keys.ts";
+import { ensureSigningKey, secretsKeksLoader } from "./keys.ts";
 import { migrateAll } from "./migrations.ts";
 import { assertPortsFree } from "./ports.ts";
 import { startEmbeddedPostgres } from "./postgres.ts";
@@ -55,11 +55,7 @@ export async function startSystem(settings: Settings, options: SystemOptions): P
     const log = openServiceLog({ file: logFile, level, show: options.showError });
     scope.defer(() => log.close());
     const signingKeyPem = settings.INTERNAL_TOKEN_PRIVATE_KEY ?? (await ensureSigningKey(dataDir));
-    const { SECRETS_KEK: givenKeks } = settings;
-    const loadSecretsKeks = () =>
-      givenKeks ? Promise.resolve(givenKeks) : ensureSecretsKeks(dataDir);
-    // Not left to the first secret: a damaged file is told before anything is started.
-    await loadSecretsKeks();
+    const loadSecretsKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
     const { databaseUrl, lost } = await startDatabase(settings, dataDir, log, signal, scope);
     signal.throwIfAborted();
     await migrateDatabase(databaseUrl, settings);

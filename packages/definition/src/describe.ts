@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ACTIONS } from "./actions/registry.ts";
 import type { JsonObject } from "./json.ts";
 import { STEP_TYPES } from "./step-types/registry.ts";
+import { stepSchema } from "./step.ts";
 
 /** A step type as catalog and documents show it. */
 export interface StepTypeDescription {
@@ -22,6 +23,11 @@ export interface ActionDescription {
   inputSchema: JsonObject;
   /** Names of the output's members; empty when the output is whatever the call brings. */
   outputs: readonly string[];
+}
+
+/** JSON Schema (draft 2020-12) of what every step has, whatever its type. */
+export function describeStep(): JsonObject {
+  return toJsonSchema(stepSchema);
 }
 
 /** Every step type, from the schemas that validation uses. */

@@ -23,7 +23,7 @@ export { checkCondition, compileCondition, evaluateCondition } from "./condition
 export type { CompiledCondition } from "./condition.ts";
 export { parseCron } from "./cron.ts";
 export type { CronResult, CronRule } from "./cron.ts";
-export { describeActions, describeStepTypes } from "./describe.ts";
+export { describeActions, describeStep, describeStepTypes } from "./describe.ts";
 export type { ActionDescription, StepTypeDescription } from "./describe.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";

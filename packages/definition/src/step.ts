@@ -9,22 +9,38 @@ const ID_RULE = "must be 1 to 128 letters, digits, dashes or underscores";
 export const idSchema = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,128}$/, { error: ID_RULE })
-  .meta({ description: "Letters, digits, dashes and underscores; a UUID is one" });
+  .meta({ description: "Letters, digits, dashes and underscores; unique in the whole workflow" });
 
 /** What every step has (D16), whatever its type; unknown keys are kept. Times are in milliseconds. */
 export const stepSchema = z.looseObject({
   id: idSchema,
-  type: z.string().min(1),
-  name: z.string().min(1).max(DEFINITION_LIMITS.nameCharsMax),
-  action: z.string().min(1).optional(),
-  config: z.record(z.string(), z.unknown()),
-  /** A condition; the step is skipped when it does not hold. */
-  when: z.unknown().optional(),
-  timeoutMs: z.int().min(1).max(DEFINITION_LIMITS.timeoutMsMax).optional(),
-  /** Replaces the workflow's policy. */
-  retry: retryPolicySchema.optional(),
-  onError: z.enum(["fail", "continue"]).default("fail"),
-  checkpoint: z.boolean().default(false),
+  type: z.string().min(1).meta({ description: "One of the types below" }),
+  name: z.string().min(1).max(DEFINITION_LIMITS.nameCharsMax).meta({ description: "For people" }),
+  action: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: "Id of the action, of a step of type action" }),
+  config: z.record(z.string(), z.unknown()).meta({ description: "What the type takes, see below" }),
+  when: z.unknown().optional().meta({
+    description: "A condition; the step is skipped when it does not hold",
+  }),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(DEFINITION_LIMITS.timeoutMsMax)
+    .optional()
+    .meta({ description: "How long one attempt may take, in milliseconds" }),
+  retry: retryPolicySchema.optional().meta({
+    description:
+      "What happens after a failed attempt; replaces the workflow's policy, which action, email and agent steps follow",
+  }),
+  onError: z.enum(["fail", "continue"]).default("fail").meta({
+    description: "Whether a failure fails the run or is only recorded",
+  }),
+  checkpoint: z.boolean().default(false).meta({
+    description: "Whether the end of the step is announced as the event workflow.checkpoint",
+  }),
 });
 
 /** A step as the caller sent it. */

@@ -16,7 +16,7 @@ import {
 const workflowId = "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";
 const now = new Date("2026-03-28T12:00:00.000Z");
 
-function plan(definition: DefinitionInput, input: Record<string, unknown> = {}): DefinitionPlan {
+function plan(definition: DefinitionInput, input: unknown = {}): DefinitionPlan {
   const whole = { trigger: { type: "api" }, ...definition };
   return planDefinition(whole, { input, workflowId, version: 3, now });
 }
@@ -122,7 +122,7 @@ describe("steps", () => {
       '[{"id":"a","type":"transform","name":"a","config":{"mapping":{"__proto__":"{{input.__proto__}}"}}}]',
     );
     const input: unknown = JSON.parse('{"__proto__":5}');
-    const planned = plan({ steps }, Object(input)).steps;
+    const planned = plan({ steps }, input).steps;
     expect(JSON.stringify(planned[0]?.resolvedConfig)).toBe('{"mapping":{"__proto__":5}}');
   });
 });

@@ -5,6 +5,7 @@ import type { Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import type { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import type { Scope } from "./auth/scopes.ts";
@@ -19,6 +20,7 @@ export interface Backends {
   readonly workflows: RpcClient<WorkflowsServiceService>;
   readonly runs: RpcClient<RunsServiceService>;
   readonly approvals: RpcClient<ApprovalsServiceService>;
+  readonly schedules: RpcClient<SchedulesServiceService>;
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;

@@ -3,6 +3,7 @@ import type { Database } from "@workflow/db";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
+import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
@@ -123,12 +124,14 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends
   scope.defer(() => runs.close());
   const approvals = createRpcClient(ApprovalsServiceService, { ...common, address: runsGrpcAddress });
   scope.defer(() => approvals.close());
+  const schedules = createRpcClient(SchedulesServiceService, { ...common, address: runsGrpcAddress });
+  scope.defer(() => schedules.close());
   const secrets = createRpcClient(SecretsServiceService, {
     ...common,
     address: options.integrationsGrpcAddress,
   });
   scope.defer(() => secrets.close());
-  return { workflows, runs, approvals, secrets, starts: createStartBatcher(runs) };
+  return { workflows, runs, approvals, schedules, secrets, starts: createStartBatcher(runs) };
 }
 
 export { ROUTES } from "./routes/index.ts";

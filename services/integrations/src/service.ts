@@ -61,7 +61,8 @@ const USES_FLUSH_MS = 3_000;
  * Starts the service.
  *
  * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK
- * lacks a key that stored secrets need or a mail setting is wrong, Error when the address is taken; nothing stays open then
+ * lacks a key that stored secrets need or a mail setting is wrong, Error when the address is taken;
+ * nothing stays open then
  */
 export async function startIntegrationsService(
   options: IntegrationsServiceOptions,
@@ -131,3 +132,5 @@ function createServer(context: ServiceContext, options: IntegrationsServiceOptio
   server.add(EmailServiceService, { sendEmail: sendEmail(context) });
   return server;
 }
+
+export { EVENT_CONSUMERS } from "./events/forget-archived.ts";

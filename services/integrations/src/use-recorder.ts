@@ -14,7 +14,15 @@ const BATCH_MAX = 5_000;
 
 /** What was not flushed when the process dies is lost; what could not be written is tried again. */
 export function createUseRecorder(database: Database): UseRecorder {
-  const pending = new Map<string, Date>();
+  let pending = new Map<string, Date>();
+
+  /** Keeps uses for the next flush, unless there was a later one meanwhile. */
+  const putBack = (uses: Iterable<readonly [string, Date]>): void => {
+    for (const [id, usedAt] of uses) {
+      if (!pending.has(id) && pending.size < PENDING_MAX) pending.set(id, usedAt);
+    }
+  };
+
   return {
     record(secretIds) {
       const usedAt = new Date();
@@ -23,11 +31,19 @@ export function createUseRecorder(database: Database): UseRecorder {
       }
     },
     async flush() {
-      while (pending.size > 0) {
-        const uses = [...pending.entries().take(BATCH_MAX)].map(([id, usedAt]) => ({ id, usedAt }));
-        await updateLastUsed(database, uses);
-        for (const { id, usedAt } of uses) {
-          if (pending.get(id) === usedAt) pending.delete(id);
+      const uses = [...pending];
+      // What comes from now on is for the next flush: a secret in constant use must not keep this one.
+      pending = new Map();
+      for (let start = 0; start < uses.length; start += BATCH_MAX) {
+        const batch = uses.slice(start, start + BATCH_MAX);
+        try {
+          await updateLastUsed(
+            database,
+            batch.map(([id, usedAt]) => ({ id, usedAt })),
+          );
+        } catch (error) {
+          putBack(uses.slice(start));
+          throw error;
         }
       }
     },

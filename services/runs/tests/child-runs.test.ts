@@ -83,7 +83,7 @@ describe("a workflow step", () => {
   });
 
   it.each([
-    ["an unknown workflow", () => Promise.resolve(newUuid()), {}, "WORKFLOW_NOT_FOUND"],
+    ["an unknown workflow", () => Promise.resolve(newUuid()), {}, "CHILD_NOT_FOUND"],
     [
       "another company's workflow",
       () =>
@@ -91,7 +91,7 @@ describe("a workflow step", () => {
           identity: { ...harness.identity, companyId: newUuid() },
         }),
       {},
-      "WORKFLOW_NOT_FOUND",
+      "CHILD_NOT_FOUND",
     ],
     [
       "an input that does not fit",
@@ -100,7 +100,7 @@ describe("a workflow step", () => {
           inputSchema: { type: "object", required: ["n"], properties: { n: { type: "number" } } },
         }),
       { n: "text" },
-      "INPUT_INVALID",
+      "CHILD_INPUT_INVALID",
     ],
   ])("fails clearly for %s", async (_what, target, input, code) => {
     const parent = await harness.deploy([callWorkflow("call", await target(), { input })]);
@@ -120,7 +120,7 @@ describe("a workflow step", () => {
     `);
     expect(deepest).toEqual([expect.objectContaining({ depth: 25, status: "failed" })]);
     const lowest = await harness.get(deepest[0]?.id ?? "");
-    expect(lowest.error?.code).toBe("DEPTH_EXCEEDED");
+    expect(lowest.error?.code).toBe("CHILD_TOO_DEEP");
   });
 
   it("cancels its child when its run is cancelled, to whatever depth", async () => {

@@ -159,7 +159,6 @@ describe("RestartRun", () => {
       expect(from === "par" ? made.toSorted() : made).toEqual(
         from === "par" ? expected.toSorted() : expected,
       );
-      expect(outputOf(run)).toEqual(outputOf(original));
     }
   });
 
@@ -234,8 +233,12 @@ describe("RestartRun", () => {
     const original = await harness.runToEnd(await harness.deploy([mapping("a", 1)]));
     const send = (runId: string, identity = harness.identity) =>
       harness.runs.restartRun({ runId, fromStepId: "a", overrideInputJson: undefined }, { identity });
-    for (const attempt of [send(original.id, testIdentity()), send(newId("run_")), send("x")]) {
-      await expect(attempt).rejects.toMatchObject({ reason: "NOT_FOUND" });
+    for (const attempt of [
+      () => send(original.id, testIdentity()),
+      () => send(newId("run_")),
+      () => send("x"),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ reason: "NOT_FOUND" });
     }
   });
 });

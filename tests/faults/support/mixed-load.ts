@@ -185,7 +185,7 @@ async function readEnd(
   database: Database,
   runId: string,
   timeoutMs = RECOVERY_MS,
-): Promise<Told | undefined> {
+): Promise<Told> {
   const { id, ...rest } = await waitFor(
     async () => {
       const row = await readRun(database, runId);

@@ -1,6 +1,5 @@
 import type { Violation } from "@workflow/errors";
 import { isJsonObject, isTooDeep } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { compileJsonSchema } from "../json-schema.ts";
 import { Problems } from "../problems.ts";
 import { nextFirings } from "../schedule-times.ts";
@@ -13,8 +12,8 @@ import type { PlannedStep } from "./plan-steps.ts";
 
 /** What a plan is made for. */
 export interface PlanOptions {
-  /** The run's input. */
-  input: JsonObject;
+  /** The run's input, a JSON object. */
+  input: unknown;
   workflowId: string;
   version: number;
   /** The moment after which a schedule's firings are told. */
@@ -68,7 +67,7 @@ export function planDefinition(definition: DefinitionInput, options: PlanOptions
   };
 }
 
-function inputViolations(inputSchema: unknown, input: JsonObject): Violation[] {
+function inputViolations(inputSchema: unknown, input: unknown): Violation[] {
   if (!isJsonObject(inputSchema)) return [];
   const schema = compileJsonSchema(inputSchema);
   return schema.ok ? schema.validate(input) : [];

@@ -12,10 +12,12 @@ const ELSE = "else";
 /** The id of the one branch of the form if/then/else. */
 const THEN = "then";
 
+const branchId = idSchema.meta({ description: "Part of the paths of the steps inside" });
+
 const configSchema = z
   .looseObject({
     branches: z
-      .array(z.looseObject({ id: idSchema, when: conditionConfig, steps: stepList }))
+      .array(z.looseObject({ id: branchId, when: conditionConfig, steps: stepList }))
       .min(1)
       .max(DEFINITION_LIMITS.branchesMax)
       .optional(),
@@ -30,7 +32,8 @@ const configSchema = z
   .refine((config) => (config.if === undefined) === (config.then === undefined), {
     path: [THEN],
     error: "if and then go together",
-  });
+  })
+  .meta({ oneOf: [{ required: ["branches"] }, { required: ["if", "then"] }] });
 
 /** Takes the first branch that holds: `{branches, else?}` or `{if, then, else?}` (D17). */
 export const conditionStep: StepType = {

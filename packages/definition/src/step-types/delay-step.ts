@@ -21,7 +21,8 @@ const configSchema = z
   })
   .refine((config) => (config.durationMs === undefined) !== (config.until === undefined), {
     error: "a delay has exactly one of durationMs and until",
-  });
+  })
+  .meta({ oneOf: [{ required: ["durationMs"] }, { required: ["until"] }] });
 
 /** Waits for a time or until an instant: `{durationMs}` or `{until}` (D17). */
 export const delayStep: StepType = {

@@ -39,7 +39,8 @@ const configSchema = z
   })
   .refine((config) => config.text !== undefined || config.html !== undefined, {
     error: "an email has text, html or both",
-  });
+  })
+  .meta({ anyOf: [{ required: ["text"] }, { required: ["html"] }] });
 
 /** Sends one e-mail (D17). */
 export const emailStep: StepType = {

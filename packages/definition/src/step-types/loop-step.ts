@@ -33,7 +33,8 @@ const configSchema = z
   })
   .refine((config) => FORMS.filter((form) => config[form] !== undefined).length === 1, {
     error: "a loop has exactly one of items, count and while",
-  });
+  })
+  .meta({ oneOf: FORMS.map((form) => ({ required: [form] })) });
 
 /** Runs steps again and again: `{items}`, `{count}` or `{while}` (D17). */
 export const loopStep: StepType = {

@@ -52,7 +52,8 @@ const configSchema = options
   .refine((config) => (config.forEach === undefined) === (config.steps === undefined), {
     path: ["steps"],
     error: "forEach and steps go together",
-  });
+  })
+  .meta({ oneOf: [{ required: ["branches"] }, { required: ["forEach", "steps"] }] });
 
 /** Runs branches beside each other, or the same steps for each item of an array (D17). */
 export const parallelStep: StepType = {

@@ -26,7 +26,8 @@ const configSchema = z
   })
   .refine((config) => (config.mapping === undefined) !== (config.expression === undefined), {
     error: "a transform has exactly one of mapping and expression",
-  });
+  })
+  .meta({ oneOf: [{ required: ["mapping"] }, { required: ["expression"] }] });
 
 /** Pure computation: `{mapping}` or `{expression, input?}` (D17). */
 export const transformStep: StepType = {

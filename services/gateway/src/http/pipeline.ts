@@ -130,6 +130,7 @@ function createContext(
     workflows: backends.workflows,
     runs: backends.runs,
     approvals: backends.approvals,
+    schedules: backends.schedules,
     secrets: backends.secrets,
     starts: backends.starts,
     requestId: info.requestId,

@@ -10,6 +10,9 @@ import { listRuns } from "./runs/list-runs.ts";
 import { restartRun } from "./runs/restart-run.ts";
 import { retryRun } from "./runs/retry-run.ts";
 import { watchRun } from "./runs/watch-run.ts";
+import { getSchedule } from "./schedules/get-schedule.ts";
+import { triggerSchedule } from "./schedules/trigger-schedule.ts";
+import { updateSchedule } from "./schedules/update-schedule.ts";
 import { createSecret } from "./secrets/create-secret.ts";
 import { deleteSecret } from "./secrets/delete-secret.ts";
 import { listSecrets } from "./secrets/list-secrets.ts";
@@ -37,6 +40,9 @@ export const ROUTES: readonly Route[] = [
   planWorkflow,
   runWorkflow,
   listWorkflowRuns,
+  getSchedule,
+  updateSchedule,
+  triggerSchedule,
   listRuns,
   getRun,
   getRunLogs,

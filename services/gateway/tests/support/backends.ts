@@ -56,6 +56,7 @@ export async function startBackendDoubles(
     archiveWorkflow: notFound("Workflow"),
     activateWorkflow: notFound("Workflow"),
     pauseWorkflow: notFound("Workflow"),
+    planWorkflow: notFound("Workflow"),
   };
   const runs: Handlers<RunsServiceService> = {
     startRun: notFound("Workflow"),
@@ -109,6 +110,7 @@ export async function startBackendDoubles(
     archiveWorkflow: double("archiveWorkflow", writeScope, () => workflows.archiveWorkflow),
     activateWorkflow: double("activateWorkflow", writeScope, () => workflows.activateWorkflow),
     pauseWorkflow: double("pauseWorkflow", writeScope, () => workflows.pauseWorkflow),
+    planWorkflow: double("planWorkflow", readScope, () => workflows.planWorkflow),
   });
   const runsServer = createRpcServer({ logger, verifier });
   runsServer.add(RunsServiceService, {

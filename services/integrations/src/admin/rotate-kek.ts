@@ -5,7 +5,7 @@ import { unwrapCompanyKey, wrapCompanyKey } from "../encryption/company-keys.ts"
 import { createKeyRing } from "../encryption/key-ring.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import { assertComplete } from "../encryption/open-key-ring.ts";
-import { countCompanyKeys, lockKeysNotUnder, updateWrapping } from "../store/company-keys.ts";
+import { countCompanyKeys, lockKeysUnder, updateWrapping } from "../store/company-keys.ts";
 import { registerKek, retireKeksExcept, withRotationLock } from "../store/keks.ts";
 
 /** Where a rotation gets the keys from. */
@@ -80,8 +80,9 @@ async function rewrapAll(database: Database, ring: KeyRing): Promise<number> {
 
 async function rewrapBatch(database: Database, ring: KeyRing): Promise<number> {
   const kek = ring.primary();
+  const others = ring.ids().filter((id) => id !== kek.id);
   return database.transaction(async (transaction) => {
-    const batch = await lockKeysNotUnder(transaction, kek.id, BATCH);
+    const batch = await lockKeysUnder(transaction, others, BATCH);
     const changed: { id: string; wrappedKey: Buffer }[] = [];
     for (const wrapped of batch) {
       const key = await unwrapCompanyKey(ring, wrapped);

@@ -4,8 +4,14 @@ import type { EventBus, Subscription } from "@workflow/events";
 import { z } from "zod";
 import { forgetWorkflow, lockWorkflow } from "../store/archived-workflows.ts";
 
+const STREAM = "workflows";
 /** The durable name under which events are consumed. */
 const CONSUMER = "integrations-secrets";
+
+/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
+  [STREAM]: [CONSUMER],
+};
 
 const archived = z.object({ workflowId: z.string().refine(isUuid) });
 
@@ -16,7 +22,7 @@ const archived = z.object({ workflowId: z.string().refine(isUuid) });
 export function forgetArchivedWorkflows(database: Database, bus: EventBus): Promise<Subscription> {
   return bus.subscribe({
     consumer: CONSUMER,
-    stream: "workflows",
+    stream: STREAM,
     types: ["workflow.archived"],
     async handler({ companyId, data }) {
       const workflow = { companyId, workflowId: archived.parse(data).workflowId };

@@ -49,17 +49,17 @@ export async function insertCompanyKey(database: Queryable, key: WrappedKey): Pr
   return stored;
 }
 
-/** Takes keys that are not wrapped with a KEK, locked for the transaction. */
-export async function lockKeysNotUnder(
+/** Takes keys that are wrapped with one of the KEKs, locked for the transaction. */
+export async function lockKeysUnder(
   transaction: Transaction,
-  kekId: string,
+  kekIds: readonly string[],
   limit: number,
 ): Promise<readonly WrappedKey[]> {
   return transaction.any(sql.type(wrappedKeyRow)`
     select ${wrappedKeyColumns}
     from integrations.company_keys as company_key
-    where company_key.kek_id <> ${kekId}
-    order by company_key.id
+    where company_key.kek_id = any(${sql.array(kekIds, "text")})
+    order by company_key.kek_id, company_key.id
     limit ${limit}
     for no key update
   `);

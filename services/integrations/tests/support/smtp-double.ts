@@ -56,6 +56,7 @@ export async function startSmtpDouble(options: SmtpDoubleOptions = {}): Promise<
     allowInsecureAuth: true,
     disabledCommands: options.startTls === true ? [] : ["STARTTLS"],
     disableReverseLookup: true,
+    closeTimeout: 50,
     logger: false,
     onConnect(_session, done) {
       open += 1;

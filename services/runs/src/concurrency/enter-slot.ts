@@ -1,4 +1,5 @@
-import type { Database } from "@workflow/db";
+import { databaseErrorToAppError } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
 import {
   admitQueued,
   deleteSlots,
@@ -23,20 +24,29 @@ export type EnterOutcome = "entered" | "queued" | "skipped";
 /**
  * Gives a run one of its workflow's slots, or a place in the queue for one. To be asked each time
  * before a run begins: whoever has a slot already enters, so a crash at any moment does no harm.
+ *
+ * @throws AppError UNAVAILABLE while the database is away: the run is to be tried again
  */
 export async function enterSlot(database: Database, request: EnterRequest): Promise<EnterOutcome> {
+  try {
+    // A run that was woken holds its slot already.
+    if ((await findSlot(database, request.runId)) === true) return "entered";
+    return await database.transaction((transaction) => takeSlot(transaction, request));
+  } catch (error) {
+    throw databaseErrorToAppError(error);
+  }
+}
+
+async function takeSlot(transaction: Transaction, request: EnterRequest): Promise<EnterOutcome> {
   const { runId, workflowId, onLimit } = request;
-  if ((await findSlot(database, runId)) === true) return "entered";
-  return database.transaction(async (transaction) => {
-    await lockSlots(transaction, [workflowId]);
-    await insertQueued(transaction, request);
-    const admitted = await admitQueued(transaction, [workflowId]);
-    const others = admitted.filter((id) => id !== runId);
-    if (others.length > 0) await insertWakeUps(transaction, others);
-    const held = await findSlot(transaction, runId);
-    if (held === true) return "entered";
-    if (held === null || onLimit === "queue") return "queued";
-    await deleteSlots(transaction, [runId]);
-    return "skipped";
-  });
+  await lockSlots(transaction, [workflowId]);
+  await insertQueued(transaction, request);
+  const admitted = await admitQueued(transaction, [workflowId]);
+  const others = admitted.filter((id) => id !== runId);
+  if (others.length > 0) await insertWakeUps(transaction, others);
+  const held = await findSlot(transaction, runId);
+  if (held === true) return "entered";
+  if (held === null || onLimit === "queue") return "queued";
+  await deleteSlots(transaction, [runId]);
+  return "skipped";
 }

@@ -60,11 +60,11 @@ export function createChildRuns(options: ChildRunsOptions): ChildRuns {
   const activeDeployment = async (companyId: string, workflowId: string): Promise<Deployment> => {
     const head = await findHead(database, companyId, workflowId);
     if (head === null) {
-      throw refused("WORKFLOW_NOT_FOUND", `There is no deployed workflow ${workflowId}.`);
+      throw refused("CHILD_NOT_FOUND", `There is no deployed workflow ${workflowId}.`);
     }
     if (head.status !== "active" || head.deployment_id === null) {
       const message = `The workflow ${workflowId} is ${head.status}, not active.`;
-      throw refused("WORKFLOW_NOT_ACTIVE", message, { currentStatus: head.status });
+      throw refused("CHILD_NOT_ACTIVE", message, { currentStatus: head.status });
     }
     const deployment = (await deployments.getMany([head.deployment_id])).get(head.deployment_id);
     if (deployment?.compiled === undefined || deployment.compiled === null) {
@@ -93,7 +93,7 @@ export function createChildRuns(options: ChildRunsOptions): ChildRuns {
         if (known !== null) return known;
         if (parent.depth >= DEPTH_MAX) {
           const message = `Workflows call each other at most ${DEPTH_MAX} deep.`;
-          throw refused("DEPTH_EXCEEDED", message);
+          throw refused("CHILD_TOO_DEEP", message);
         }
         const deployment = await activeDeployment(parent.companyId, command.workflowId);
         refuseInput(deployment, command.inputValue);
@@ -140,7 +140,7 @@ function refuseInput({ compiled }: Deployment, input: unknown): void {
   const violations: readonly Violation[] = compiled?.inputSchema?.validate(input) ?? [];
   if (violations.length === 0) return;
   const message = "The input does not fit the inputSchema of the workflow.";
-  throw refused("INPUT_INVALID", message, { violations });
+  throw refused("CHILD_INPUT_INVALID", message, { violations });
 }
 
 function refused(code: string, message: string, details?: Record<string, unknown>): StepError {

@@ -27,9 +27,11 @@ export interface RunHistory {
 }
 
 /** Steps that one run may execute, iterations included: more could not be taken up again in time. */
-const STEPS_MAX = 100_000;
+const STEPS_MAX = 50_000;
 /** Documents of pure steps that are kept in memory before they are written. */
 const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
+/** Their number: writing a thousand takes about 20 ms, in which the process does nothing else. */
+const GATHERED_MAX = 1_000;
 
 /** How an execution under one lease ended. */
 export type Ending =
@@ -197,7 +199,7 @@ export class RunJournal {
 
   /** Whether so much has gathered that it should be written now. */
   get isFull(): boolean {
-    return this.#chars > GATHERED_CHARS_MAX;
+    return this.#chars > GATHERED_CHARS_MAX || this.#results.length >= GATHERED_MAX;
   }
 
   /** Writes what has gathered and goes on. */

@@ -6,6 +6,7 @@ import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
+import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import {
   createRpcClient,
   createTokenMinter,
@@ -31,6 +32,7 @@ export interface RunsHarness {
   runs: RpcClient<typeof RunsServiceService>;
   deployments: RpcClient<typeof DeploymentsServiceService>;
   approvals: RpcClient<typeof ApprovalsServiceService>;
+  schedules: RpcClient<typeof SchedulesServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -54,6 +56,8 @@ export interface WorkflowContent {
   revision: number;
   version: number;
   name: string;
+  /** `{type: "api"}` unless given. */
+  trigger: unknown;
   inputSchema: unknown;
   outputSchema: unknown;
   settings: unknown;
@@ -65,7 +69,13 @@ export function testIdentity(companyId: string = newUuid()): Identity {
   return {
     companyId,
     principal: { type: "service", id: "tests" },
-    scopes: ["runs:read", "workflows:execute", "internal:deployments"],
+    scopes: [
+      "runs:read",
+      "workflows:read",
+      "workflows:write",
+      "workflows:execute",
+      "internal:deployments",
+    ],
   };
 }
 
@@ -101,6 +111,7 @@ export async function startRunsHarness(
   const runs = createRpcClient(RunsServiceService, clientOptions);
   const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
+  const schedules = createRpcClient(SchedulesServiceService, clientOptions);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
@@ -113,6 +124,7 @@ export async function startRunsHarness(
     runs,
     deployments,
     approvals,
+    schedules,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -127,7 +139,7 @@ export async function startRunsHarness(
           content: {
             name: more.name ?? "Test workflow",
             version: more.version ?? 1,
-            triggerJson: '{"type":"api"}',
+            triggerJson: JSON.stringify(more.trigger ?? { type: "api" }),
             stepsJson: JSON.stringify(steps),
             inputSchemaJson: json(more.inputSchema),
             outputSchemaJson: json(more.outputSchema),
@@ -161,7 +173,7 @@ export async function startRunsHarness(
           const { runs: found } = await runs.listRuns(request, { identity });
           return found[0]?.id ?? null;
         },
-        { what: `a run of ${workflowId} in status ${status}` },
+        { timeoutMs: 30_000, what: `a run of ${workflowId} in status ${status}` },
       ),
     async startAnother(role, more = {}) {
       const another = await startRunsService({ ...base, role, ...more });
@@ -181,6 +193,7 @@ export async function startRunsHarness(
       runs.close();
       deployments.close();
       approvals.close();
+      schedules.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();

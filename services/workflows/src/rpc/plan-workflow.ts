@@ -1,5 +1,5 @@
 import { parseJsonText, planDefinition } from "@workflow/definition";
-import type { DefinitionPlan, PlanOptions } from "@workflow/definition";
+import type { DefinitionPlan } from "@workflow/definition";
 import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
@@ -29,11 +29,11 @@ export function planWorkflow({
   });
 }
 
-function parseInput(inputJson: string | undefined): PlanOptions["input"] {
+function parseInput(inputJson: string | undefined): unknown {
   if (inputJson === undefined) return {};
   const parsed = parseJsonText(inputJson, "object");
   if (!parsed.ok) throw badRequest([{ path: ["input"], message: parsed.message }]);
-  return Object(parsed.value);
+  return parsed.value;
 }
 
 function toPlanMessage({ problems, steps, ...plan }: DefinitionPlan): WorkflowPlan {

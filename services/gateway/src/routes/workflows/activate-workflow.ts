@@ -1,4 +1,7 @@
+import { isAppError } from "@workflow/errors";
+import { z } from "zod";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import type { RouteContext } from "../../route.ts";
 import { workflowStatusName } from "./workflow-json.ts";
 
 export const activateWorkflow = route({
@@ -10,12 +13,37 @@ export const activateWorkflow = route({
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The workflow is active and can be run." },
-  handler: async ({ workflows, call }, { params }) => {
+  responses: { 200: "The workflow is active and can be run; with its schedule, if it has one." },
+  handler: async (context, { params }) => {
+    const { workflows, call } = context;
     const workflow = await workflows.activateWorkflow({ workflowId: params.id }, call);
     return {
       status: 200,
-      data: { id: workflow.id, status: workflowStatusName(workflow.status) },
+      data: {
+        id: workflow.id,
+        status: workflowStatusName(workflow.status),
+        schedule: hasSchedule(workflow.triggerJson)
+          ? await findSchedule(context, workflow.id)
+          : undefined,
+      },
     };
   },
 });
+
+const scheduleTrigger = z.looseObject({ type: z.literal("schedule") });
+
+function hasSchedule(triggerJson: string): boolean {
+  return scheduleTrigger.safeParse(JSON.parse(triggerJson)).success;
+}
+
+/** Undefined when somebody has taken the schedule away again meanwhile. */
+async function findSchedule({ schedules, callWithScope }: RouteContext, workflowId: string) {
+  try {
+    const schedule = await schedules.getSchedule({ workflowId }, callWithScope("workflows:read"));
+    const { id, triggerScheduleId, nextRunAt } = schedule;
+    return { id, triggerScheduleId, nextRunAt: nextRunAt ?? null };
+  } catch (error) {
+    if (isAppError(error) && error.reason === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { scheduleJson } from "./schedule-json.ts";
+
+export const getSchedule = route({
+  method: "GET",
+  path: "/workflows/{id}/schedule",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a workflow's schedule",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The schedule, and what it has started so far." },
+  handler: async ({ schedules, call }, { params }) => {
+    const schedule = await schedules.getSchedule({ workflowId: params.id }, call);
+    return { status: 200, data: scheduleJson(schedule) };
+  },
+});

@@ -1,0 +1,26 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const triggerSchedule = route({
+  method: "POST",
+  path: "/workflows/{id}/schedule/trigger",
+  scope: "workflows:execute",
+  bucket: "execute",
+  summary: "Start a run now, as the workflow's schedule would",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 202: "The run was started." },
+  handler: async ({ schedules, call }, { params }) => {
+    const { run } = await schedules.triggerSchedule({ workflowId: params.id }, call);
+    if (run === undefined) throw new Error("The runs service answered without a run.");
+    return {
+      status: 202,
+      data: {
+        runId: run.id,
+        status: "pending",
+        workflowId: run.workflowId,
+        triggeredAt: run.createdAt ?? null,
+      },
+    };
+  },
+});

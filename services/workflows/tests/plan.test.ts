@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
+import type { WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
+import type { Identity } from "@workflow/rpc";
+import {
+  createActive,
+  errorOf,
+  newIdentity,
+  startHarness,
+  validWorkflow,
+} from "./support/harness.ts";
+import type { Harness } from "./support/harness.ts";
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
+
+const mapping = (id: string, value: unknown) => ({
+  id,
+  type: "transform",
+  name: id,
+  config: { mapping: value },
+});
+
+interface Draft {
+  steps: unknown[];
+  trigger?: unknown;
+  inputSchema?: unknown;
+}
+
+async function create(identity: Identity, { steps, trigger, inputSchema }: Draft): Promise<string> {
+  const request = validWorkflow({
+    stepsJson: JSON.stringify(steps),
+    ...(trigger === undefined ? {} : { triggerJson: JSON.stringify(trigger) }),
+    ...(inputSchema === undefined ? {} : { inputSchemaJson: JSON.stringify(inputSchema) }),
+  });
+  return (await harness.client.createWorkflow(request, { identity })).id;
+}
+
+async function plan(draft: Draft, input?: unknown): Promise<WorkflowPlan & { id: string }> {
+  const identity = newIdentity();
+  const id = await create(identity, draft);
+  const inputJson = input === undefined ? undefined : JSON.stringify(input);
+  const answer = await harness.client.planWorkflow({ workflowId: id, inputJson }, { identity });
+  return { ...answer, id };
+}
+
+describe("the plan of a workflow", () => {
+  it("tells its steps with what the input decides", async () => {
+    const loop = {
+      id: "l",
+      type: "loop",
+      name: "l",
+      config: { items: "{{input.list}}", steps: [mapping("m", "{{loop.item}}")] },
+    };
+    const steps = [mapping("a", "{{input.n}} {{run.workflowId}} {{run.version}}"), loop];
+    const planned = await plan({ steps }, { n: 1, list: [] });
+    expect(planned).toMatchObject({
+      valid: true,
+      problems: [],
+      secretKeys: [],
+      connectionProviders: [],
+      nextRunAt: [],
+    });
+    expect(
+      planned.steps.map(({ path, resolvedConfigJson }) => [path, JSON.parse(resolvedConfigJson)]),
+    ).toEqual([
+      ["a", { mapping: `1 ${planned.id} 1` }],
+      ["l", { items: [] }],
+      ["l.m", { mapping: "{{loop.item}}" }],
+    ]);
+  });
+
+  it("names its secrets without asking for their values", async () => {
+    const { secretKeys, steps } = await plan({ steps: [mapping("a", "{{secrets.KEY}}")] });
+    expect(secretKeys).toEqual(["KEY"]);
+    expect(steps[0]?.resolvedConfigJson).toBe('{"mapping":"{{secrets.KEY}}"}');
+  });
+
+  it("says what is wrong with the input, as problems and not as an error", async () => {
+    const inputSchema = { type: "object", required: ["n"], properties: { n: { type: "number" } } };
+    const draft = { steps: [], inputSchema };
+    expect(await plan(draft)).toMatchObject({ valid: false, problems: [{ path: ["input", "n"] }] });
+    expect(await plan(draft, { n: "1" })).toMatchObject({
+      valid: false,
+      problems: [{ path: ["input", "n"], message: "must be number" }],
+    });
+    expect(await plan(draft, { n: 1 })).toMatchObject({ valid: true, problems: [] });
+  });
+
+  it("has the next five firings of a schedule", async () => {
+    const trigger = { type: "schedule", interval: { value: 2, unit: "hours" } };
+    const before = Date.now();
+    const { nextRunAt } = await plan({ steps: [], trigger });
+    expect(nextRunAt).toHaveLength(5);
+    const times = nextRunAt.map((at) => at.getTime());
+    expect(times[0]).toBeGreaterThanOrEqual(before + 7_200_000);
+    expect(times.map((at) => at - (times[0] ?? 0))).toEqual(
+      [0, 1, 2, 3, 4].map((index) => index * 7_200_000),
+    );
+  });
+
+  it("is there in every status, and changes nothing", async () => {
+    const identity = newIdentity();
+    const { id } = await createActive(harness.client, identity);
+    const key = { workflowId: id };
+    const ask = () => harness.client.planWorkflow({ ...key, inputJson: undefined }, { identity });
+    const active = await harness.client.getWorkflow(key, { identity });
+    const handedOver = harness.runs.requestsFor(id).length;
+    await expect(ask()).resolves.toMatchObject({ valid: true });
+    expect(await harness.client.getWorkflow(key, { identity })).toEqual(active);
+    expect(harness.runs.requestsFor(id)).toHaveLength(handedOver);
+    await harness.client.pauseWorkflow(key, { identity });
+    await expect(ask()).resolves.toMatchObject({ valid: true });
+    await harness.client.archiveWorkflow(key, { identity });
+    await expect(ask()).resolves.toMatchObject({ valid: true });
+  });
+
+  it("tells of a stored definition that later rules would refuse", async () => {
+    const identity = newIdentity();
+    const id = await create(identity, { steps: [mapping("a", 1)] });
+    await harness.database.query(sql.unsafe`
+      update workflows.workflows
+      set steps = ${JSON.stringify([mapping("a", "{{steps.gone.output}}")])}::json
+      where id = ${id}
+    `);
+    const planned = await harness.client.planWorkflow(
+      { workflowId: id, inputJson: undefined },
+      { identity },
+    );
+    expect(planned).toMatchObject({
+      valid: false,
+      problems: [{ path: ["steps", "0", "config", "mapping"] }],
+      steps: [{ id: "a", resolvedConfigJson: '{"mapping":"{{steps.gone.output}}"}' }],
+    });
+  });
+});
+
+describe("a plan is refused", () => {
+  it("of a workflow that is not there, of another company, or named by a wrong id", async () => {
+    const identity = newIdentity();
+    const id = await create(identity, { steps: [] });
+    for (const [workflowId, caller] of [
+      ["0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a", identity],
+      ["nonsense", identity],
+      [id, newIdentity()],
+    ] as const) {
+      const call = harness.client.planWorkflow(
+        { workflowId, inputJson: "{}" },
+        { identity: caller },
+      );
+      expect((await errorOf(call)).reason).toBe("NOT_FOUND");
+    }
+  });
+
+  it.each([
+    ["[]"],
+    ["5"],
+    ["{"],
+    ['{"a":"\\u0000"}'],
+    [`{"a":${"[".repeat(70)}${"]".repeat(70)}}`],
+  ])("for the input %s", async (inputJson) => {
+    const identity = newIdentity();
+    const workflowId = await create(identity, { steps: [] });
+    const error = await errorOf(
+      harness.client.planWorkflow({ workflowId, inputJson }, { identity }),
+    );
+    expect(error.reason).toBe("BAD_REQUEST");
+    expect(error.violations.map(({ path }) => path)).toEqual([["input"]]);
+  });
+
+  it("without the scope workflows:read", async () => {
+    const workflowId = await create(newIdentity(), { steps: [] });
+    const identity = newIdentity(["workflows:write", "workflows:execute"]);
+    const call = harness.client.planWorkflow({ workflowId, inputJson: undefined }, { identity });
+    expect((await errorOf(call)).reason).toBe("FORBIDDEN");
+  });
+});
