@@ -16,6 +16,12 @@ export interface Sizes {
   /** Of the constant arrival rates. */
   runLatencyMs: number;
   syncLatencyMs: number;
+  /** Of each measurement of runs of many steps. */
+  stepsMs: number;
+  /** Suspended at the same time, and due at the same time. */
+  suspendedRuns: number;
+  /** Stored when lists of runs are read. */
+  storedRuns: number;
 }
 
 export interface Options {
@@ -38,9 +44,12 @@ export const FULL: Sizes = {
   runsPerRound: 10_000,
   runLatencyMs: 20_000,
   syncLatencyMs: 15_000,
+  stepsMs: 5_000,
+  suspendedRuns: 10_000,
+  storedRuns: 1_000_000,
 };
 
-/** Tells only whether the benchmark works: some 20 s in all, start of the system included. */
+/** Tells only whether the benchmark works: under a minute in all, start of the system included. */
 export const QUICK: Sizes = {
   pairs: 1,
   pairRoundMs: 1_000,
@@ -50,11 +59,14 @@ export const QUICK: Sizes = {
   runsPerRound: 500,
   runLatencyMs: 2_000,
   syncLatencyMs: 2_000,
+  stepsMs: 1_000,
+  suspendedRuns: 200,
+  storedRuns: 20_000,
 };
 
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 
-  --only      measure these scenarios instead of all (a to e)
+  --only      measure these scenarios instead of all (a to k)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends`;

@@ -25,9 +25,13 @@ const STEPS = [
   }),
 ];
 
-/** Makes and activates a workflow of three mapping steps; returns its id. */
-export async function createActiveWorkflow(system: System, name: string): Promise<string> {
-  const body = { name, trigger: { type: "api" }, steps: STEPS };
+/** Makes and activates a workflow, of three mapping steps unless others are given; returns its id. */
+export async function createActiveWorkflow(
+  system: System,
+  name: string,
+  steps: readonly unknown[] = STEPS,
+): Promise<string> {
+  const body = { name, trigger: { type: "api" }, steps };
   const { data } = created.parse(await post(system, "/workflows", body));
   await post(system, `/workflows/${data.id}/activate`, {});
   return data.id;
@@ -35,8 +39,13 @@ export async function createActiveWorkflow(system: System, name: string): Promis
 
 /** The request that reads a workflow. */
 export function getWorkflowRequest(system: System, workflowId: string): LoadRequest {
+  return getRequest(system, `/workflows/${workflowId}`);
+}
+
+/** The request that reads something. */
+export function getRequest(system: System, path: string): LoadRequest {
   return {
-    url: `${system.baseUrl}/workflows/${workflowId}`,
+    url: system.baseUrl + path,
     method: "GET",
     headers: { "x-api-key": system.apiKey },
   };
@@ -47,12 +56,13 @@ export function runRequest(
   system: System,
   workflowId: string,
   mode: "async" | "sync",
+  input: unknown = RUN_INPUT,
 ): LoadRequest {
   return {
     url: `${system.baseUrl}/workflows/${workflowId}/run`,
     method: "POST",
     headers: headers(system),
-    body: JSON.stringify({ input: RUN_INPUT, mode }),
+    body: JSON.stringify({ input, mode }),
   };
 }
 
@@ -65,7 +75,14 @@ export async function fetchText(request: LoadRequest): Promise<string> {
   return text;
 }
 
-function transform(id: string, mapping: Record<string, string>) {
+/** A step that calls a URL. */
+export function httpCall(id: string, url: string) {
+  const config = { method: "POST", url, body: { n: "{{input.total}}" } };
+  return { id, type: "action", name: id, action: "http.request", config };
+}
+
+/** A step that makes its mapping of what it is given. */
+export function transform(id: string, mapping: unknown) {
   return { id, type: "transform", name: id, config: { mapping } };
 }
 

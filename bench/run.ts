@@ -11,8 +11,14 @@ import { openRunsLog } from "./runs-log.ts";
 import type { Scenario } from "./scenario.ts";
 import { acceptRuns } from "./scenarios/accept-runs.ts";
 import { completeRuns } from "./scenarios/complete-runs.ts";
+import { effectSteps } from "./scenarios/effect-steps.ts";
 import { getWorkflow } from "./scenarios/get-workflow.ts";
+import { listRuns } from "./scenarios/list-runs.ts";
+import { loopRuns } from "./scenarios/loop-runs.ts";
+import { parallelCalls } from "./scenarios/parallel-calls.ts";
+import { pureSteps } from "./scenarios/pure-steps.ts";
 import { runLatency } from "./scenarios/run-latency.ts";
+import { suspendedRuns } from "./scenarios/suspended-runs.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
 import { startSystem } from "./system.ts";
 
@@ -22,6 +28,12 @@ const SCENARIOS: readonly Scenario[] = [
   completeRuns,
   runLatency,
   syncRuns,
+  pureSteps,
+  effectSteps,
+  loopRuns,
+  parallelCalls,
+  suspendedRuns,
+  listRuns,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -6,6 +6,12 @@ import { z } from "zod";
 const DRAIN_TIMEOUT_MS = 180_000;
 const POLL_MS = 50;
 
+/** Runs that one statement stores. */
+const STORE_MAX = 50_000;
+
+const completions = z.object({ unfinished: z.number(), p50_ms: z.number(), last_ms: z.number() });
+const counted = z.object({ runs: z.number() });
+
 const summary = z.object({
   runs: z.number(),
   completed: z.number(),
@@ -30,6 +36,18 @@ export interface RunsLog {
   drained(): Promise<void>;
   /** Waits as well; throws when a run of the workflow has not completed. */
   summarize(workflowId: string): Promise<RunsSummary>;
+  /** Waits until so many runs of the workflow are suspended. */
+  suspended(workflowId: string, count: number): Promise<void>;
+  /** Waits until no run is under way, and tells how long after a moment those of a workflow ended. */
+  completions(workflowId: string, since: Date): Promise<Completions>;
+  /** Stores copies of the one run of a workflow, until its company has about so many runs. */
+  multiply(workflowId: string, count: number): Promise<void>;
+}
+
+/** Times from a moment to the completion of runs. */
+export interface Completions {
+  p50Ms: number;
+  lastMs: number;
 }
 
 /** Opens the runs for reading. */
@@ -76,6 +94,59 @@ export async function openRunsLog(scope: Scope, databaseUrl: string): Promise<Ru
         p50Ms: p50_ms ?? Number.NaN,
         p99Ms: p99_ms ?? Number.NaN,
       };
+    },
+    async suspended(workflowId, count) {
+      const deadline = Date.now() + DRAIN_TIMEOUT_MS;
+      for (;;) {
+        const { rows } = await client.query(
+          "select count(*)::int as runs from runs.runs where workflow_id = $1 and status = 'suspended'",
+          [workflowId],
+        );
+        const { runs } = counted.parse(rows[0]);
+        if (runs === count) return;
+        if (Date.now() > deadline) throw new Error(`Only ${runs} of ${count} runs are suspended.`);
+        await delay(10 * POLL_MS);
+      }
+    },
+    async completions(workflowId, since) {
+      await drained();
+      const { rows } = await client.query(
+        `select count(*) filter (where status <> 'completed')::int as unfinished,
+           percentile_disc(0.5) within group (order by ms) as p50_ms,
+           max(ms) as last_ms
+         from (
+           select status, extract(epoch from completed_at - $2::timestamptz)::float8 * 1000 as ms
+           from runs.runs where workflow_id = $1
+         ) run`,
+        [workflowId, since],
+      );
+      const { unfinished, p50_ms, last_ms } = completions.parse(rows[0]);
+      if (unfinished > 0) throw new Error(`${unfinished} runs have not completed.`);
+      return { p50Ms: p50_ms, lastMs: last_ms };
+    },
+    async multiply(workflowId, count) {
+      for (let stored = 0; stored < count; stored += STORE_MAX) {
+        // Ids are hexadecimal digits here, which are Base32 digits too; their order is that of time.
+        await client.query(
+          `insert into runs.runs (
+             id, company_id, workflow_id, deployment_id, workflow_version, status, trigger_type,
+             input, output, created_at, started_at, completed_at
+           )
+           select 'run_01' || lpad(to_hex(n), 24, '0'), company_id,
+             case when n % 10 = 0 then workflow_id
+               else '00000000-0000-7000-8000-000000000000'::uuid end,
+             deployment_id, 1,
+             case when n % 1000 = 0 then 'timeout' when n % 50 = 0 then 'failed'
+               else 'completed' end,
+             'api', input, output, at, at, at + interval '5 milliseconds'
+           from runs.runs, generate_series($2::int, $3::int) as n,
+             lateral (select created_at - ($4::int - n) * interval '1 second' as at) as moment
+           where workflow_id = $1
+             and id = (select max(id) from runs.runs where workflow_id = $1)`,
+          [workflowId, stored + 1, Math.min(stored + STORE_MAX, count), count],
+        );
+      }
+      await client.query("vacuum analyze runs.runs");
     },
   };
 }

@@ -18,7 +18,7 @@ export interface Surroundings {
 export interface Figure {
   name: string;
   value: number;
-  unit: "/s" | "ms" | "× floor";
+  unit: "/s" | "ms" | "MB" | "× floor";
   /** What was aimed at; a figure without a target is shown for context. */
   target?: { atLeast: number } | { atMost: number };
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ROUTES } from "@workflow/service-gateway/routes";
 import type { Route } from "@workflow/service-gateway/routes";
+import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
 import type { Answer } from "../support/api-client.ts";
 import {
   bodyOf,
@@ -25,26 +27,52 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** An active workflow of a company, and a run of it that sleeps. */
+/** An active workflow of a company, and a run of it that sleeps and waits for an approval. */
 async function makeObjects(key: string): Promise<Record<Resource, string>> {
   const asOwner = { key };
-  const workflow = await createActive(system, { steps: [delay("sleep", 600_000)] }, asOwner);
+  const trigger = { type: "schedule", cron: "0 0 1 1 *" };
+  const steps = [SLEEP_AND_ASK];
+  const workflow = await createActive(system, { trigger, steps }, asOwner);
   const run = runIdOf(await postRun(system, workflow, {}, asOwner));
+  const approval = await waitFor(async () => {
+    const { data } = await system.call("GET", `/runs/${run}/approvals`, asOwner);
+    return approvals.parse(data)[0]?.id ?? null;
+  });
   // Keys are names: only one that differs between the companies can be another company's.
   const secret = `SECRET_${workflow.slice(-12).toUpperCase()}`;
   const body = { key: secret, value: "hush" };
   await system.call("POST", `/workflows/${workflow}/secrets`, { ...asOwner, body });
-  return { workflow, run, secret };
+  return { workflow, run, approval, secret };
 }
+
+const approvals = z.array(z.looseObject({ id: z.string() }));
+
+const SLEEP_AND_ASK = {
+  id: "both",
+  type: "parallel",
+  name: "both",
+  config: {
+    branches: [
+      { id: "left", steps: [delay("sleep", 600_000)] },
+      {
+        id: "right",
+        steps: [{ id: "ask", type: "approval", name: "ask", config: { message: "Go on?" } }],
+      },
+    ],
+  },
+};
 
 /** Everything that can be read of the objects. */
 async function readObjects({ workflow, run }: Record<Resource, string>, key: string) {
   const paths = [
     `/workflows/${workflow}`,
     `/workflows/${workflow}/runs`,
+    `/workflows/${workflow}/schedule`,
     `/workflows/${workflow}/secrets`,
     `/runs/${run}`,
     `/runs/${run}/logs`,
+    `/runs/${run}/approvals`,
+    "/approvals?limit=100",
     "/workflows?limit=100",
     "/runs?limit=100",
   ];
@@ -111,6 +139,14 @@ describe.each(cases)("$name", ({ route, position }) => {
     }
     expect(await readObjects(theirs, globex.key)).toEqual(before);
 
+    if (route.contentType === "text/event-stream") {
+      const path = fillPath(route, () => theirs.run);
+      const headers = { "x-api-key": globex.key };
+      const response = await fetch(`${system.origin}/api/v1${path}`, { headers });
+      expect(response.status).toBe(200);
+      await response.body?.cancel();
+      return;
+    }
     // The owner's object is found, whatever its status makes of the request.
     const owner = await send(route, position, theirs[position.resource], theirs, globex.key);
     expect([200, 202, 400]).toContain(owner.status);
@@ -121,12 +157,17 @@ describe.each(cases)("$name", ({ route, position }) => {
 describe("the routes without an id", () => {
   it("are known to be so", () => {
     const without = ROUTES.filter((route) => idPositionsOf(route).length === 0);
-    expect(without.map(nameOf)).toEqual(["GET /workflows", "POST /workflows"]);
+    expect(without.map(nameOf)).toEqual([
+      "GET /workflows",
+      "POST /workflows",
+      "POST /runs/bulk",
+      "GET /approvals",
+    ]);
   });
 });
 
 async function waitForSleep(runId: string, key: string): Promise<void> {
-  await waitForRun(system, runId, ["suspended"], { key });
+  await waitForRun(system, runId, ["waiting_approval"], { key });
 }
 
 function headersOf(answer: Answer | undefined): [string, string][] {

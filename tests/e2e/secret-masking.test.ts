@@ -4,7 +4,7 @@ import type { Database } from "@workflow/db";
 import { createTestDatabase, startHttpDouble } from "@workflow/testkit";
 import type { TestDatabase } from "@workflow/testkit";
 import { z } from "zod";
-import { activateWorkflow, createWorkflow, startRun, waitForRun } from "../support/scenarios.ts";
+import { createWorkflow, startRun, waitForRun } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -94,7 +94,7 @@ async function runWith(steps: unknown[]) {
   const secret = { key: "TOKEN", value: SECRET };
   const created = await system.call("POST", `/workflows/${id}/secrets`, { body: secret });
   expect(created.status).toBe(200);
-  await activateWorkflow(system, id);
+  expect((await system.call("POST", `/workflows/${id}/activate`)).status).toBe(200);
   const run = await waitForRun(system, await startRun(system, id, {}));
   return { run, workflowId: id };
 }
@@ -194,7 +194,7 @@ describe("the secrets of a run", () => {
       ],
     });
     const path = `/workflows/${id}/secrets`;
-    await activateWorkflow(system, id);
+    await system.call("POST", `/workflows/${id}/activate`);
     const outputs: unknown[] = [];
     const runOnce = async () => waitForRun(system, await startRun(system, id, {}));
     const missing = await runOnce();

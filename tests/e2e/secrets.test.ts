@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createTestDatabase, waitFor } from "@workflow/testkit";
-import type { TestDatabase } from "@workflow/testkit";
+import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
+import type { HttpDouble, TestDatabase } from "@workflow/testkit";
 import { z } from "zod";
 import type { Answer } from "../support/api-client.ts";
-import { createInStatus, createWorkflow } from "../support/scenarios.ts";
+import { createActive, createInStatus, createWorkflow, runToEnd } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -24,14 +24,21 @@ const secretSchema = z.strictObject({
 let testDatabase: TestDatabase;
 let database: Database;
 let system: WholeSystem;
+/** Answers with what it was sent. */
+let receiver: HttpDouble;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   const databaseUrl = testDatabase.connectionUri;
   database = await openDatabase({ connectionUri: databaseUrl, applicationName: "test" });
   system = await startWholeSystem({ databaseUrl });
+  receiver = await startHttpDouble((request) => ({
+    headers: { "content-type": "text/plain" },
+    body: `You said ${String(request.headers["x-token"])}`,
+  }));
 });
 afterAll(async () => {
   await system.stop();
+  await receiver.close();
   await database.end();
   await testDatabase.close();
 });
@@ -187,17 +194,20 @@ describe("PUT /workflows/{workflowId}/secrets/{key}", () => {
     expect(await list(workflowId)).toEqual([secret]);
   });
 
-  it.each([{}, { value: "" }, { value: 5 }, { value: null }, { value: "v".repeat(8_193) }])(
-    "refuses %p with VALIDATION_ERROR",
-    async (body) => {
-      const workflowId = await newWorkflow();
-      await post(workflowId, { key: "A", value: "value" });
-      expect(await put(workflowId, "A", body)).toMatchObject({
-        status: 400,
-        error: { code: "VALIDATION_ERROR", details: [{ path: ["value"] }] },
-      });
-    },
-  );
+  it.each([
+    ["no value", {}],
+    ["an empty one", { value: "" }],
+    ["a number", { value: 5 }],
+    ["null", { value: null }],
+    ["8,193 characters", { value: "v".repeat(8_193) }],
+  ])("refuses %s with VALIDATION_ERROR", async (_what, body) => {
+    const workflowId = await newWorkflow();
+    await post(workflowId, { key: "A", value: "value" });
+    expect(await put(workflowId, "A", body)).toMatchObject({
+      status: 400,
+      error: { code: "VALIDATION_ERROR", details: [{ path: ["value"] }] },
+    });
+  });
 });
 
 describe("DELETE /workflows/{workflowId}/secrets/{key}", () => {
@@ -283,6 +293,81 @@ describe("scopes", () => {
     expect(await system.call("GET", path, { key: reader })).toMatchObject({ status: 200 });
     expect(await system.call("DELETE", `${path}/A`, { key: writer })).toMatchObject({
       status: 200,
+    });
+  });
+});
+
+describe("a run", () => {
+  const VALUE = "correct horse/battery+staple";
+
+  /** An active workflow whose step sends the secret TOKEN, which may not exist yet. */
+  const senderOf = (path: string) =>
+    createActive(system, {
+      steps: [
+        {
+          id: "send",
+          type: "action",
+          name: "Send",
+          action: "http.request",
+          config: {
+            method: "GET",
+            url: `${receiver.url}/${path}`,
+            headers: { "x-token": "{{secrets.TOKEN}}" },
+          },
+        },
+      ],
+    });
+
+  const received = (path: string) =>
+    receiver.requests
+      .filter((request) => request.path === `/${path}`)
+      .map((request) => request.headers["x-token"]);
+
+  it("uses the value of its moment, notes the use and shows the value nowhere", async () => {
+    const workflowId = await senderOf("used");
+    await post(workflowId, { key: "TOKEN", value: VALUE });
+    await post(workflowId, { key: "IDLE", value: "idle" });
+    const run = await runToEnd(system, workflowId);
+    expect(run).toMatchObject({ status: "completed" });
+    expect(received("used")).toEqual([VALUE]);
+    for (const path of [`/runs/${run.id}`, `/runs/${run.id}/logs`]) {
+      const { text } = await system.call("GET", path);
+      expect(text).toContain("••••");
+      expect(text).not.toContain("horse");
+    }
+    const uses = await waitFor(async () => {
+      const secrets = await list(workflowId);
+      const used = secrets.find(({ key }) => key === "TOKEN");
+      return used !== undefined && used.lastUsedAt !== null ? secrets : null;
+    });
+    expect(uses).toMatchObject([{ key: "IDLE", lastUsedAt: null }, { key: "TOKEN" }]);
+
+    await put(workflowId, "TOKEN", { value: "another" });
+    expect(await runToEnd(system, workflowId)).toMatchObject({ status: "completed" });
+    expect(received("used")).toEqual([VALUE, "another"]);
+  });
+
+  it("fails at once with MISSING_SECRET when there is none, until it is stored again", async () => {
+    const workflowId = await senderOf("missing");
+    await post(workflowId, { key: "TOKEN", value: VALUE });
+    await remove(workflowId, "TOKEN");
+    expect(await runToEnd(system, workflowId)).toMatchObject({
+      status: "failed",
+      error: { code: "MISSING_SECRET" },
+      stepResults: [{ stepId: "send", status: "error", attempt: 1 }],
+    });
+    expect(received("missing")).toEqual([]);
+    await post(workflowId, { key: "TOKEN", value: VALUE });
+    expect(await runToEnd(system, workflowId)).toMatchObject({ status: "completed" });
+  });
+
+  it("sees only the secrets of its own workflow", async () => {
+    const workflowId = await senderOf("foreign");
+    const other = await newWorkflow();
+    await post(other, { key: "TOKEN", value: VALUE });
+    expect(await runToEnd(system, workflowId)).toMatchObject({
+      status: "failed",
+      error: { code: "MISSING_SECRET" },
     });
   });
 });

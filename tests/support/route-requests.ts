@@ -3,7 +3,7 @@ import { z } from "zod";
 import { workflowBody } from "./scenarios.ts";
 
 /** What an id in a path or a query names. */
-export type Resource = "workflow" | "run" | "secret";
+export type Resource = "workflow" | "run" | "approval" | "secret";
 
 /** A place of a route where a caller names an object. */
 export interface IdPosition {
@@ -16,6 +16,7 @@ export interface IdPosition {
 const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   workflows: "workflow",
   runs: "run",
+  approvals: "approval",
   secrets: "secret",
 };
 
@@ -24,6 +25,10 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   workflowId: "workflow",
   // Kept with the run; there are no connections yet.
   connectionId: null,
+  // A step of the run that the path names.
+  fromStepId: null,
+  // Each is answered for itself, in the list of results.
+  runIds: null,
 };
 
 /** Bodies that a route accepts and that would be noticed if they had an effect. */
@@ -31,6 +36,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /workflows": workflowBody(),
   "PUT /workflows/{id}": { name: "Taken over" },
   "POST /workflows/{id}/run": { input: {} },
+  "POST /runs/{id}/restart": { fromStepId: "sleep" },
+  "POST /runs/bulk": { action: "cancel", runIds: ["run_01jzsa0pjtf9d8m9d8m9d8m9d8"] },
+  "POST /runs/{id}/approvals/{approvalId}": { decision: "approved" },
+  "PUT /workflows/{id}/schedule": { enabled: false },
   "POST /workflows/{workflowId}/secrets": { key: "TAKEN_OVER", value: "taken over" },
   "PUT /workflows/{workflowId}/secrets/{key}": { value: "taken over" },
 };
@@ -39,6 +48,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   workflow: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
   run: "run_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  approval: "apr_01jzsa0pjtf9d8m9d8m9d8m9d8",
   secret: "NOT_THERE",
 };
 export const MALFORMED_ID = "no-id-at-all";

@@ -153,8 +153,8 @@ export const ACTION_EXAMPLES: Readonly<Record<string, object>> = {
   "json.parse": { text: "{{input.payload}}" },
   "json.stringify": { value: "{{input}}", indent: 2 },
   "text.template": {
-    template: "Dear {{name}}, your order {{input.orderId}} has {{items.length}} items.",
-    values: { name: "{{input.customer.name}}", items: { length: "{{input.count}}" } },
+    template: "Dear {{name}}, your order {{input.orderId}} has {{count}} items.",
+    values: { name: "{{input.customer.name}}", count: "{{input.count}}" },
   },
   "datetime.format": {
     value: "{{run.startedAt}}",

@@ -90,9 +90,12 @@ export async function renderStepsPage(): Promise<string> {
       fence(ACTION_EXAMPLES[id], `an example of the action ${id}`),
     ].join("\n\n"),
   );
+  const step = describeStep();
   const page = [
     INTRODUCTION,
-    table("Field", describeStep()),
+    table("Field", step),
+    "A retry policy has these; a longer `Retry-After` of the receiver counts instead of a wait:",
+    table("Field", schemaShape.parse(step).properties?.["retry"]),
     LANGUAGES,
     ...types,
     "# Actions",

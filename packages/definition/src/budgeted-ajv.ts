@@ -63,7 +63,7 @@ class WorkMeter {
   }
 
   /** ajv's `code.regExp`: RE2, so that `^(a+)+$` can't block. */
-  compileRegExp(source: string): { test: (text: string) => boolean } {
+  compileRegExp(source: string): { test: (text: string) => boolean; toString: () => string } {
     const compiled = compilePattern(source);
     if (!compiled.ok) {
       throw new Error(`The pattern ${JSON.stringify(source)} is not valid: ${compiled.message}`);
@@ -80,6 +80,8 @@ class WorkMeter {
         if (matches === null) throw new TooExpensiveError();
         return matches;
       },
+      // ajv keeps patterns apart by their text.
+      toString: () => source,
     };
   }
 

@@ -21,7 +21,10 @@ export interface CompiledDefinition {
 export interface CompiledStepBase {
   id: string;
   name: string;
-  /** Ids from the top down with the labels of the blocks between: cond1, else, child (D26). */
+  /**
+   * Ids from the top down with the labels of the blocks between: cond1, else, child (D26). The body of
+   * a loop or of forEach has no label.
+   */
   path: readonly string[];
   when: CompiledCondition | undefined;
   /** Undefined: only the run's own timeout counts. */

@@ -6,14 +6,29 @@ const MAX_DELAY_MS_DEFAULT = 60_000;
 /** RetryPolicy of D15. `maxAttempts` counts the first attempt too, so 1 means no retry. */
 export const retryPolicySchema = z
   .looseObject({
-    maxAttempts: z.int().min(1).max(10),
-    backoff: z.enum(["fixed", "exponential"]).default("exponential"),
-    /** Wait before the second attempt, in milliseconds. */
-    delayMs: z.int().min(0).max(DELAY_MS_MAX).default(1_000),
-    /** Cap of every wait, in milliseconds; a minute, or delayMs where that is longer. */
-    maxDelayMs: z.int().min(0).max(DELAY_MS_MAX).optional(),
-    /** Whether a wait is shortened at random by up to a half, so that callers don't come in step. */
-    jitter: z.boolean().default(true),
+    maxAttempts: z
+      .int()
+      .min(1)
+      .max(10)
+      .meta({ description: "Attempts in all, the first one included" }),
+    backoff: z
+      .enum(["fixed", "exponential"])
+      .default("exponential")
+      .meta({ description: "Whether each wait is as long as the first or twice the one before" }),
+    delayMs: z
+      .int()
+      .min(0)
+      .max(DELAY_MS_MAX)
+      .default(1_000)
+      .meta({ description: "Wait before the second attempt, in milliseconds" }),
+    maxDelayMs: z.int().min(0).max(DELAY_MS_MAX).optional().meta({
+      description:
+        "Longest wait, in milliseconds; a minute, or delayMs where that is longer, when it is not given",
+    }),
+    jitter: z.boolean().default(true).meta({
+      description:
+        "Whether a wait is shortened at random by up to a half, so that callers don't come in step",
+    }),
   })
   .refine((policy) => policy.maxDelayMs === undefined || policy.maxDelayMs >= policy.delayMs, {
     path: ["maxDelayMs"],

@@ -196,6 +196,18 @@ describe("a bad schema is refused", () => {
 });
 
 describe("no schema and no value can take long", () => {
+  it("patterns of one schema are kept apart", () => {
+    const schema = {
+      properties: { a: { pattern: "^a+$" }, b: { pattern: "^b+$" } },
+      patternProperties: { "^x": { pattern: "^x+$" }, "^y": { type: "number" } },
+    };
+    expect(check(schema, { a: "aa", b: "bb", xa: "xx", y: 1 })).toEqual([]);
+    const wrong = check(schema, { a: "bb", b: "aa", xa: "aa", ya: "aa" });
+    expect(wrong.map((problem) => problem.split(":")[0])).toEqual(
+      expect.arrayContaining(["a", "b", "xa", "ya"]),
+    );
+  });
+
   it("patterns are linear", () => {
     expect(check({ pattern: "^(a+)+$" }, "a".repeat(50_000) + "!")).toHaveLength(1);
     expect(check({ pattern: "(a|b)*a(a|b){900}[cd]" }, "ab".repeat(50_000))).toEqual(TOO_EXPENSIVE);

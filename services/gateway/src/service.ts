@@ -122,9 +122,15 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends
   scope.defer(() => workflows.close());
   const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
   scope.defer(() => runs.close());
-  const approvals = createRpcClient(ApprovalsServiceService, { ...common, address: runsGrpcAddress });
+  const approvals = createRpcClient(ApprovalsServiceService, {
+    ...common,
+    address: runsGrpcAddress,
+  });
   scope.defer(() => approvals.close());
-  const schedules = createRpcClient(SchedulesServiceService, { ...common, address: runsGrpcAddress });
+  const schedules = createRpcClient(SchedulesServiceService, {
+    ...common,
+    address: runsGrpcAddress,
+  });
   scope.defer(() => schedules.close());
   const secrets = createRpcClient(SecretsServiceService, {
     ...common,

@@ -103,8 +103,8 @@ describe("a message", () => {
     const [taken] = double.messages;
     expect(taken?.headers.get("subject")).toBe(subject);
     expect(taken?.headers.get("to")).toContain("Müller, Jörg");
-    expect(taken?.to).toEqual(["joerg@xn--bcher-kva.example"]);
-    expect(taken?.body).toContain("Gr=C3=BC=C3=9Fe: =E4=B8=96=E7=95=8C");
+    expect(taken?.raw).toContain("<joerg@xn--bcher-kva.example>");
+    expect(Buffer.from(taken?.body ?? "", "base64").toString()).toBe("Grüße: 世界");
     expect(accepted).toEqual(["joerg@bücher.example"]);
   });
 
@@ -142,7 +142,11 @@ describe("a request", () => {
     ["a NUL in the subject", { subject: "Hi\0" }, "subject"],
     ["a subject over 998 characters", { subject: "x".repeat(999) }, "subject"],
     ["a line break in a name", { to: ["Bob\r\nBcc: eve@evil.example <bob@example.com>"] }, "to.0"],
-    ["a line break in an address", { to: ["bob@example.com\r\nRCPT TO:<eve@evil.example>"] }, "to.0"],
+    [
+      "a line break in an address",
+      { to: ["bob@example.com\r\nRCPT TO:<eve@evil.example>"] },
+      "to.0",
+    ],
     ["two addresses in one text", { to: ["bob@example.com, eve@evil.example"] }, "to.0"],
     ["a second address in the name", { to: ["eve@evil.example <a> <bob@example.com>"] }, "to.0"],
     ["a group", { to: ["all: bob@example.com;"] }, "to.0"],
@@ -265,9 +269,9 @@ describe("the mail server", () => {
     const { double } = await start();
     const smtpUrl = `${double.url}?requireTLS=true`;
     const client = await harness.start({ smtpUrl, emailFrom: FROM });
-    await expect(
-      client.sendEmail(message(), { identity: executionPlane() }),
-    ).rejects.toMatchObject({ reason: "UPSTREAM_ERROR" });
+    await expect(client.sendEmail(message(), { identity: executionPlane() })).rejects.toMatchObject(
+      { reason: "UPSTREAM_ERROR" },
+    );
     expect(double.messages).toHaveLength(0);
   });
 
@@ -276,7 +280,10 @@ describe("the mail server", () => {
       refuseRecipient: (address) =>
         address.startsWith("gone") ? { code: 550, text: "5.1.1 No such user" } : undefined,
     });
-    const request = message({ to: ["gone@example.com", "bob@example.com"], cc: ["gone2@a.example"] });
+    const request = message({
+      to: ["gone@example.com", "bob@example.com"],
+      cc: ["gone2@a.example"],
+    });
     const first = await send(request);
     expect(first).toMatchObject({
       accepted: ["bob@example.com"],
@@ -380,18 +387,17 @@ describe("an idempotency key", () => {
     expect(one.messageId).not.toBe(two.messageId);
   });
 
-  it("is free again when the caller gave up before anything was sent", async () => {
-    let hold: Promise<void> | undefined = new Promise(() => {});
+  it("is free again at once when the caller gave up in the middle", async () => {
+    let asked = 0;
     const { double, client, identity, send } = await start({
-      beforeReply: () => hold ?? Promise.resolve(),
+      beforeReply: () => ((asked += 1) === 1 ? new Promise(() => {}) : Promise.resolve()),
     });
     const request = message();
     const aborter = new AbortController();
     const call = client.sendEmail(request, { identity, signal: aborter.signal });
-    await waitFor(() => Promise.resolve(double.connections().open === 1 ? true : null));
+    await waitFor(() => asked === 1);
     aborter.abort();
     await expect(call).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    hold = undefined;
     await send(request);
     expect(double.messages).toHaveLength(1);
   });

@@ -38,7 +38,6 @@ const told = z.object({
 });
 /** What the database tells of a run. */
 type Told = z.infer<typeof told>;
-const toldRow = told.extend({ id: z.string() });
 
 /** Runs of all kinds on a system that suffers, held to what they do on one that does not. */
 export interface MixedLoad {
@@ -73,7 +72,7 @@ export async function prepareMixedLoad(
       Array.from({ length: INPUTS }, (_, n) => startOne(system, workflow, n, `twin ${n}`)),
     );
     for (const twin of await Promise.all(twins)) {
-      twin.workflow.twins.set(twin.n, await readEnd(database, twin.runId));
+      twin.workflow.twins.set(twin.n, await readEnd(database, twin));
     }
     for (const { kind, twins: undisturbed } of workflows) {
       const statuses = [...undisturbed.values()].map(({ status }) => `${kind.name} ${status}`);
@@ -152,8 +151,9 @@ async function expectTwins(
   workflows: readonly Deployed[],
 ): Promise<void> {
   const deadline = Date.now() + RECOVERY_MS;
-  for (const { runId, workflow, n } of started) {
-    const end = await readEnd(database, runId, deadline - Date.now());
+  for (const run of started) {
+    const { workflow, n } = run;
+    const end = await readEnd(database, run, deadline - Date.now());
     expect({ kind: workflow.kind.name, n, ...end }).toEqual({
       kind: workflow.kind.name,
       n,
@@ -183,23 +183,28 @@ async function expectTwins(
 /** Reads a run when it has ended. */
 async function readEnd(
   database: Database,
-  runId: string,
+  { runId, workflow, n }: Started,
   timeoutMs = RECOVERY_MS,
 ): Promise<Told> {
-  const { id, ...rest } = await waitFor(
+  return waitFor(
     async () => {
-      const row = await readRun(database, runId);
-      return ["completed", "failed", "timeout", "cancelled"].includes(row.status) ? row : null;
+      const run = await readRun(database, runId);
+      if (ENDED.has(run.status)) return run;
+      throw new Error(JSON.stringify(run));
     },
-    { timeoutMs: Math.max(0, timeoutMs), intervalMs: 100, what: `run ${runId} to end` },
+    {
+      timeoutMs: Math.max(0, timeoutMs),
+      intervalMs: 100,
+      what: `run ${runId} (${workflow.kind.name}, n = ${n}) to end`,
+    },
   );
-  expect(id).toBe(runId);
-  return rest;
 }
 
-function readRun(database: Database, runId: string): Promise<z.infer<typeof toldRow>> {
-  return database.one(sql.type(toldRow)`
-    select run.id, run.status, run.output,
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "timeout", "cancelled"]);
+
+function readRun(database: Database, runId: string): Promise<Told> {
+  return database.one(sql.type(told)`
+    select run.status, run.output,
       array(
         select path || ' ' || status from runs.step_results where run_id = run.id order by path
       ) as steps,

@@ -13,7 +13,7 @@ export const actionStep: StepType = {
   type: "action",
   title: "Action",
   description:
-    "Calls the action that the step names in `action`, an id of the form <block>.<name>. The config has the action's inputs, each of which may be a template; the output is what the action returns.",
+    "Calls the action that the step names in action, an id such as http.request. The config has the action's inputs, each of which may be a template; the output is what the action returns.",
   configSchema,
   inheritsRetry: true,
 

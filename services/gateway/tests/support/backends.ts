@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
+import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { WatchRunRequest } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
@@ -30,6 +31,7 @@ export interface BackendDoubles {
   workflows: Handlers<WorkflowsServiceService>;
   runs: Handlers<RunsServiceService>;
   approvals: Handlers<ApprovalsServiceService>;
+  schedules: Handlers<SchedulesServiceService>;
   secrets: Handlers<SecretsServiceService>;
   calls: RecordedCall[];
   workflowsAddress: string;
@@ -77,6 +79,11 @@ export async function startBackendDoubles(
     replaceSecret: notFound("Secret"),
     deleteSecret: notFound("Secret"),
     resolveSecrets: notFound("Secret"),
+  };
+  const schedules: Handlers<SchedulesServiceService> = {
+    getSchedule: notFound("Schedule"),
+    updateSchedule: notFound("Schedule"),
+    triggerSchedule: notFound("Schedule"),
   };
   const approvals: Handlers<ApprovalsServiceService> = {
     listRunApprovals: notFound("Run"),
@@ -136,6 +143,15 @@ export async function startBackendDoubles(
     listApprovals: double("listApprovals", "runs:read", () => approvals.listApprovals),
     decideApproval: double("decideApproval", "workflows:execute", () => approvals.decideApproval),
   });
+  runsServer.add(SchedulesServiceService, {
+    getSchedule: double("getSchedule", readScope, () => schedules.getSchedule),
+    updateSchedule: double("updateSchedule", writeScope, () => schedules.updateSchedule),
+    triggerSchedule: double(
+      "triggerSchedule",
+      "workflows:execute",
+      () => schedules.triggerSchedule,
+    ),
+  });
   const integrationsServer = createRpcServer({ logger, verifier });
   integrationsServer.add(SecretsServiceService, {
     listSecrets: double("listSecrets", "secrets:read", () => secrets.listSecrets),
@@ -157,6 +173,7 @@ export async function startBackendDoubles(
     workflows,
     runs,
     approvals,
+    schedules,
     secrets,
     calls,
     workflowsAddress: workflowsBound.address,

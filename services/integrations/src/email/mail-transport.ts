@@ -1,3 +1,4 @@
+import { isNativeError } from "node:util/types";
 import { AppError } from "@workflow/errors";
 import { createTransport } from "nodemailer";
 import type { NodemailerError } from "nodemailer";
@@ -199,5 +200,5 @@ function busy(): AppError {
 }
 
 function isMailError(error: unknown): error is NodemailerError {
-  return error instanceof Error;
+  return isNativeError(error);
 }

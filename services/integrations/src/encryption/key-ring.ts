@@ -46,7 +46,7 @@ export async function createKeyRing(load: LoadKeks): Promise<KeyRing> {
 }
 
 /** The name of a key, from which nothing of the key can be learnt. */
-export function kekIdOf(key: Buffer): string {
+function kekIdOf(key: Buffer): string {
   return createHash("sha256").update(key).digest("hex").slice(0, ID_DIGITS);
 }
 

@@ -108,7 +108,10 @@ function replyError({ code, text: reply }: SmtpRefusal): Error {
 
 function parse(raw: string): Pick<TakenMessage, "headers" | "body"> {
   const split = raw.indexOf("\r\n\r\n");
-  const lines = raw.slice(0, split).replaceAll(/\r\n(?=[ \t])/g, "").split("\r\n");
+  const lines = raw
+    .slice(0, split)
+    .replaceAll(/\r\n(?=[ \t])/g, "")
+    .split("\r\n");
   const headers = new Map(
     lines.map((line) => {
       const colon = line.indexOf(":");

@@ -43,9 +43,7 @@ const resolvedMessage = z.object({
 export function readEmailMessage(resolved: unknown): EmailMessage {
   const parsed = resolvedMessage.safeParse(resolved);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      ({ path, message }) => `${path.join(".")} ${message}`,
-    );
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
     throw new StepError("INVALID_INPUT", `The message is not valid: ${problems.join("; ")}.`, {
       retryable: false,
     });

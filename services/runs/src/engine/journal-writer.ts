@@ -11,7 +11,7 @@ import {
   upsertOpenSteps,
   writeCheckpoints,
 } from "../store/write-journal.ts";
-import { wasCommitted } from "../store/transaction-outcome.ts";
+import { listWrittenBy } from "../store/transaction-outcome.ts";
 import type { RuntimeWorker, Settlement } from "../task-runtime/port.ts";
 import type { EndHook } from "./end-hooks.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -46,7 +46,7 @@ interface Waiting {
 interface Attempt {
   transactionId: string;
   /** The runs that it writes. */
-  owned: Set<string>;
+  runIds: readonly string[];
 }
 
 const BATCH_MAX = 250;
@@ -115,14 +115,18 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
    * a commit may be lost though the commit was not; then it must not be written once more.
    */
   const commitWithPatience = async (entries: readonly JournalEntry[]): Promise<Set<string>> => {
+    const written = new Set<string>();
     const attempts: Attempt[] = [];
     for (let backoffMs = BACKOFF_MIN_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
       try {
         const last = attempts.at(-1);
-        const written =
-          last !== undefined && (await wasCommitted(database, last.transactionId))
-            ? last.owned
-            : await commit(entries, (attempt) => attempts.push(attempt));
+        if (last !== undefined) {
+          const before = await listWrittenBy(database, last.transactionId, last.runIds);
+          for (const runId of before) written.add(runId);
+        }
+        const rest = entries.filter(({ lease }) => !written.has(lease.runId));
+        const now = await commit(rest, (attempt) => attempts.push(attempt));
+        for (const runId of now) written.add(runId);
         worker.settled(settlementsOf(entries.filter(({ lease }) => written.has(lease.runId))));
         return written;
       } catch (error) {
@@ -138,8 +142,9 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   const commit = (
     entries: readonly JournalEntry[],
     onWritten: (attempt: Attempt) => void,
-  ): Promise<Set<string>> =>
-    database.transaction(async (transaction) => {
+  ): Promise<Set<string>> => {
+    if (entries.length === 0) return Promise.resolve(new Set());
+    return database.transaction(async (transaction) => {
       const settlements = settlementsOf(entries);
       const settled =
         forgottenOf(entries).length === 0 && worker.settleCte !== undefined
@@ -157,10 +162,11 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
           entries.filter(({ lease }) => owned.has(lease.runId)),
           options.endHooks,
         );
-        onWritten({ owned, transactionId: first.transaction_id });
+        onWritten({ runIds: [...owned], transactionId: first.transaction_id });
       }
       return owned;
     });
+  };
 
   /** The old results go by a statement of their own, before new ones take their paths. */
   const settleAndForget = async (

@@ -6,7 +6,7 @@ import type { ScheduleRow } from "../store/schedules.ts";
  * A firing that comes later than this was missed: nothing was there to fire it. Less than the shortest
  * period, a minute, so that a schedule of every minute can tell the two as well.
  */
-export const LATE_MS_MAX = 10_000;
+const LATE_MS_MAX = 10_000;
 
 /** What a schedule says of its times. */
 export type ScheduleTimes = Pick<

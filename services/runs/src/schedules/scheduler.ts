@@ -1,6 +1,6 @@
 import { loop } from "@workflow/service";
 import { fireDueSchedules } from "./fire-due-schedules.ts";
-import type { FiringDependencies } from "./fire-due-schedules.ts";
+import type { FiringDependencies, Look } from "./fire-due-schedules.ts";
 
 /** What a scheduler needs. */
 export interface SchedulerOptions extends FiringDependencies {
@@ -34,8 +34,9 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
     logger,
     async run() {
       clearTimeout(timer);
-      const { full, nextAt } = await fireDueSchedules(options, now(), LOOK_MS);
-      if (full) return "again";
+      const look = await lookSafely(options);
+      if (look?.full === true) return "again";
+      const nextAt = look?.nextAt ?? null;
       if (nextAt !== null && !stopping.signal.aborted) {
         const waitMs = nextAt.getTime() - now().getTime();
         timer = setTimeout(() => looking.wake(), waitMs > 0 ? waitMs : BUSY_MS);
@@ -51,4 +52,17 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Null when it failed; the next look comes after the usual pause. The loop's own pause after failures
+ * grows, and would outlast an outage by more than a firing may be late.
+ */
+async function lookSafely(options: SchedulerOptions): Promise<Look | null> {
+  try {
+    return await fireDueSchedules(options, options.now(), LOOK_MS);
+  } catch (error) {
+    options.logger.warn({ err: error }, "could not fire schedules");
+    return null;
+  }
 }

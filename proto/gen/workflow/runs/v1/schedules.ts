@@ -49,7 +49,7 @@ export namespace IntervalUnit {
 
 /** A fixed distance between two firings. */
 export interface ScheduleInterval {
-  /** How many units, 1 to 1,000,000. */
+  /** How many units, 1 to 1,000,000; 100 years of 365 days at most in all. */
   value: number;
   /** Of what. */
   unit: IntervalUnit;
@@ -739,7 +739,8 @@ export const SchedulesServiceService = {
   /**
    * Changes a schedule, not the workflow's definition; a cron pattern takes the place of an interval
    * and the other way round (D23). Scope workflows:write.
-   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem).
+   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem),
+   * WORKFLOW_NOT_ACTIVE with details {currentStatus} (to be enabled while the workflow is paused).
    */
   updateSchedule: {
     path: "/workflow.runs.v1.SchedulesService/UpdateSchedule" as const,
@@ -753,7 +754,8 @@ export const SchedulesServiceService = {
   },
   /**
    * Starts a run now, as the schedule would (D33). Scope workflows:execute.
-   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}.
+   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}, VALIDATION_ERROR (the
+   * trigger's input does not fit the workflow's inputSchema).
    */
   triggerSchedule: {
     path: "/workflow.runs.v1.SchedulesService/TriggerSchedule" as const,
@@ -777,12 +779,14 @@ export interface SchedulesServiceServer extends UntypedServiceImplementation {
   /**
    * Changes a schedule, not the workflow's definition; a cron pattern takes the place of an interval
    * and the other way round (D23). Scope workflows:write.
-   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem).
+   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem),
+   * WORKFLOW_NOT_ACTIVE with details {currentStatus} (to be enabled while the workflow is paused).
    */
   updateSchedule: handleUnaryCall<UpdateScheduleRequest, Schedule>;
   /**
    * Starts a run now, as the schedule would (D33). Scope workflows:execute.
-   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}.
+   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}, VALIDATION_ERROR (the
+   * trigger's input does not fit the workflow's inputSchema).
    */
   triggerSchedule: handleUnaryCall<TriggerScheduleRequest, TriggerScheduleResponse>;
 }
@@ -810,7 +814,8 @@ export interface SchedulesServiceClient extends Client {
   /**
    * Changes a schedule, not the workflow's definition; a cron pattern takes the place of an interval
    * and the other way round (D23). Scope workflows:write.
-   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem).
+   * Errors: NOT_FOUND, BAD_REQUEST (pattern, interval, time zone; one violation per problem),
+   * WORKFLOW_NOT_ACTIVE with details {currentStatus} (to be enabled while the workflow is paused).
    */
   updateSchedule(
     request: UpdateScheduleRequest,
@@ -829,7 +834,8 @@ export interface SchedulesServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Starts a run now, as the schedule would (D33). Scope workflows:execute.
-   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}.
+   * Errors: NOT_FOUND, WORKFLOW_NOT_ACTIVE with details {currentStatus}, VALIDATION_ERROR (the
+   * trigger's input does not fit the workflow's inputSchema).
    */
   triggerSchedule(
     request: TriggerScheduleRequest,

@@ -22,7 +22,7 @@ export const decideApproval = route({
           `must have at most ${COMMENT_CHARS_MAX} characters`,
         )
         .optional(),
-      data: z.unknown(),
+      data: z.unknown().optional(),
     }),
   },
   responses: { 200: "The decided approval; the run goes on." },

@@ -1,0 +1,32 @@
+import { createServer } from "node:http";
+import { z } from "zod";
+
+/** What the receiver is told when it starts. */
+const start = z.object({ answerAfterMs: z.number() });
+
+/**
+ * The host that steps call: a process of its own that takes whatever is sent, answers a small JSON
+ * object after a while, and ends with its parent.
+ */
+process.once("disconnect", () => process.exit());
+process.once("message", (message) => {
+  const { answerAfterMs } = start.parse(message);
+  const body = JSON.stringify({ ok: true });
+  const headers = { "content-type": "application/json", "content-length": body.length };
+  const server = createServer((request, response) => {
+    request.resume();
+    const answer = (): void => void response.writeHead(200, headers).end(body);
+    request.once("end", () => {
+      if (answerAfterMs === 0) answer();
+      else setTimeout(answer, answerAfterMs);
+    });
+  });
+  // As long as a measurement may pause.
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    if (typeof address === "object" && address !== null) {
+      process.send?.({ url: `http://127.0.0.1:${address.port}` });
+    }
+  });
+});

@@ -1,0 +1,11 @@
+import type { Scope } from "@workflow/service";
+import { z } from "zod";
+import { startHelper } from "./child-process.ts";
+
+const ready = z.object({ url: z.url() });
+
+/** Starts the host that steps call; returns its URL without a slash at the end. */
+export async function startReceiver(scope: Scope, answerAfterMs: number): Promise<string> {
+  const { url } = await startHelper(scope, "receiver.ts").ask({ answerAfterMs }, ready);
+  return url;
+}

@@ -1,0 +1,221 @@
+/**
+ * Reads one character of some encoded form at an index of a text. The answer packs the code point
+ * and the number of code units that it took: `codePoint * 256 + units`; `NONE` when what stands there
+ * is not in that form. Numbers, because this runs for every character that is compared.
+ */
+export type Decoder = (text: string, index: number) => number;
+
+/** What decoders answer when they cannot read. */
+export const NONE = -1;
+
+const UNITS = 256;
+const CR = 0x0d;
+const LF = 0x0a;
+const PLUS = 0x2b;
+const PERCENT = 0x25;
+const SPACE = 0x20;
+const BACKSLASH = 0x5c;
+const AMPERSAND = 0x26;
+
+/** The code point of an answer. */
+export function codePointOf(decoded: number): number {
+  return decoded >> 8;
+}
+
+/** How many code units of the text an answer stands for. */
+export function unitsOf(decoded: number): number {
+  return decoded & 0xff;
+}
+
+/** Characters as they are. */
+export function decodePlain(text: string, index: number): number {
+  const codePoint = text.codePointAt(index);
+  if (codePoint === undefined) return NONE;
+  return codePoint * UNITS + (codePoint > 0xffff ? 2 : 1);
+}
+
+/** Percent-encoding of UTF-8 (RFC 3986); what need not be encoded may be as it is. */
+export function decodePercent(text: string, index: number): number {
+  return text.charCodeAt(index) === PERCENT ? decodeUtf8(text, index, 3) : decodePlain(text, index);
+}
+
+/** The same with `+` for a space (application/x-www-form-urlencoded). */
+export function decodeForm(text: string, index: number): number {
+  if (text.charCodeAt(index) === PLUS) return SPACE * UNITS + 1;
+  return decodePercent(text, index);
+}
+
+/** Two hexadecimal digits a byte of UTF-8. */
+export function decodeHex(text: string, index: number): number {
+  return decodeUtf8(text, index, 2);
+}
+
+/** The escapes of JSON strings, inside text that is itself in another form. */
+export function jsonOver(read: Decoder): Decoder {
+  return (text, index) => {
+    const first = read(text, index);
+    if (first === NONE || codePointOf(first) !== BACKSLASH) return first;
+    const high = readJsonEscape(read, text, index, unitsOf(first));
+    if (high === NONE || !isHighSurrogate(codePointOf(high))) return high;
+    const next = read(text, index + unitsOf(high));
+    if (next === NONE || codePointOf(next) !== BACKSLASH) return high;
+    const low = readJsonEscape(read, text, index + unitsOf(high), unitsOf(next));
+    if (low === NONE || !isLowSurrogate(codePointOf(low))) return high;
+    const codePoint = 0x10000 + ((codePointOf(high) - 0xd800) << 10) + (codePointOf(low) - 0xdc00);
+    return codePoint * UNITS + unitsOf(high) + unitsOf(low);
+  };
+}
+
+/** The entities of HTML that encoders use, inside text that is itself in another form. */
+export function htmlOver(read: Decoder): Decoder {
+  return (text, index) => {
+    const first = read(text, index);
+    if (first === NONE || codePointOf(first) !== AMPERSAND) return first;
+    let name = "";
+    let units = unitsOf(first);
+    for (let length = 0; length <= ENTITY_CHARS_MAX; length += 1) {
+      const next = read(text, index + units);
+      if (next === NONE) return first;
+      units += unitsOf(next);
+      const char = String.fromCodePoint(codePointOf(next));
+      if (char === ";") {
+        const codePoint = entityCodePoint(name);
+        return codePoint === NONE ? first : codePoint * UNITS + units;
+      }
+      name += char;
+    }
+    // An ampersand that nobody has escaped.
+    return first;
+  };
+}
+
+const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map(
+  Object.entries({
+    '"': '"',
+    "\\": "\\",
+    "/": "/",
+    "'": "'",
+    b: "\b",
+    f: "\f",
+    n: "\n",
+    r: "\r",
+    t: "\t",
+  }).map(([escape, char]) => [escape.charCodeAt(0), char.charCodeAt(0)]),
+);
+
+/** Reads what follows a backslash, which itself took `units`. */
+function readJsonEscape(read: Decoder, text: string, index: number, units: number): number {
+  const kind = read(text, index + units);
+  if (kind === NONE) return NONE;
+  const total = units + unitsOf(kind);
+  const short = SHORT_ESCAPES.get(codePointOf(kind));
+  if (short !== undefined) return short * UNITS + total;
+  if (codePointOf(kind) === LOWER_U) return readHexEscape(read, text, index, total, 4);
+  if (codePointOf(kind) === LOWER_X) return readHexEscape(read, text, index, total, 2);
+  return NONE;
+}
+
+const LOWER_U = 0x75;
+const LOWER_X = 0x78;
+
+function readHexEscape(
+  read: Decoder,
+  text: string,
+  index: number,
+  units: number,
+  digits: number,
+): number {
+  let codePoint = 0;
+  let total = units;
+  for (let count = 0; count < digits; count += 1) {
+    const digit = read(text, index + total);
+    const value = digit === NONE ? NONE : hexDigit(codePointOf(digit));
+    if (value === NONE) return NONE;
+    codePoint = codePoint * 16 + value;
+    total += unitsOf(digit);
+  }
+  return codePoint * UNITS + total;
+}
+
+const ENTITIES: ReadonlyMap<string, number> = new Map([
+  ["amp", 0x26],
+  ["lt", 0x3c],
+  ["gt", 0x3e],
+  ["quot", 0x22],
+  ["apos", 0x27],
+  ["nbsp", 0xa0],
+]);
+/** `#x` and seven digits, leading zeros included. */
+const ENTITY_CHARS_MAX = 9;
+
+function entityCodePoint(name: string): number {
+  const numeric = /^#(?:x([\da-f]+)|(\d+))$/i.exec(name);
+  if (numeric === null) return ENTITIES.get(name) ?? NONE;
+  const [, hex, decimal = ""] = numeric;
+  const codePoint = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return codePoint > 0x10ffff ? NONE : codePoint;
+}
+
+/** One character of UTF-8 whose bytes each take `width` units, the last two of them hex digits. */
+function decodeUtf8(text: string, index: number, width: 2 | 3): number {
+  const first = byteAt(text, index, width);
+  if (first === NONE) return NONE;
+  if (first < 0x80) return first * UNITS + width;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  let codePoint = first & (0xff >> (length + 1));
+  for (let count = 1; count < length; count += 1) {
+    const byte = byteAt(text, index + count * width, width);
+    if (byte === NONE || byte >> 6 !== 2) return NONE;
+    codePoint = codePoint * 64 + (byte & 0x3f);
+  }
+  return codePoint > 0x10ffff ? NONE : codePoint * UNITS + length * width;
+}
+
+function byteAt(text: string, index: number, width: 2 | 3): number {
+  if (width === 3 && text.charCodeAt(index) !== PERCENT) return NONE;
+  const high = hexDigit(text.charCodeAt(index + width - 2));
+  const low = hexDigit(text.charCodeAt(index + width - 1));
+  return high === NONE || low === NONE ? NONE : high * 16 + low;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : NONE;
+}
+
+function isHighSurrogate(codePoint: number): boolean {
+  return codePoint >= 0xd800 && codePoint <= 0xdbff;
+}
+
+function isLowSurrogate(codePoint: number): boolean {
+  return codePoint >= 0xdc00 && codePoint <= 0xdfff;
+}
+
+/**
+ * How far a sequence of code points stands at an index of a text in some form: the index behind it,
+ * or the bitwise complement of the index where it ends to agree. A line break of either kind agrees
+ * with `\n`, as which `wanted` has them all.
+ */
+export function matchAt(
+  text: string,
+  start: number,
+  wanted: ArrayLike<number>,
+  decode: Decoder,
+): number {
+  let index = start;
+  for (let position = 0; position < wanted.length; position += 1) {
+    const decoded = decode(text, index);
+    if (decoded === NONE) return ~index;
+    let units = unitsOf(decoded);
+    let codePoint = codePointOf(decoded);
+    if (codePoint === CR) {
+      codePoint = LF;
+      const next = decode(text, index + units);
+      if (next !== NONE && codePointOf(next) === LF) units += unitsOf(next);
+    }
+    if (codePoint !== wanted[position]) return ~index;
+    index += units;
+  }
+  return index;
+}
