@@ -1,3 +1,36 @@
+table runs.approvals
+  column id text collate "C" not null
+  column company_id uuid not null
+  column workflow_id uuid not null
+  column run_id text collate "C" not null
+  column step_id text not null
+  column path text not null
+  column attempt text not null
+  column status text not null default 'waiting'::text
+  column message text not null
+  column approvers json
+  column form json
+  column timeout_at timestamp(3) with time zone
+  column created_at timestamp(3) with time zone not null
+  column decided_at timestamp(3) with time zone
+  column decided_by text
+  column comment text
+  column data json
+  constraint approvals_decided CHECK (((decided_at IS NULL) = (status = 'waiting'::text)))
+  constraint approvals_pkey PRIMARY KEY (id)
+  constraint approvals_status CHECK ((status = ANY (ARRAY['waiting'::text, 'approved'::text, 'rejected'::text, 'timed_out'::text, 'cancelled'::text])))
+  constraint approvals_step_key UNIQUE (run_id, path, attempt)
+  CREATE INDEX approvals_by_company ON runs.approvals USING btree (company_id, id DESC)
+  CREATE INDEX approvals_by_status ON runs.approvals USING btree (company_id, status, id DESC)
+
+table runs.concurrency_slots
+  column run_id text collate "C" not null
+  column workflow_id uuid not null
+  column run_limit integer not null
+  column held boolean not null
+  constraint concurrency_slots_pkey PRIMARY KEY (run_id)
+  CREATE INDEX concurrency_slots_by_workflow ON runs.concurrency_slots USING btree (workflow_id, held, run_id)
+
 table runs.cursor_key
   column key bytea not null
 
@@ -48,6 +81,7 @@ table runs.open_steps
   column attempt integer not null default 1
   column attempt_group integer not null default 1
   column previous_attempts json
+  column deadline_at timestamp(3) with time zone
   constraint open_steps_pkey PRIMARY KEY (run_id, path)
 
 table runs.outbox
@@ -83,13 +117,57 @@ table runs.runs with (fillfactor=85)
   column created_at timestamp(3) with time zone not null
   column started_at timestamp(3) with time zone
   column completed_at timestamp(3) with time zone
+  column trigger_data json
+  column schedule_id text collate "C"
+  column parent_run_id text collate "C"
+  column parent_step text
+  column parent_waits boolean not null default false
+  column depth integer not null default 0
   constraint runs_ended CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text]))))
+  constraint runs_parent CHECK (((parent_run_id IS NULL) = (parent_step IS NULL)))
+  constraint runs_parent_step_key UNIQUE (parent_run_id, parent_step)
   constraint runs_pkey PRIMARY KEY (id)
   constraint runs_status CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'waiting_approval'::text, 'suspended'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text])))
   constraint runs_trigger_type CHECK ((trigger_type = ANY (ARRAY['api'::text, 'webhook'::text, 'schedule'::text, 'manual'::text])))
   CREATE INDEX runs_by_company ON runs.runs USING btree (company_id, id DESC)
   CREATE INDEX runs_by_status ON runs.runs USING btree (company_id, status, id DESC)
+  CREATE INDEX runs_by_trigger ON runs.runs USING btree (company_id, trigger_type, id DESC)
   CREATE INDEX runs_by_workflow ON runs.runs USING btree (workflow_id, id DESC)
+  CREATE INDEX runs_live_by_schedule ON runs.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (completed_at IS NULL))
+  CREATE INDEX runs_live_children ON runs.runs USING btree (parent_run_id) WHERE (parent_waits AND (completed_at IS NULL))
+
+table runs.schedules
+  column id text collate "C" not null
+  column company_id uuid not null
+  column workflow_id uuid not null
+  column cron text
+  column interval_value integer
+  column interval_unit text
+  column timezone text not null
+  column overlap text not null
+  column catch_up text not null
+  column input json
+  column enabled boolean not null
+  column active boolean not null
+  column trigger_times text not null
+  column trigger_enabled boolean not null
+  column anchor timestamp(3) with time zone not null
+  column next_run_at timestamp(3) with time zone
+  column last_run_at timestamp(3) with time zone
+  column last_run_id text collate "C"
+  column run_count bigint not null default 0
+  column consecutive_failures integer not null default 0
+  column last_error text
+  column created_at timestamp(3) with time zone not null
+  column updated_at timestamp(3) with time zone not null
+  constraint schedules_catch_up CHECK ((catch_up = ANY (ARRAY['none'::text, 'last'::text])))
+  constraint schedules_fires CHECK (((next_run_at IS NULL) OR (enabled AND active)))
+  constraint schedules_interval CHECK ((((interval_value IS NULL) = (interval_unit IS NULL)) AND (interval_unit = ANY (ARRAY['minutes'::text, 'hours'::text, 'days'::text, 'weeks'::text]))))
+  constraint schedules_overlap CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text])))
+  constraint schedules_pkey PRIMARY KEY (id)
+  constraint schedules_times CHECK (((cron IS NULL) <> (interval_value IS NULL)))
+  constraint schedules_workflow_key UNIQUE (workflow_id)
+  CREATE INDEX schedules_due ON runs.schedules USING btree (next_run_at) WHERE (next_run_at IS NOT NULL)
 
 table runs.step_results
   column run_id text collate "C" not null
@@ -118,3 +196,8 @@ table runs.tasks with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autov
   column woken boolean not null default false
   constraint tasks_pkey PRIMARY KEY (run_id)
   CREATE INDEX tasks_due ON runs.tasks USING btree (due_at)
+
+table runs.wake_ups
+  column id bigint not null generated always as identity
+  column run_id text collate "C" not null
+  constraint wake_ups_pkey PRIMARY KEY (id)

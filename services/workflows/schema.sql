@@ -4,6 +4,18 @@ table workflows.cursor_key
   constraint cursor_key_pkey PRIMARY KEY (only_row)
   constraint cursor_key_single CHECK (only_row)
 
+table workflows.outbox
+  column seq bigint not null generated always as identity
+  column id text not null
+  column type text not null
+  column company_id uuid not null
+  column payload json not null
+  column created_at timestamp with time zone not null default now()
+  column published_at timestamp with time zone
+  constraint outbox_id_key UNIQUE (id)
+  constraint outbox_pkey PRIMARY KEY (seq)
+  CREATE INDEX outbox_unpublished ON workflows.outbox USING btree (seq) WHERE (published_at IS NULL)
+
 table workflows.workflow_versions
   column workflow_id uuid not null
   column version integer not null

@@ -3,10 +3,11 @@ import type { ScheduleInterval, Timetable } from "@workflow/definition";
 import type { ScheduleRow } from "../store/schedules.ts";
 
 /**
- * A firing that comes later than this was missed: nothing was there to fire it. Less than the shortest
- * period, a minute, so that a schedule of every minute can tell the two as well.
+ * A firing was missed when nothing has fired it within a sixth of the time to the next one, yet 10 s
+ * and at most a minute: a restart does not cost an hourly firing, and a schedule of every minute can
+ * still tell the last firing from the next.
  */
-const LATE_MS_MAX = 10_000;
+const LATE_MS = { least: 10_000, most: 60_000, share: 1 / 6 } as const;
 
 /** What a schedule says of its times. */
 export type ScheduleTimes = Pick<
@@ -41,11 +42,18 @@ export function planFiring(
   const timetable = timetableOf(row);
   // Falls back on the time that was planned, which new rules of the time zone may have unmade.
   const latest = latestFiring(timetable, new Date(dueAt.getTime() - 1), now, row.anchor) ?? dueAt;
-  const missed = now.getTime() - latest.getTime() > LATE_MS_MAX;
+  const next = nextFiring(timetable, now, row.anchor);
+  const missed = now.getTime() - latest.getTime() > latenessAllowed(latest, next);
   return {
     scheduledAt: missed && row.catch_up === "none" ? null : latest,
-    nextRunAt: nextFiring(timetable, now, row.anchor),
+    nextRunAt: next,
   };
+}
+
+function latenessAllowed(latest: Date, next: Date | null): number {
+  if (next === null) return LATE_MS.most;
+  const shareMs = (next.getTime() - latest.getTime()) * LATE_MS.share;
+  return Math.min(Math.max(shareMs, LATE_MS.least), LATE_MS.most);
 }
 
 /** A schedule's interval; null when it has a cron pattern. */
