@@ -8,7 +8,7 @@ import { startGatewayService } from "@workflow/service-gateway";
 import { createApiKey, createCompany } from "@workflow/service-gateway/admin";
 import type { Scope } from "@workflow/service-gateway/admin";
 import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
-import { createSecretsClient, startRunsService } from "@workflow/service-runs";
+import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
 import pino from "pino";
@@ -117,14 +117,18 @@ async function startServices(
       grpcAddress: "127.0.0.1:0",
     });
     scope.defer(() => integrations.stop());
-    const secrets = createSecretsClient({ address: integrations.grpcAddress, tokenSigner });
+    const toIntegrations = { address: integrations.grpcAddress, tokenSigner };
+    const secrets = createSecretsClient(toIntegrations);
     scope.defer(() => secrets.close());
+    const email = createEmailClient(toIntegrations);
+    scope.defer(() => email.close());
     const runs = await startRunsService({
       ...common,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
       secrets,
+      email,
       outboundAllowPrivate: true,
       workerConcurrency: 50,
       leaseMs,

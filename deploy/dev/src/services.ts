@@ -6,7 +6,7 @@ import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
-import { createSecretsClient, startRunsService } from "@workflow/service-runs";
+import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
@@ -72,12 +72,15 @@ export async function startServices(
       logger: log.loggerOf("webhooks"),
     }),
   );
-  const secrets = createSecretsClient({
+  const toIntegrations = {
     address: integrations.grpcAddress,
     tokenSigner: common.tokenSigner,
     tls: common.grpcTls,
-  });
+  };
+  const secrets = createSecretsClient(toIntegrations);
   scope.defer(() => secrets.close());
+  const email = createEmailClient(toIntegrations);
+  scope.defer(() => email.close());
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
     startRunsService({
       ...common,
@@ -86,6 +89,7 @@ export async function startServices(
       tls: common.grpcTls,
       bus,
       secrets,
+      email,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: settings.WORKER_CONCURRENCY,
       logger: log.loggerOf("runs"),

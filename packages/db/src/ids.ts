@@ -5,6 +5,9 @@ const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const DIGIT_VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit, BigInt(value)]));
 const BODY_LENGTH = 26;
 const UUID_BITS_MAX = (1n << 128n) - 1n;
+/** A UUIDv7 begins with 48 bits of milliseconds. */
+const UUID_MILLIS_MAX = 2 ** 48 - 1;
+const UUID_RANDOM_BITS = 80n;
 
 /** A new UUIDv7: sorts by time, and by order of making within one process (D1). */
 export function newUuid(): string {
@@ -58,6 +61,21 @@ export function idTimestamp(id: string): Date {
       ),
     ),
   );
+}
+
+/**
+ * The least id that a moment can have: ids of this prefix made at it or later are not below it, those
+ * made before it are. Moments that no id can have become the nearest ones.
+ */
+export function firstIdAt(prefix: string, moment: Date): string {
+  const millis = Math.min(Math.max(moment.getTime(), 0), UUID_MILLIS_MAX);
+  let rest = BigInt(millis) << UUID_RANDOM_BITS;
+  let body = "";
+  for (let digit = 0; digit < BODY_LENGTH; digit++) {
+    body = DIGITS.charAt(Number(rest & 31n)) + body;
+    rest >>= 5n;
+  }
+  return prefix + body;
 }
 
 function decodeBody(body: string): bigint | null {

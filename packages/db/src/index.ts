@@ -20,4 +20,4 @@ export { dumpSchema } from "./dump-schema.ts";
 export { sql } from "slonik";
 export { createCursorCodec } from "./cursor.ts";
 export type { CursorCodec } from "./cursor.ts";
-export { idTimestamp, isId, isUuid, newId, newUuid, uuidTimestamp } from "./ids.ts";
+export { firstIdAt, idTimestamp, isId, isUuid, newId, newUuid, uuidTimestamp } from "./ids.ts";

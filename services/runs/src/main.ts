@@ -8,6 +8,7 @@ import {
   startMetricsServer,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
+import { createEmailClient } from "./email/send-email-client.ts";
 import { createSecretsClient } from "./secrets/resolve-secrets.ts";
 import { startRunsService } from "./service.ts";
 
@@ -26,12 +27,15 @@ async function start() {
       keyFile: config.GRPC_TLS_KEY_FILE,
       caFile: config.GRPC_TLS_CA_FILE,
     });
-    const secrets = createSecretsClient({
+    const integrations = {
       address: config.INTEGRATIONS_GRPC_ADDR,
       tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
       tls,
-    });
+    };
+    const secrets = createSecretsClient(integrations);
     scope.defer(() => secrets.close());
+    const email = createEmailClient(integrations);
+    scope.defer(() => email.close());
     const service = await startRunsService({
       role: config.RUNS_ROLE,
       databaseUrl: config.DATABASE_URL,
@@ -41,6 +45,7 @@ async function start() {
       tls,
       bus,
       secrets,
+      email,
       outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: config.WORKER_CONCURRENCY,
       leaseMs: config.RUNS_LEASE_MS,

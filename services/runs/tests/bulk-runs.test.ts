@@ -118,14 +118,15 @@ describe("BulkRuns", () => {
 
   it("refuses requests of the wrong shape before it does anything", async () => {
     const { runIds } = await sleeping(1);
-    for (const [action, which, field] of [
+    const cases: [BulkAction, Parameters<typeof bulk>[1], string][] = [
       [BulkAction.UNSPECIFIED, { runIds }, "action"],
       [BulkAction.UNRECOGNIZED, { runIds }, "action"],
       [BulkAction.CANCEL, {}, "runIds"],
       [BulkAction.CANCEL, { runIds, filter: {} }, "filter"],
       [BulkAction.CANCEL, { runIds: new Array<string>(501).fill("run_x") }, "runIds"],
       [BulkAction.CANCEL, { filter: { statuses: [RunStatus.UNRECOGNIZED] } }, "status"],
-    ] as const) {
+    ];
+    for (const [action, which, field] of cases) {
       await expect(bulk(action, which)).rejects.toMatchObject({
         reason: "BAD_REQUEST",
         violations: [{ path: [field] }],

@@ -1,6 +1,6 @@
 import type { Transaction } from "@workflow/db";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type { TerminalStatus, TriggerType } from "../domain/run-status.ts";
-import type { ExecutionError } from "./journal.ts";
 
 /** A run that a transaction ends. */
 export interface EndedRun {

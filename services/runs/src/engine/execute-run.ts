@@ -1,8 +1,9 @@
+import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import type { JsonSchemaValidator, TemplateScope } from "@workflow/definition";
-import { isAppError } from "@workflow/errors";
+import type { JsonSchemaValidator } from "@workflow/definition";
 import type { Logger } from "pino";
 import { enterSlot } from "../concurrency/enter-slot.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import { advance, createFairness } from "../interpreter/advance.ts";
@@ -17,14 +18,15 @@ import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { CompiledContent, Deployment } from "./deployment-cache.ts";
-import type { ExecutionError, JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal.ts";
 import type { LoadedRun } from "./load-runs.ts";
+import { factsOf, scopeOf } from "./run-scope.ts";
+import { StopSignal } from "./stop-signal.ts";
 
 /** Leases that may run out without progress before a run is given up (D30). */
 const TAKEOVERS_MAX = 5;
 /** D4. */
 const OUTPUT_CHARS_MAX = 10 * 1024 * 1024;
-const TIMER_MS_MAX = 2_147_483_647;
 
 /** One run under one lease. */
 export interface RunExecution extends LoadedRun {
@@ -43,18 +45,18 @@ export interface RunExecution extends LoadedRun {
  */
 export async function executeRun(execution: RunExecution): Promise<void> {
   const { lease, history, logger } = execution;
-  const facts = factsOf(execution);
+  const facts = factsOf(execution, execution.deployment);
   const journal = new RunJournal(facts, lease, history, execution.write);
-  const stop = new StopSignal(execution, journal);
+  const stop = new StopSignal(lease, timeoutMsOf(execution) - journal.activeMs);
   try {
     const ending = await run(execution, facts, journal, stop);
     if (!lease.signal.aborted) await journal.end(ending);
   } catch (thrown) {
     const error = journal.failure ?? thrown;
     if (error instanceof LeaseLostError || lease.signal.aborted) return;
-    if (isAppError(error) && error.reason === "UNAVAILABLE") {
-      // Another service is away: the task is given back and tried again before long.
-      logger.warn({ err: error, runId: lease.runId }, "a run has to wait for another service");
+    if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
+      // The database or another service is away: the task is given back and tried again before long.
+      logger.warn({ err: error, runId: lease.runId }, "a run has to wait for what it needs");
       return;
     }
     logger.error({ err: error, runId: lease.runId }, "a run failed for a reason of ours");
@@ -198,52 +200,9 @@ function completion(schema: JsonSchemaValidator | null, output: unknown): Ending
   return { status: "completed", output: text };
 }
 
-function factsOf({ row, deployment }: RunExecution): RunFacts {
-  return {
-    id: row.id,
-    companyId: row.company_id,
-    workflowId: row.workflow_id,
-    workflowName: deployment.name,
-    workflowVersion: row.workflow_version,
-    triggerType: row.trigger_type,
-    requestId: row.request_id,
-    createdAt: row.created_at,
-    startedAt: row.started_at ?? new Date(),
-    started: row.started_at !== null,
-    scheduleId: row.schedule_id,
-    waitingParentRunId: row.parent_waits ? row.parent_run_id : null,
-    depth: row.depth,
-    limited: deployment.compiled?.definition.settings.concurrency !== undefined,
-    asksApproval: deployment.compiled?.asksApproval ?? false,
-    waitsForRuns: deployment.compiled?.waitsForRuns ?? false,
-  };
-}
-
-/** What templates see (D19). */
-function scopeOf(
-  { row }: RunExecution,
-  facts: RunFacts,
-  steps: StepScopes,
-  secrets: ReadonlyMap<string, string>,
-): TemplateScope {
-  const trigger: unknown = row.trigger_data === null ? {} : JSON.parse(row.trigger_data);
-  return {
-    input: JSON.parse(row.input),
-    steps,
-    secrets,
-    trigger: { ...(isObject(trigger) ? trigger : {}), type: facts.triggerType },
-    run: {
-      id: facts.id,
-      workflowId: facts.workflowId,
-      version: facts.workflowVersion,
-      startedAt: facts.startedAt.toISOString(),
-    },
-    loop: null,
-  };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+/** A deployment that does not compile has no timeout, nor any time. */
+function timeoutMsOf({ deployment }: RunExecution): number {
+  return deployment.compiled?.definition.settings.timeoutMs ?? 0;
 }
 
 function timeoutAfter(timeoutMs: number): Ending {
@@ -266,48 +225,4 @@ function systemFailure(
     message,
     details: { triggerStatus, ...(triggerErrorCode === undefined ? {} : { triggerErrorCode }) },
   };
-}
-
-/** Stops an execution when its lease is lost or the run's own time is up (D28). */
-class StopSignal {
-  readonly #controller = new AbortController();
-  readonly #lease: Lease;
-  readonly #timer: NodeJS.Timeout;
-  readonly #deadline: number;
-  #expired = false;
-  readonly #onLeaseAbort = (): void => this.abort();
-
-  constructor({ lease, deployment }: RunExecution, journal: RunJournal) {
-    this.#lease = lease;
-    const timeoutMs = deployment.compiled?.definition.settings.timeoutMs ?? TIMER_MS_MAX;
-    const remainingMs = timeoutMs - journal.activeMs;
-    this.#deadline = performance.now() + remainingMs;
-    this.#timer = setTimeout(
-      () => {
-        // A timer may fire a moment before its time.
-        this.#expired = true;
-        this.abort();
-      },
-      Math.max(0, Math.min(remainingMs, TIMER_MS_MAX)),
-    );
-    lease.signal.addEventListener("abort", this.#onLeaseAbort, { once: true });
-    if (lease.signal.aborted) this.abort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  get timedOut(): boolean {
-    return this.#expired || performance.now() >= this.#deadline;
-  }
-
-  abort(): void {
-    this.#controller.abort();
-  }
-
-  release(): void {
-    clearTimeout(this.#timer);
-    this.#lease.signal.removeEventListener("abort", this.#onLeaseAbort);
-  }
 }

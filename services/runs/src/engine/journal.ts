@@ -1,14 +1,8 @@
 import type { NewEvent } from "@workflow/events";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunStatus } from "../domain/run-status.ts";
 import type { EndedRun } from "./end-hooks.ts";
 import type { Lease } from "../task-runtime/port.ts";
-
-/** Why a run or a step failed, as it is stored and shown. */
-export interface ExecutionError {
-  code: string;
-  message: string;
-  details?: Record<string, unknown> | undefined;
-}
 
 /** A failed attempt that was followed by another. */
 export interface AttemptRecord {

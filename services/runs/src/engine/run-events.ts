@@ -1,7 +1,7 @@
 import { newId } from "@workflow/db";
 import type { NewEvent } from "@workflow/events";
 import type { RunFacts } from "../domain/run-facts.ts";
-import type { ExecutionError } from "./journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunStatus } from "../domain/run-status.ts";
 import { storableText } from "../domain/storable-json.ts";
 

@@ -1,5 +1,5 @@
 import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
-import type { ExecutionError } from "../engine/journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import type { StepEffects } from "./effects.ts";
 import type { RunJournal } from "./run-journal.ts";

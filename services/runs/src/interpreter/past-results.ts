@@ -1,4 +1,5 @@
-import type { ExecutionError, StepRecord } from "../engine/journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
+import type { StepRecord } from "../engine/journal.ts";
 
 /** A step result from before, as the interpreter needs it to go on. */
 export interface PastResult {

@@ -1,7 +1,7 @@
 import type { NewEvent } from "@workflow/events";
+import type { ExecutionError } from "../domain/execution-error.ts";
 import type {
   AttemptRecord,
-  ExecutionError,
   JournalEntry,
   OpenStep,
   StepRecord,

@@ -1,6 +1,7 @@
 import type { CompiledStep } from "@workflow/definition";
 import { evaluateCondition, retryDelayMs } from "@workflow/definition";
-import type { ExecutionError, OpenStep } from "../engine/journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
+import type { OpenStep } from "../engine/journal.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import { executeStep } from "./execute-step.ts";
 import type { Execution, Outcome, RunNested, StepOutcome } from "./execution.ts";

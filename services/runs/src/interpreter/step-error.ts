@@ -1,4 +1,4 @@
-import type { ExecutionError } from "../engine/journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
 
 /** How a step failed and what may be done about it. */
 export interface StepErrorOptions {

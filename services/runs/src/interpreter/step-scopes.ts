@@ -1,4 +1,4 @@
-import type { ExecutionError } from "../engine/journal.ts";
+import type { ExecutionError } from "../domain/execution-error.ts";
 
 /** What templates see of a step that has ended. */
 export interface StepScope {

@@ -10,7 +10,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { listRuns } from "../store/read-runs.ts";
+import { listRuns } from "../store/list-runs.ts";
 import { cancelOne } from "./cancel-run.ts";
 import { toFailure } from "./failure-message.ts";
 import { parseFilter } from "./list-runs.ts";

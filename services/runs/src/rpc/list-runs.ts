@@ -8,8 +8,8 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { RUN_STATUSES } from "../domain/run-status.ts";
 import type { RunStatus, TriggerType as DomainTrigger } from "../domain/run-status.ts";
-import { listRuns as listRows } from "../store/read-runs.ts";
-import type { RunFilter } from "../store/read-runs.ts";
+import { listRuns as listRows } from "../store/list-runs.ts";
+import type { RunFilter } from "../store/list-runs.ts";
 import { MESSAGE_STATUS, MESSAGE_TRIGGER, toRunSummary } from "./run-message.ts";
 
 const LIMIT_DEFAULT = 50;

@@ -1,3 +1,5 @@
+import { ANCHOR_UNITS, escapedAnchors } from "./anchors.ts";
+import type { Range, SearchBudget, SecretForm } from "./anchors.ts";
 import {
   codePointOf,
   decodePercent,
@@ -8,61 +10,115 @@ import {
   unitsOf,
 } from "./decoders.ts";
 
-/**
- * What base64 makes of bytes in the middle of other bytes. Six bits a character: depending on where
- * in a group of three the bytes begin, the first and the last character may also hold bits of what is
- * around. The characters in between are always the same; they are what can be searched for.
- */
-export class Base64Form {
-  readonly #bytes: Buffer;
-  /** Bytes of the group of three that come before: 0, 1 or 2. */
-  readonly #offset: number;
-  #core: Uint8Array | undefined;
+/** Enough bytes to have anchors in what base64 makes of them. */
+const BEGINNING_BYTES = 18;
 
-  constructor(bytes: Buffer, offset: number) {
-    this.#bytes = bytes;
-    this.#offset = offset;
-  }
-
-  /** The first characters, up to `count`, in the standard alphabet. */
-  beginning(count: number): string {
-    return coreOf(this.#bytes.subarray(0, count), this.#offset).slice(0, count);
-  }
-
-  /**
-   * The range that the form takes up in a text in which its core begins at `start`, null when it does
-   * not, and how many units were compared to tell. Both alphabets, line breaks, and what JSON,
-   * percent-encoding or HTML make of either; the range includes the characters that share bits with
-   * the neighbours, and padding.
-   */
-  find(
-    text: string,
-    start: number,
-  ): { range: { start: number; end: number } | null; compared: number } {
-    this.#core ??= Uint8Array.from(coreOf(this.#bytes, this.#offset), (char) =>
-      valueOf(char.charCodeAt(0)),
-    );
-    let end = start;
-    for (const wanted of this.#core) {
-      const index = end === start ? start : skipBreaks(text, end);
-      const read = readCharacter(text, index);
-      if (read === NONE || valueOf(codePointOf(read)) !== wanted) {
-        return { range: null, compared: index - start + 1 };
-      }
-      end = index + unitsOf(read);
-    }
-    const bits = 8 * (this.#offset + this.#bytes.length);
-    const range = {
-      start: this.#offset === 0 ? start : startOfPrevious(text, start),
-      end: bits % 6 === 0 ? end : endOfGroup(text, end),
-    };
-    return { range, compared: end - start };
+/** What base64 makes of a value, each with its anchors. */
+export function* base64FormsOf(value: string): Generator<[Iterable<string>, SecretForm]> {
+  for (const write of WRITINGS) {
+    const written = write(value);
+    if (written === value && write !== asItIs) continue;
+    for (const offset of [0, 1, 2]) yield* formsOf(written, offset);
   }
 }
 
-/** The forms of bytes in all three positions. */
-export function base64FormsOf(bytes: Buffer): Base64Form[] {
-  return [0, 1, 2].map((offset) => new Base64Form(bytes, offset));
+const asItIs = (value: string): string => value;
+
+/** What may have been encoded: the value, its other line breaks, or JSON that holds one of them. */
+const WRITINGS: readonly ((value: string) => string)[] = [
+  asItIs,
+  withCrLf,
+  inJson,
+  (value) => (value.includes("\n") ? inJson(withCrLf(value)) : value),
+];
+
+function withCrLf(value: string): string {
+  return value.includes("\n") ? value.replaceAll("\n", "\r\n") : value;
+}
+
+function inJson(value: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what JSON escapes
+  return /["\\\u0000-\u001f]/.test(value) ? JSON.stringify(value).slice(1, -1) : value;
+}
+
+function* formsOf(written: string, offset: number): Generator<[Iterable<string>, SecretForm]> {
+  const form = new Base64Form(written, offset);
+  const anchors = findAnchors(form.beginning);
+  if (anchors.length === 0) {
+    const first = form.beginning.slice(0, ANCHOR_UNITS);
+    const urlSafe = first.replaceAll("+", "-").replaceAll("/", "_");
+    yield [[urlSafe, ...escapedAnchors(first)], form];
+  }
+  for (const at of anchors) {
+    yield [
+      [form.beginning.slice(at, at + ANCHOR_UNITS)],
+      { match: (text, index, budget) => form.match(text, back(text, index, at), budget) },
+    ];
+  }
+}
+
+/**
+ * Where there are letters and digits that both alphabets have and nothing escapes: two places, as a
+ * line break may be within the first.
+ */
+function findAnchors(core: string): number[] {
+  const places = [...core.matchAll(/[\dA-Za-z]{4}/g)].map(({ index }) => index);
+  return places.slice(0, 2);
+}
+
+/**
+ * Six bits a character: depending on where in a group of three bytes a value begins, its first and
+ * its last character may also hold bits of what is around. The characters in between, its core, are
+ * always the same; they are what can be searched for.
+ */
+class Base64Form implements SecretForm {
+  readonly #written: string;
+  /** Bytes of the group of three that come before: 0, 1 or 2. */
+  readonly #offset: number;
+  /** The first characters of the core, in the standard alphabet; all of a short one. */
+  readonly beginning: string;
+  #core: string | undefined;
+
+  constructor(written: string, offset: number) {
+    this.#written = written;
+    this.#offset = offset;
+    const bytes = Buffer.from(written.slice(0, BEGINNING_BYTES)).subarray(0, BEGINNING_BYTES);
+    this.beginning = coreOf(bytes, offset);
+  }
+
+  /**
+   * The range that the form takes up in a text in which its core begins at `start`; null when it does
+   * not. Both alphabets, line breaks, and what JSON, percent-encoding or HTML make of either; the
+   * range includes the characters that share bits with the neighbours, and padding.
+   */
+  match(text: string, start: number, budget: SearchBudget): Range | null {
+    // Most of what begins like a secret is none: the whole core is made for those that go on.
+    if (matchCore(text, start, this.beginning, budget) < 0) return null;
+    this.#core ??= coreOf(Buffer.from(this.#written), this.#offset);
+    const end = matchCore(text, start, this.#core, budget);
+    if (end < 0) return null;
+    const bits = 8 * (this.#offset + Buffer.byteLength(this.#written));
+    return {
+      start: this.#offset === 0 ? start : back(text, start, 1),
+      end: bits % 6 === 0 ? end : endOfGroup(text, end),
+    };
+  }
+}
+
+/** The index behind a core that stands at an index of a text; -1 when it does not. */
+function matchCore(text: string, start: number, core: string, budget: SearchBudget): number {
+  let end = start;
+  for (let position = 0; position < core.length; position += 1) {
+    const index = position === 0 ? start : skipBreaks(text, end);
+    const read = readCharacter(text, index);
+    if (read === NONE || valueOf(codePointOf(read)) !== valueOf(core.charCodeAt(position))) {
+      budget.spend(index - start);
+      return -1;
+    }
+    end = index + unitsOf(read);
+  }
+  budget.spend(end - start);
+  return end;
 }
 
 /** The characters that hold bits of the bytes alone. */
@@ -111,15 +167,16 @@ function skipBreaks(text: string, start: number): number {
   }
 }
 
-/** The index of the character of base64 before an index, or that index when there is none. */
-function startOfPrevious(text: string, index: number): number {
-  let end = index;
-  while (text.charCodeAt(end - 1) === LF || text.charCodeAt(end - 1) === CR) end -= 1;
-  for (const units of [1, 2, 3]) {
-    const read = readCharacter(text, end - units);
-    if (read !== NONE && unitsOf(read) === units && valueOf(codePointOf(read)) !== NOT_BASE64) {
-      return end - units;
-    }
+/** A character of base64, escaped or not, and the line breaks behind it, at the end of a text. */
+const PREVIOUS = /(?:%2[bf]|\\+\/|&#x?[\da-f]+;|[\w+/-])(?:\r?\n|(?:\\+r)?\\+n|(?:%0d)?%0a)*$/i;
+const PREVIOUS_UNITS_MAX = 24;
+
+/** The index of so many characters of base64 earlier, as far as there are any. */
+function back(text: string, from: number, count: number): number {
+  let index = from;
+  for (let step = 0; step < count; step += 1) {
+    const before = text.slice(Math.max(0, index - PREVIOUS_UNITS_MAX), index);
+    index -= PREVIOUS.exec(before)?.[0].length ?? 0;
   }
   return index;
 }

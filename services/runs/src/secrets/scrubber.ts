@@ -1,6 +1,7 @@
 import { SECRET_MASK } from "@workflow/definition";
+import type { Range } from "./anchors.ts";
 import { createSecretFinder } from "./secret-finder.ts";
-import type { Range } from "./secret-finder.ts";
+import type { SecretFinder } from "./secret-finder.ts";
 
 /**
  * Takes secrets out of what a run stores and emits (D19). Looked for is each secret's value and what
@@ -41,26 +42,23 @@ export function createScrubber(secrets: Iterable<string>): Scrubber | null {
     for (const value of [secret, secret.trim()]) if (value !== "") values.add(value);
   }
   if (values.size === 0) return null;
-  const searched = new Set(
-    Array.from(values, (value) => value.replaceAll(/\r\n?/g, "\n")).filter(
-      (value) => [...value.slice(0, 2 * SEARCHED_CHARS_MIN)].length >= SEARCHED_CHARS_MIN,
-    ),
-  );
-  return new SecretScrubber(values, searched);
+  return new SecretScrubber(values);
 }
 
 class SecretScrubber implements Scrubber {
   /** What a whole string may equal. */
   readonly #wholes: ReadonlySet<string>;
   readonly #numbers: ReadonlySet<number>;
-  readonly #hasShort: boolean;
-  readonly #finder;
+  /** Whether there is a secret that JSON text does not show as it shows in values. */
+  readonly #needsValues: boolean;
+  readonly #finder: SecretFinder;
 
-  constructor(values: ReadonlySet<string>, searched: ReadonlySet<string>) {
+  constructor(values: ReadonlySet<string>) {
     this.#wholes = values;
     this.#numbers = new Set([...values].filter(isNumberText).map(Number));
-    this.#hasShort = [...values].some((value) => value.length < SEARCHED_CHARS_MIN);
-    this.#finder = createSecretFinder(searched);
+    this.#needsValues = [...values].some((value) => isShort(value) || isLongNumber(value));
+    const searched = [...values].filter((value) => !isShort(value)).map(withLineFeeds);
+    this.#finder = createSecretFinder(new Set(searched));
   }
 
   text(text: string): string {
@@ -79,8 +77,7 @@ class SecretScrubber implements Scrubber {
   }
 
   jsonText(text: string): string {
-    // A text in which no secret is found has none in its strings, unless it is a short one.
-    if (!this.#hasShort && this.text(text) === text) return text;
+    if (!this.#needsValues && this.text(text) === text) return text;
     const value: unknown = JSON.parse(text);
     const clean = this.json(value);
     return clean === value ? text : JSON.stringify(clean);
@@ -122,11 +119,21 @@ function withUniqueKeys(entries: readonly [string, unknown][]): [string, unknown
   });
 }
 
+function withLineFeeds(value: string): string {
+  return value.includes("\r") ? value.replaceAll(/\r\n?/g, "\n") : value;
+}
+
+function isShort(value: string): boolean {
+  return [...value.slice(0, 2 * SEARCHED_CHARS_MIN)].length < SEARCHED_CHARS_MIN;
+}
+
 /** Whether a number can be this secret: one that was written so, or that had more digits. */
 function isNumberText(value: string): boolean {
-  return (
-    JSON_NUMBER.test(value) && (String(Number(value)) === value || value.length > EXACT_DIGITS_MAX)
-  );
+  return isLongNumber(value) || (JSON_NUMBER.test(value) && String(Number(value)) === value);
+}
+
+function isLongNumber(value: string): boolean {
+  return value.length > EXACT_DIGITS_MAX && JSON_NUMBER.test(value);
 }
 
 /** The text with a mask for each run of overlapping places. */

@@ -1,7 +1,6 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import type { RunStatus, TriggerType } from "../domain/run-status.ts";
 import { RUN_STATUSES } from "../domain/run-status.ts";
 
 const errorSchema = z.object({
@@ -12,7 +11,8 @@ const errorSchema = z.object({
 const triggerType = z.enum(["api", "webhook", "schedule", "manual"]);
 const status = z.enum(RUN_STATUSES);
 
-const summaryRow = z.object({
+/** The columns of a run without its documents. */
+export const summaryRow = z.object({
   id: z.string(),
   workflow_id: z.string(),
   workflow_name: z.string(),
@@ -74,55 +74,6 @@ export async function hasRun(
     select id from runs.runs where id = ${runId} and company_id = ${companyId}
   `);
   return row !== null;
-}
-
-/** Which runs a list holds. */
-export interface RunFilter {
-  companyId: string;
-  workflowId: string | null;
-  statuses: readonly RunStatus[];
-  triggerType: TriggerType | null;
-  createdAfter: Date | null;
-  createdBefore: Date | null;
-  tag: string | null;
-}
-
-/** Runs newest first, from after the run with the id `after`; ids sort by time of acceptance. */
-export async function listRuns(
-  queryable: Queryable,
-  filter: RunFilter,
-  page: { after: string | null; limit: number },
-): Promise<readonly RunSummaryRow[]> {
-  const conditions = [sql.fragment`run.company_id = ${filter.companyId}`];
-  if (filter.workflowId !== null) {
-    conditions.push(sql.fragment`run.workflow_id = ${filter.workflowId}`);
-  }
-  if (filter.statuses.length > 0) {
-    conditions.push(sql.fragment`run.status = any(${sql.array([...filter.statuses], "text")})`);
-  }
-  if (filter.triggerType !== null) {
-    conditions.push(sql.fragment`run.trigger_type = ${filter.triggerType}`);
-  }
-  if (filter.createdAfter !== null) {
-    conditions.push(sql.fragment`run.created_at >= ${filter.createdAfter.toISOString()}`);
-  }
-  if (filter.createdBefore !== null) {
-    conditions.push(sql.fragment`run.created_at < ${filter.createdBefore.toISOString()}`);
-  }
-  if (filter.tag !== null) {
-    conditions.push(sql.fragment`deployment.tags @> ${sql.array([filter.tag], "text")}`);
-  }
-  if (page.after !== null) conditions.push(sql.fragment`run.id < ${page.after}`);
-  return queryable.any(sql.type(summaryRow)`
-    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
-      run.status, run.trigger_type, run.error, run.restarted_from_run_id, run.created_at,
-      run.started_at, run.completed_at
-    from runs.runs as run
-    join runs.deployments as deployment on deployment.id = run.deployment_id
-    where ${sql.join(conditions, sql.fragment` and `)}
-    order by run.id desc
-    limit ${page.limit}
-  `);
 }
 
 const attemptSchema = z.object({
