@@ -69,7 +69,11 @@ const ask = (id: string, config: object = {}) => ({
 
 async function failedRun(): Promise<{ workflowId: string; runId: string }> {
   const workflowId = await createActive(system, {
-    steps: [transform("first", "{{input.word}}"), call("fragile"), transform("last", "{{steps.first.output}}")],
+    steps: [
+      transform("first", "{{input.word}}"),
+      call("fragile"),
+      transform("last", "{{steps.first.output}}"),
+    ],
   });
   broken = true;
   const run = await runToEnd(system, workflowId, { word: "kept" });
@@ -202,7 +206,9 @@ describe("approvals", () => {
 
   it("are listed, decided once, and let the run go on", async () => {
     const form = { type: "object", required: ["amount"] };
-    const workflowId = await createActive(system, { steps: [ask("pay", { form, timeoutMs: 60_000 })] });
+    const workflowId = await createActive(system, {
+      steps: [ask("pay", { form, timeoutMs: 60_000 })],
+    });
     const runId = await startRun(system, workflowId);
     await waitForRun(system, runId, ["waiting_approval"]);
     const [waiting] = await list(`/runs/${runId}/approvals`);
@@ -270,7 +276,12 @@ describe("approvals", () => {
             {
               id: "left",
               steps: [
-                { id: "loop", type: "loop", name: "loop", config: { count: 2, steps: [ask("inner")] } },
+                {
+                  id: "loop",
+                  type: "loop",
+                  name: "loop",
+                  config: { count: 2, steps: [ask("inner")] },
+                },
               ],
             },
             { id: "right", steps: [transform("quick", 1), delay("nap", 300)] },
@@ -305,7 +316,9 @@ describe("GET /runs/{id}/events", () => {
       headers: { "x-api-key": system.acme.key, ...headers },
     });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
-    const blocks = (await response.text()).split("\n\n").filter((each) => each.startsWith("event:"));
+    const blocks = (await response.text())
+      .split("\n\n")
+      .filter((each) => each.startsWith("event:"));
     return blocks.map((block): SeenEvent => {
       const fields = new Map(
         block.split("\n").map((line): [string, string] => {

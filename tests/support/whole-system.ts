@@ -41,6 +41,8 @@ export interface SystemOptions {
   databaseUrl?: string;
   /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
   leaseMs?: number;
+  /** The mail server and the sender of the e-mail step; without them it is not configured. */
+  mail?: { smtpUrl: string; emailFrom: string };
   /** Gets every line that the services log, down to debug; without it they are quiet. */
   log?: { write(line: string): void };
 }
@@ -91,7 +93,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
 
 async function startServices(
   databaseUrl: string,
-  { leaseMs = 10_000, log }: SystemOptions,
+  { leaseMs = 10_000, log, mail }: SystemOptions,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const scope = createScope();
   return scope.guard(async () => {
@@ -113,6 +115,7 @@ async function startServices(
     const integrations = await startIntegrationsService({
       ...common,
       loadKeks: () => Promise.resolve([kek]),
+      mail,
       bus,
       grpcAddress: "127.0.0.1:0",
     });

@@ -5,5 +5,7 @@ export type { DoubleResponse, HttpDouble, RecordedRequest } from "./http-double.
 export { startLocalNats } from "./local-nats.ts";
 export type { LocalNats } from "./local-nats.ts";
 export { freePort } from "./free-port.ts";
+export { startSmtpDouble } from "./smtp-double.ts";
+export type { SmtpDouble, SmtpDoubleOptions, TakenMessage } from "./smtp-double.ts";
 export { waitFor } from "./wait-for.ts";
 export type { WaitOptions } from "./wait-for.ts";

@@ -13,7 +13,10 @@ import { makeRun, RUN_ID } from "./support/messages.ts";
 const PATH = `/api/v1/runs/${RUN_ID}/events`;
 
 const runUpdate = (status: RunStatus, position: string, outputJson?: string): WatchRunResponse => ({
-  update: { $case: "run", value: makeRun({ status, ...(outputJson === undefined ? {} : { outputJson }) }) },
+  update: {
+    $case: "run",
+    value: makeRun({ status, ...(outputJson === undefined ? {} : { outputJson }) }),
+  },
   position,
 });
 const stepUpdate = (path: string, position: string, outputJson: string): WatchRunResponse => ({
@@ -65,7 +68,11 @@ function tell(updates: readonly WatchRunResponse[], staysOpen = false): void {
   };
 }
 
-function open(headers: Record<string, string> = {}, signal?: AbortSignal, key = test.company.apiKey) {
+function open(
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+  key = test.company.apiKey,
+) {
   return fetch(test.url + PATH, {
     headers: { "x-api-key": key, ...headers },
     ...(signal === undefined ? {} : { signal }),
@@ -107,7 +114,10 @@ describe("GET /runs/{id}/events", () => {
     const parsed = events.map((event) => {
       const fields = event.split("\n").map((line) => /^(\w+): (.*)$/s.exec(line)?.slice(1) ?? []);
       const all = (name: string) =>
-        fields.filter(([field]) => field === name).map(([, value]) => value).join("\n");
+        fields
+          .filter(([field]) => field === name)
+          .map(([, value]) => value)
+          .join("\n");
       return { event: all("event"), id: all("id"), data: JSON.parse(all("data")) as unknown };
     });
     expect(parsed).toMatchObject([
@@ -207,7 +217,9 @@ describe("GET /runs/{id}/events", () => {
     tell([runUpdate(RunStatus.RUNNING, "p1")], true);
     const other = await startTestGateway();
     other.backends.runs.watchRun = test.backends.runs.watchRun;
-    const response = await fetch(other.url + PATH, { headers: { "x-api-key": other.company.apiKey } });
+    const response = await fetch(other.url + PATH, {
+      headers: { "x-api-key": other.company.apiKey },
+    });
     const reader = await readUntil(response, "p1");
     await other.database.query(sql.type(z.object({}))`
       update gateway.api_keys set revoked_at = now()
@@ -222,7 +234,9 @@ describe("GET /runs/{id}/events", () => {
     tell([runUpdate(RunStatus.RUNNING, "p1")], true);
     const other = await startTestGateway();
     other.backends.runs.watchRun = test.backends.runs.watchRun;
-    const response = await fetch(other.url + PATH, { headers: { "x-api-key": other.company.apiKey } });
+    const response = await fetch(other.url + PATH, {
+      headers: { "x-api-key": other.company.apiKey },
+    });
     const reader = await readUntil(response, "p1");
     const closed = other.close();
     expect((await reader.read()).done).toBe(true);

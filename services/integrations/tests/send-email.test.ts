@@ -4,13 +4,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { newUuid, sql } from "@workflow/db";
 import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
 import type { Identity } from "@workflow/rpc";
-import { freePort, waitFor } from "@workflow/testkit";
+import { freePort, startSmtpDouble, waitFor } from "@workflow/testkit";
+import type { SmtpDouble, SmtpDoubleOptions } from "@workflow/testkit";
 import { z } from "zod";
 import { deleteOldSends } from "../src/store/email-sends.ts";
 import { executionPlane, message, startEmailHarness } from "./support/email-harness.ts";
 import type { EmailHarness } from "./support/email-harness.ts";
-import { startSmtpDouble } from "./support/smtp-double.ts";
-import type { SmtpDouble, SmtpDoubleOptions } from "./support/smtp-double.ts";
 
 const FROM = "Order Desk <orders@shop.example>";
 const SHORT = { connectMs: 1_000, greetingMs: 300, idleMs: 300 };

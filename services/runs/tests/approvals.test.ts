@@ -253,7 +253,9 @@ describe("an approval", () => {
     });
     const approvers = { users: ["user-1"] };
     const first = await waiting({ approvers });
-    await expect(decide(first, {}, person("user-2"))).rejects.toMatchObject({ reason: "FORBIDDEN" });
+    await expect(decide(first, {}, person("user-2"))).rejects.toMatchObject({
+      reason: "FORBIDDEN",
+    });
     expect((await decide(first, {}, person("user-1"))).decidedBy).toBe("user-1");
     const second = await waiting({ approvers: { roles: ["owner"] } });
     await expect(decide(second, {}, person("user-1"))).rejects.toMatchObject({
@@ -306,7 +308,12 @@ describe("a run with several approvals", () => {
       const all = await approvalsOf(runId);
       return all.length === 3 ? all : null;
     });
-    expect(asked.slice(0, 2).map(({ path }) => path).toSorted()).toEqual(["par.left.l", "par.right.r"]);
+    expect(
+      asked
+        .slice(0, 2)
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(["par.left.l", "par.right.r"]);
     expect(asked[2]).toMatchObject({ path: "last", status: ApprovalStatus.WAITING });
     const ids = asked.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted());

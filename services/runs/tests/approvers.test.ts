@@ -11,8 +11,18 @@ describe("an approval", () => {
     ["another user is named", { users: ["u2"], roles: [] }, user("u1"), false],
     ["the user has a named role", { users: ["u2"], roles: ["owner"] }, user("u1", ["owner"]), true],
     ["the user has another role", { users: [], roles: ["owner"] }, user("u1", ["viewer"]), false],
-    ["a key acts for the company", { users: ["u2"], roles: [] }, { type: "api_key" as const, id: "k", roles: [] }, true],
-    ["a token does, too", { users: ["u2"], roles: [] }, { type: "token" as const, id: "t", roles: [] }, true],
+    [
+      "a key acts for the company",
+      { users: ["u2"], roles: [] },
+      { type: "api_key" as const, id: "k", roles: [] },
+      true,
+    ],
+    [
+      "a token does, too",
+      { users: ["u2"], roles: [] },
+      { type: "token" as const, id: "t", roles: [] },
+      true,
+    ],
   ])("when %s may be decided: %j %j %s", (_when, approvers, decider, expected) => {
     expect(mayDecide(approvers, decider)).toBe(expected);
   });

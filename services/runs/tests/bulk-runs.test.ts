@@ -36,9 +36,7 @@ const bulk = (
 
 async function sleeping(count: number): Promise<{ workflowId: string; runIds: string[] }> {
   const workflowId = await harness.deploy([delay("wait", 600_000)]);
-  const runIds = await Promise.all(
-    Array.from({ length: count }, () => harness.start(workflowId)),
-  );
+  const runIds = await Promise.all(Array.from({ length: count }, () => harness.start(workflowId)));
   await waitFor(async () => {
     const page = { limit: 100, cursor: "" };
     const request = listRequest({ workflowId, statuses: [RunStatus.SUSPENDED], page });

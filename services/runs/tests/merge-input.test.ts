@@ -14,8 +14,16 @@ describe("an overriding input", () => {
     ['{"a":[{"x":1}]}', '{"a":{"0":2}}', '{"a":{"0":2}}'],
     ['{"a":1}', "{}", '{"a":1}'],
     ['{"__proto__":{"x":1}}', '{"__proto__":{"y":2}}', '{"__proto__":{"x":1,"y":2}}'],
-    ['{"constructor":1}', '{"toString":{"prototype":2}}', '{"constructor":1,"toString":{"prototype":2}}'],
-    ['{"hasOwnProperty":{"a":1}}', '{"hasOwnProperty":{"b":2}}', '{"hasOwnProperty":{"a":1,"b":2}}'],
+    [
+      '{"constructor":1}',
+      '{"toString":{"prototype":2}}',
+      '{"constructor":1,"toString":{"prototype":2}}',
+    ],
+    [
+      '{"hasOwnProperty":{"a":1}}',
+      '{"hasOwnProperty":{"b":2}}',
+      '{"hasOwnProperty":{"a":1,"b":2}}',
+    ],
   ])("%s + %s = %s", (base, override, merged) => {
     expect(merge(base, override)).toBe(merged);
   });
@@ -26,7 +34,8 @@ describe("an overriding input", () => {
   });
 
   it("merges 64 levels and replaces what lies deeper", () => {
-    const nest = (levels: number, leaf: string) => '{"a":'.repeat(levels) + leaf + "}".repeat(levels);
+    const nest = (levels: number, leaf: string) =>
+      '{"a":'.repeat(levels) + leaf + "}".repeat(levels);
     expect(merge(nest(63, '{"x":1}'), nest(63, '{"y":2}'))).toBe(nest(63, '{"x":1,"y":2}'));
     expect(merge(nest(64, '{"x":1}'), nest(64, '{"y":2}'))).toBe(nest(64, '{"y":2}'));
   });

@@ -232,7 +232,10 @@ describe("RestartRun", () => {
   it("knows nothing of another company's run, nor of ids that are none", async () => {
     const original = await harness.runToEnd(await harness.deploy([mapping("a", 1)]));
     const send = (runId: string, identity = harness.identity) =>
-      harness.runs.restartRun({ runId, fromStepId: "a", overrideInputJson: undefined }, { identity });
+      harness.runs.restartRun(
+        { runId, fromStepId: "a", overrideInputJson: undefined },
+        { identity },
+      );
     for (const attempt of [
       () => send(original.id, testIdentity()),
       () => send(newId("run_")),

@@ -27,7 +27,9 @@ const broken = new Set<string>();
 beforeAll(async () => {
   harness = await startRunsHarness();
   receiver = await startHttpDouble((request, response) => {
-    response.writeHead(broken.has(request.path) ? 500 : 200, { "content-type": "application/json" });
+    response.writeHead(broken.has(request.path) ? 500 : 200, {
+      "content-type": "application/json",
+    });
     response.end(JSON.stringify({ path: request.path }));
   });
 });
@@ -194,7 +196,10 @@ describe("RetryRun", () => {
     const workflowId = await harness.deploy(
       [
         httpStep("quick", `${slow.url}/quick`),
-        repeat("loop", { count: 3 }, [mapping("pure", "{{loop.index}}"), httpStep("hang", `${slow.url}/hang`)]),
+        repeat("loop", { count: 3 }, [
+          mapping("pure", "{{loop.index}}"),
+          httpStep("hang", `${slow.url}/hang`),
+        ]),
       ],
       { settings: { timeoutMs: 1_000 } },
     );

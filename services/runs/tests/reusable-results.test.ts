@@ -40,7 +40,10 @@ const STEPS = compileDefinition({
       branches: [
         {
           id: "a",
-          steps: [container("loop", "loop", { count: 5, steps: [leaf("l1"), leaf("l2")] }), leaf("a2")],
+          steps: [
+            container("loop", "loop", { count: 5, steps: [leaf("l1"), leaf("l2")] }),
+            leaf("a2"),
+          ],
         },
         { id: "b", steps: [leaf("b1"), leaf("b2")] },
       ],

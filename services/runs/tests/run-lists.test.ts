@@ -62,7 +62,10 @@ beforeAll(async () => {
     workflows.push({ id, tags: ["many"] });
   }
   all = Array.from({ length: 1_500 }, (_, index): StoredRun => {
-    const { id: workflowId, tags } = workflows[(index * 7) % workflows.length] ?? { id: "", tags: [] };
+    const { id: workflowId, tags } = workflows[(index * 7) % workflows.length] ?? {
+      id: "",
+      tags: [],
+    };
     return {
       id: newId("run_"),
       workflowId,

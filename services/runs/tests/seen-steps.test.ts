@@ -37,12 +37,23 @@ describe("the steps that a watcher has seen", () => {
     for (let number = 1; number <= 500; number++) expect(steps.has(number)).toBe(set.has(number));
   });
 
-  it.each(["", "x", "-1", "1.", ".1", "1.1", "5.3-2", "5.4.3", "5.5", "01", "5.0", "9999999999", "1e3"])(
-    "are not %j",
-    (text) => {
-      expect(SeenSteps.parse(text)).toBeNull();
-    },
-  );
+  it.each([
+    "",
+    "x",
+    "-1",
+    "1.",
+    ".1",
+    "1.1",
+    "5.3-2",
+    "5.4.3",
+    "5.5",
+    "01",
+    "5.0",
+    "9999999999",
+    "1e3",
+  ])("are not %j", (text) => {
+    expect(SeenSteps.parse(text)).toBeNull();
+  });
 
   it("forget what lies above the first gap when there are too many", () => {
     const odd = seen(1, ...Array.from({ length: 300 }, (_, index) => 2 * index + 3));

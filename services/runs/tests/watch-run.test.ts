@@ -205,7 +205,10 @@ describe("WatchRun", () => {
     const runId = await harness.start(workflowId);
     await waitFor(() => release.has("/crowd"));
     const watchers = Array.from({ length: 1_000 }, () => watchToEnd(runId));
-    const begun = harness.runs.watchRun({ runId, after: undefined }, { identity: harness.identity });
+    const begun = harness.runs.watchRun(
+      { runId, after: undefined },
+      { identity: harness.identity },
+    );
     for await (const _first of begun) break;
     release.get("/crowd")?.();
     for (const updates of await Promise.all(watchers)) {
@@ -219,9 +222,7 @@ describe("WatchRun", () => {
 
   it("waits for a slow reader without holding what it has not read", async () => {
     const big = "x".repeat(150_000);
-    const workflowId = await harness.deploy([
-      repeat("loop", { count: 20 }, [mapping("big", big)]),
-    ]);
+    const workflowId = await harness.deploy([repeat("loop", { count: 20 }, [mapping("big", big)])]);
     const run = await harness.runToEnd(workflowId);
     const paths: string[] = [];
     for await (const update of watch(run.id)) {
@@ -255,7 +256,16 @@ describe("WatchRun", () => {
 
   it("refuses a position that it never gave", async () => {
     const run = await harness.runToEnd(await harness.deploy([mapping("a", 1)]));
-    for (const after of ["", "x", "running", "running.", "none.1.5", "gone.3", "running.1e9", "'"]) {
+    for (const after of [
+      "",
+      "x",
+      "running",
+      "running.",
+      "none.1.5",
+      "gone.3",
+      "running.1e9",
+      "'",
+    ]) {
       await expect(watchToEnd(run.id, after)).rejects.toMatchObject({
         reason: "BAD_REQUEST",
         violations: [{ path: ["after"] }],

@@ -34,7 +34,9 @@ export async function cancelRuns(
   // One order for all, so that two who cancel the same runs do not wait for each other.
   const sorted = runIds.toSorted();
   for (let start = 0; start < sorted.length; start += BATCH_MAX) {
-    cancelled.push(...(await cancelBatch(context, sorted.slice(start, start + BATCH_MAX), requestId)));
+    cancelled.push(
+      ...(await cancelBatch(context, sorted.slice(start, start + BATCH_MAX), requestId)),
+    );
   }
   return cancelled;
 }

@@ -70,10 +70,7 @@ export function partsOf(step: CompiledStep): (number | string)[] {
 }
 
 /** The steps of one part of a step; null when it has no such part. */
-export function blockOf(
-  step: CompiledStep,
-  part: number | string,
-): readonly CompiledStep[] | null {
+export function blockOf(step: CompiledStep, part: number | string): readonly CompiledStep[] | null {
   switch (step.type) {
     case "condition":
       if (part === "else") return step.elseSteps;

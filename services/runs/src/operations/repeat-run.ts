@@ -152,7 +152,11 @@ function lastPlace({ definition: { steps } }: CompiledContent): Place | null {
 }
 
 /** The original input with the override laid over it, as JSON text. */
-function mergedInput({ inputSchema }: CompiledContent, original: string, override: unknown): string {
+function mergedInput(
+  { inputSchema }: CompiledContent,
+  original: string,
+  override: unknown,
+): string {
   const merged = mergeInput(JSON.parse(original), override);
   const text = JSON.stringify(merged);
   if (Buffer.byteLength(text) > INPUT_BYTES_MAX) {

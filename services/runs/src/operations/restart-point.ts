@@ -56,10 +56,7 @@ interface Progress {
   entered: ReadonlyMap<string, ReadonlySet<number | string>>;
 }
 
-function progressOf(
-  steps: readonly CompiledStep[],
-  results: readonly RecordedResult[],
-): Progress {
+function progressOf(steps: readonly CompiledStep[], results: readonly RecordedResult[]): Progress {
   const finished = new Set<string>();
   const entered = new Map<string, Set<number | string>>();
   for (const result of results) {
@@ -126,11 +123,7 @@ function isWithinReach(place: Place, results: readonly RecordedResult[]): boolea
   });
 }
 
-function firstPathOf(
-  block: readonly CompiledStep[],
-  id: string,
-  prefix: string,
-): string | null {
+function firstPathOf(block: readonly CompiledStep[], id: string, prefix: string): string | null {
   for (const step of block) {
     const path = prefix + step.id;
     if (step.id === id) return path;

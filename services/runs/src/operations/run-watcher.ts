@@ -129,7 +129,9 @@ export function createRunWatcher(database: Database, onWatch: () => void): RunWa
       if (changed.length === 0) return;
       // The run before its steps: when it says that it has ended, none of them is missing.
       const runIds = changed.map(({ runId }) => runId);
-      const summaries = new Map((await listSummaries(database, runIds)).map((run) => [run.id, run]));
+      const summaries = new Map(
+        (await listSummaries(database, runIds)).map((run) => [run.id, run]),
+      );
       const known = changed.map(({ runId, watched }) => ({ runId, ...watched.seen.summary() }));
       const steps = Map.groupBy(await listNewSteps(database, known), ({ run_id: id }) => id);
       for (const { runId, version, watched } of changed) {

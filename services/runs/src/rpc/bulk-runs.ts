@@ -21,9 +21,7 @@ const RUNS_MAX = 500;
 const AT_A_TIME = 4;
 
 /** Does one thing with many runs, with each as its own call would. */
-export function bulkRuns(
-  context: ServiceContext,
-): UnaryMethod<BulkRunsRequest, BulkRunsResponse> {
+export function bulkRuns(context: ServiceContext): UnaryMethod<BulkRunsRequest, BulkRunsResponse> {
   return rpc({
     scopes: "workflows:execute",
     async handler(request, rpcContext) {

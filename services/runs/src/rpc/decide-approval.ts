@@ -8,7 +8,11 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { mayDecide } from "../operations/approvers.ts";
-import { decideApproval as decideRow, findOpenApproval, getUndecidableStatus } from "../store/approvals.ts";
+import {
+  decideApproval as decideRow,
+  findOpenApproval,
+  getUndecidableStatus,
+} from "../store/approvals.ts";
 import type { ApprovalKey, Decision } from "../store/approvals.ts";
 import { toApprovalMessage } from "./approval-message.ts";
 

@@ -15,9 +15,7 @@ const INPUT_BYTES_MAX = 1024 * 1024;
 const STEP_CHARS_MAX = 4_096;
 
 /** Starts a run that repeats another one from a step on. */
-export function restartRun(
-  context: ServiceContext,
-): UnaryMethod<RestartRunRequest, RestartedRun> {
+export function restartRun(context: ServiceContext): UnaryMethod<RestartRunRequest, RestartedRun> {
   return rpc({
     scopes: "workflows:execute",
     async handler(request, { identity, requestId }) {

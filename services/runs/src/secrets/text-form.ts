@@ -118,15 +118,17 @@ class TextForm implements SecretForm {
       after: codePointsOf(this.#value.slice(this.#anchorAt)),
     };
     const { before, after } = this.#codePoints;
-    let found: Range | null = null;
+    const longest: Range = { start: at, end: -1 };
     for (const decode of decoders) {
       const end = matchAt(text, at, after, decode);
       budget.spend((end < 0 ? ~end : end) - at);
-      if (end < 0 || (found !== null && end <= found.end)) continue;
+      if (end <= longest.end) continue;
       const start = findStart(text, at, before, decode, budget);
-      if (start !== null) found = { start: Math.min(start, found?.start ?? start), end };
+      if (start === null) continue;
+      longest.start = Math.min(start, longest.start);
+      longest.end = end;
     }
-    return found;
+    return longest.end < 0 ? null : longest;
   }
 }
 

@@ -3,7 +3,11 @@ import type { Writable } from "../../http/write-json.ts";
 import { runStatusName } from "./run-json.ts";
 
 /** The run that a retry or restart has started, as the contract shows it. */
-export function restartedRunJson({ run, originalRunId, restartFromStepId }: RestartedRun): Writable {
+export function restartedRunJson({
+  run,
+  originalRunId,
+  restartFromStepId,
+}: RestartedRun): Writable {
   if (run === undefined) throw new Error("A restart was answered without a run.");
   return {
     originalRunId,
