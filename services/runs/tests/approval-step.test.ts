@@ -118,7 +118,10 @@ describe("an approval step", () => {
     });
     const lenient = await harness.deploy([
       approval("ask", {}, { onError: "continue" }),
-      mapping("after", { decision: "{{steps.ask.output.decision}}", why: "{{steps.ask.error.code}}" }),
+      mapping("after", {
+        decision: "{{steps.ask.output.decision}}",
+        why: "{{steps.ask.error.code}}",
+      }),
     ]);
     const second = await harness.start(lenient);
     const [again] = await waiting(second);
@@ -153,23 +156,26 @@ describe("an approval step", () => {
     const runId = await harness.start(workflowId);
     const [open] = await waiting(runId);
     if (open !== undefined) await decide(open, ApprovalStatus.APPROVED);
-    await waitFor(
-      () => (receiver.requests.some(({ path }) => path === "/then") ? true : null),
-      { what: "the branch to go on" },
-    );
+    await waitFor(() => (receiver.requests.some(({ path }) => path === "/then") ? true : null), {
+      what: "the branch to go on",
+    });
     letGo();
     expect((await harness.waitForEnd(runId)).status).toBe(RunStatus.COMPLETED);
   });
 
   it("waits in each item of a parallel, in a loop, with the decisions in any order", async () => {
     const workflowId = await harness.deploy([
-      forEach("p", ["a", "b", "c"], [
-        repeat("l", { count: 2 }, [
-          approval("ask", { message: "{{loop.index}}" }),
-          delay("d", 10),
-          mapping("m", "{{steps.ask.output.comment}}"),
-        ]),
-      ]),
+      forEach(
+        "p",
+        ["a", "b", "c"],
+        [
+          repeat("l", { count: 2 }, [
+            approval("ask", { message: "{{loop.index}}" }),
+            delay("d", 10),
+            mapping("m", "{{steps.ask.output.comment}}"),
+          ]),
+        ],
+      ),
     ]);
     const runId = await harness.start(workflowId);
     for (const round of ["1", "2"]) {

@@ -121,7 +121,7 @@ describe("BulkRuns", () => {
       [BulkAction.UNRECOGNIZED, { runIds }, "action"],
       [BulkAction.CANCEL, {}, "runIds"],
       [BulkAction.CANCEL, { runIds, filter: {} }, "filter"],
-      [BulkAction.CANCEL, { runIds: new Array<string>(501).fill("run_x") }, "runIds"],
+      [BulkAction.CANCEL, { runIds: Array.from({ length: 501 }, () => "run_x") }, "runIds"],
       [BulkAction.CANCEL, { filter: { statuses: [RunStatus.UNRECOGNIZED] } }, "status"],
     ];
     for (const [action, which, field] of cases) {

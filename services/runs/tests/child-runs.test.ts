@@ -39,7 +39,9 @@ describe("a workflow step", () => {
     ]);
     const run = await harness.runToEnd(parent, { numbers: [1, 2, 3] });
     expect(outputOf(run)).toEqual({ sum: 6 });
-    expect(await childrenOf(run.id)).toEqual([expect.objectContaining({ status: "completed", depth: 1 })]);
+    expect(await childrenOf(run.id)).toEqual([
+      expect.objectContaining({ status: "completed", depth: 1 }),
+    ]);
   });
 
   it("starts one child for each item, side by side, also when they wait", async () => {
@@ -62,13 +64,13 @@ describe("a workflow step", () => {
   });
 
   it("fails with the child's error", async () => {
-    const child = await harness.deploy([
-      expression("wrong", "$error('broken')"),
-    ]);
+    const child = await harness.deploy([expression("wrong", "$error('broken')")]);
     const parent = await harness.deploy([callWorkflow("call", child)]);
     const run = await harness.runToEnd(parent);
     expect(run.error?.code).toBe("CHILD_RUN_FAILED");
-    const details = JSON.parse(run.error?.detailsJson ?? "{}") as Record<string, unknown>;
+    const details = z
+      .record(z.string(), z.unknown())
+      .parse(JSON.parse(run.error?.detailsJson ?? ""));
     expect(details).toMatchObject({ status: "failed", stepId: "call" });
     expect(details["childRunId"]).toBe((await childrenOf(run.id))[0]?.id);
   });
@@ -138,7 +140,11 @@ describe("a workflow step", () => {
   it("cancels its child when its branch loses, or its run times out", async () => {
     const child = await harness.deploy([delay("d", 600_000)]);
     const race = await harness.deploy([
-      parallel("p", { a: [callWorkflow("call", child)], b: [delay("b1", 100)] }, { strategy: "wait-any" }),
+      parallel(
+        "p",
+        { a: [callWorkflow("call", child)], b: [delay("b1", 100)] },
+        { strategy: "wait-any" },
+      ),
     ]);
     const run = await harness.runToEnd(race);
     expect(run.status).toBe(RunStatus.COMPLETED);

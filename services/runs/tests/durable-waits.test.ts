@@ -66,13 +66,22 @@ describe("a run that waits", () => {
           mapping("asked", "{{steps.ask.output.comment}}"),
         ],
         items: [
-          forEach("each", ["x", "y"], [
-            httpStep("call", `${receiver.url}/flaky/{{loop.item}}`, {}, {
-              retry: { maxAttempts: 3, delayMs: 300, backoff: "fixed", jitter: false },
-            }),
-            delay("d", 200),
-            mapping("path", "{{steps.call.output.body.path}}"),
-          ]),
+          forEach(
+            "each",
+            ["x", "y"],
+            [
+              httpStep(
+                "call",
+                `${receiver.url}/flaky/{{loop.item}}`,
+                {},
+                {
+                  retry: { maxAttempts: 3, delayMs: 300, backoff: "fixed", jitter: false },
+                },
+              ),
+              delay("d", 200),
+              mapping("path", "{{steps.call.output.body.path}}"),
+            ],
+          ),
         ],
       }),
       mapping("end", {

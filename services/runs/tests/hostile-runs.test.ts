@@ -60,7 +60,12 @@ const HOSTILE: Hostile[] = [
     what: "a template that grows",
     code: "TEMPLATE_TOO_LARGE",
     input: { big },
-    steps: () => [mapping("m", Array.from({ length: 50 }, () => "{{input.big}}"))],
+    steps: () => [
+      mapping(
+        "m",
+        Array.from({ length: 50 }, () => "{{input.big}}"),
+      ),
+    ],
   },
   {
     what: "a loop of a thousand millions",

@@ -97,9 +97,7 @@ describe("a loop", () => {
     const run = await harness.runToEnd(endless);
     expect(run.error?.code).toBe("LOOP_LIMIT");
     expect(run.stepResults.filter(({ stepId }) => stepId === "a")).toHaveLength(5);
-    const huge = await harness.deploy([
-      repeat("l", { count: "{{input.n}}" }, [mapping("a", 1)]),
-    ]);
+    const huge = await harness.deploy([repeat("l", { count: "{{input.n}}" }, [mapping("a", 1)])]);
     const refused = await harness.runToEnd(huge, { n: 1_000_000_000 });
     expect(refused.error?.code).toBe("LOOP_LIMIT");
     expect(refused.stepResults.filter(({ stepId }) => stepId === "a")).toHaveLength(0);
@@ -145,7 +143,9 @@ describe("a loop", () => {
       ]);
     const strict = await harness.runToEnd(await harness.deploy([failing({})]));
     expect(JSON.parse(strict.error?.detailsJson ?? "")).toMatchObject({ path: "l[1].call" });
-    const lenient = await harness.runToEnd(await harness.deploy([failing({ onError: "continue" })]));
+    const lenient = await harness.runToEnd(
+      await harness.deploy([failing({ onError: "continue" })]),
+    );
     expect(outputOf(lenient)).toEqual(["success", "error", "success"]);
   });
 
@@ -218,9 +218,13 @@ describe("workflow.respond", () => {
       parallel("p", {
         a: [
           repeat("l", { count: 5 }, [
-            respond("r", { at: "{{loop.index}}" }, {
-              when: { left: "{{loop.index}}", operator: "equals", right: 2 },
-            }),
+            respond(
+              "r",
+              { at: "{{loop.index}}" },
+              {
+                when: { left: "{{loop.index}}", operator: "equals", right: 2 },
+              },
+            ),
           ]),
         ],
         b: [delay("d", 600_000)],

@@ -164,10 +164,9 @@ describe("parallel branches", () => {
       }),
     ]);
     const runId = await harness.start(workflowId);
-    await waitFor(
-      () => (receiver.requests.some(({ path }) => path === "/quick") ? true : null),
-      { what: "the quick branch to call while the other one is held" },
-    );
+    await waitFor(() => (receiver.requests.some(({ path }) => path === "/quick") ? true : null), {
+      what: "the quick branch to call while the other one is held",
+    });
     expect((await harness.get(runId)).status).toBe(RunStatus.RUNNING);
     letGo();
     expect((await harness.waitForEnd(runId)).status).toBe(RunStatus.COMPLETED);
@@ -224,7 +223,10 @@ describe("parallel forEach", () => {
   it("of something that is no array is a clear error of the step", async () => {
     const workflowId = await harness.deploy([forEach("p", "{{input.none}}", [mapping("m", 1)])]);
     const run = await harness.runToEnd(workflowId, { none: "text" });
-    expect(run.error).toMatchObject({ code: "INVALID_INPUT", message: "forEach must be an array." });
+    expect(run.error).toMatchObject({
+      code: "INVALID_INPUT",
+      message: "forEach must be an array.",
+    });
   });
 
   it("nests in loops and loops in it", async () => {

@@ -223,6 +223,20 @@ export function describeTaskRuntime(name: string, create: () => Promise<RuntimeF
       expect(worker.leases).toHaveLength(2);
     });
 
+    it("tells the execution of a task that the task was woken", async () => {
+      const [process, waker] = await openTwo(fixture, LONG_LEASE_MS);
+      const worker = await startWorker(process, async ({ lease, settle }) => {
+        await new Promise<void>((resolve) => {
+          lease.onWoken = resolve;
+        });
+        await settle({ lease, next: "done" });
+      });
+      const runId = await dispatchOne(process.runtime);
+      await waitFor(() => worker.leases[0]?.onWoken !== undefined);
+      await fixture.database.transaction((transaction) => waker.runtime.wake(transaction, [runId]));
+      await waitFor(async () => (await statusOf(process, runId)) === null);
+    });
+
     it("stops the execution of a task that is cancelled and refuses what it settles", async () => {
       const [process, other] = await openTwo(fixture, LONG_LEASE_MS);
       const worker = await startWorker(process, untilAborted);

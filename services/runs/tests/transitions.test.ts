@@ -174,6 +174,35 @@ describe("twenty clients that race for one transition", () => {
     await Promise.all(wakes);
   });
 
+  it("failed → retried × running → failed: nobody repeats a run that may still succeed", async () => {
+    const workflowId = await harness.deploy([httpStep("call", `${outside.url}/bad`)]);
+    const { identity } = harness;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const runId = await harness.start(workflowId);
+      await waitForCall("/bad", runId);
+      setTimeout(answer, 5);
+      const retries = Array.from({ length: CLIENTS }, async (_, index) => {
+        await sleep(Math.random() * 40);
+        return (clients[index % clients.length] ?? harness.runs).retryRun({ runId }, { identity });
+      });
+      const outcomes = await Promise.allSettled(retries);
+      await expectOneEnd(runId, 0, ["failed"]);
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") {
+          expect(outcome.reason).toMatchObject({
+            reason: "INVALID_STATE",
+            details: { currentStatus: "running" },
+          });
+          continue;
+        }
+        const newRunId = outcome.value.run?.id ?? "";
+        await waitForCall("/bad", newRunId);
+        answer();
+        await expectOneEnd(newRunId, 0, ["failed"]);
+      }
+    }
+  });
+
   it("a run that has ended is left by nothing", async () => {
     const workflowId = await harness.deploy([mapping("out", 1)]);
     const { id } = await harness.runToEnd(workflowId);

@@ -73,7 +73,7 @@ describe("WatchRun", () => {
       mapping("a", 1),
       httpStep("wait", `${receiver.url}/live`),
       mapping("b", 2),
-      delay("pause", 6_000),
+      delay("pause", 60_000),
       mapping("never", 3),
     ]);
     const runId = await harness.start(workflowId);

@@ -91,7 +91,7 @@ export interface Attempt {
   /** Stays the same when another worker makes this very attempt once more. */
   readonly key: string;
   /** Shows the resolved config in the record: JSON text with secrets masked. */
-  showInput(resolved: string): void;
+  readonly showInput: (resolved: string) => void;
   readonly runNested: RunNested;
 }
 

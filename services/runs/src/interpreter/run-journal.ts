@@ -1,19 +1,13 @@
 import type { NewEvent } from "@workflow/events";
 import type { ExecutionError } from "../domain/execution-error.ts";
-import type {
-  AttemptRecord,
-  JournalEntry,
-  OpenStep,
-  StepRecord,
-} from "../engine/journal.ts";
+import type { AttemptRecord, JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
 import type { RunStatus, TerminalStatus } from "../domain/run-status.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import { runEvent } from "../engine/run-events.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { EndedRun } from "../engine/end-hooks.ts";
-import { PastResults } from "./past-results.ts";
-import type { PastResult } from "./past-results.ts";
+import type { PastResult, PastResults } from "./past-results.ts";
 import { StepError } from "./step-error.ts";
 import { LeaseLostError } from "./unwinding.ts";
 

@@ -31,7 +31,8 @@ export async function runStep(
   const open = journal.begin(path, isContainer(step));
   try {
     for (let first = !begunBefore; ; first = false) {
-      if (isPausedForRetry(step, open)) await strands.wait({ kind: "retry", dueAt: open.dueAt }, signal);
+      if (isPausedForRetry(step, open))
+        await strands.wait({ kind: "retry", dueAt: open.dueAt }, signal);
       const end = await attemptStep(execution, step, open, runNested, first);
       if (end !== "again") return end;
     }
@@ -95,9 +96,7 @@ async function executeAttempt(
 ): Promise<StepOutcome> {
   const { attempt, path } = open;
   const attemptTag =
-    isContainer(step) && attempt > 1
-      ? `${execution.attemptTag}~${attempt}`
-      : execution.attemptTag;
+    isContainer(step) && attempt > 1 ? `${execution.attemptTag}~${attempt}` : execution.attemptTag;
   const execute = (signal: AbortSignal): Promise<StepOutcome> =>
     executeStep({ ...execution, signal, attemptTag }, step, open, {
       path,
@@ -110,8 +109,7 @@ async function executeAttempt(
   const limitMs = timeLimitMs(step);
   if (limitMs === undefined) return execute(execution.signal);
   open.deadlineAt ??= new Date(Date.now() + limitMs);
-  const makeReason = (): Error =>
-    new DeadlineExceeded(`The step took longer than ${limitMs} ms.`);
+  const makeReason = (): Error => new DeadlineExceeded(`The step took longer than ${limitMs} ms.`);
   return execution.strands.withDeadline(
     open.deadlineAt,
     execution.signal,

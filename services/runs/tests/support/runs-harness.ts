@@ -231,7 +231,7 @@ export function listRequest(more: Partial<ListRunsRequest> = {}): ListRunsReques
 }
 
 /** A delay. */
-export function delay(id: string, durationMs: number) {
+export function delay(id: string, durationMs: number | string) {
   return { id, type: "delay", name: id, config: { durationMs } };
 }
 
@@ -279,7 +279,12 @@ export function approval(id: string, config: object = {}, more: object = {}) {
 }
 
 /** A run of another workflow. */
-export function callWorkflow(id: string, workflowId: string, config: object = {}, more: object = {}) {
+export function callWorkflow(
+  id: string,
+  workflowId: string,
+  config: object = {},
+  more: object = {},
+) {
   return { id, type: "workflow", name: id, config: { workflowId, ...config }, ...more };
 }
 

@@ -25,15 +25,18 @@ export async function executeApproval(
 ): Promise<StepOutcome> {
   const { effects, facts, journal, strands, signal } = execution;
   const resolved = evaluate(step.message, execution.scope);
-  const message = typeof resolved.masked === "string" ? resolved.masked : storableJson(resolved.masked);
+  const message =
+    typeof resolved.masked === "string" ? resolved.masked : storableJson(resolved.masked);
   showInput(storableJson({ message, onTimeout: step.onTimeout }));
   const timeoutAt =
     step.decisionTimeoutMs === undefined
       ? null
       : (open.dueAt ?? new Date(open.startedAt.getTime() + step.decisionTimeoutMs));
-  if (!journal.isHeld(open)) journal.hold(open, { dueAt: timeoutAt });
-  // What happened before is known before anybody is asked.
-  await journal.checkpoint();
+  if (!journal.isHeld(open)) {
+    journal.hold(open, { dueAt: timeoutAt });
+    // What happened before is known before anybody is asked.
+    await journal.checkpoint();
+  }
   let wakes = strands.wakes;
   let state = await effects.approvals.ask(facts, {
     stepId: step.id,

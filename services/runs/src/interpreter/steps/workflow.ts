@@ -22,8 +22,10 @@ export async function executeWorkflow(
 ): Promise<StepOutcome> {
   const { effects, facts, journal, strands, signal } = execution;
   const command = resolveCommand(execution, step, open, showInput);
-  if (!journal.isHeld(open)) journal.hold(open, {});
-  await journal.checkpoint();
+  if (!journal.isHeld(open)) {
+    journal.hold(open, {});
+    await journal.checkpoint();
+  }
   let wakes = strands.wakes;
   let child: ChildRow | null = await effects.children.start(facts, command);
   if (!step.wait) return completionOf(execution, { runId: child.id }, true);

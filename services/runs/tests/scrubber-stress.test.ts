@@ -1,0 +1,312 @@
+import { describe, expect, it } from "@jest/globals";
+import * as fc from "fast-check";
+import { createScrubber } from "../src/secrets/scrubber.ts";
+import type { Scrubber } from "../src/secrets/scrubber.ts";
+
+const MASK = "••••";
+
+function scrubberOf(...secrets: string[]): Scrubber {
+  const scrubber = createScrubber(secrets);
+  if (scrubber === null) throw new Error("nothing to scrub");
+  return scrubber;
+}
+
+/** Escapes every character that is not ASCII, as encoders do that only write ASCII. */
+function asciiJson(value: string, digits: "lower" | "upper"): string {
+  return JSON.stringify(value)
+    .slice(1, -1)
+    .replaceAll(/[^ -~]/g, (unit) => {
+      const hex = unit.charCodeAt(0).toString(16).padStart(4, "0");
+      return `\\u${digits === "lower" ? hex : hex.toUpperCase()}`;
+    });
+}
+
+const percent = encodeURIComponent;
+const strictPercent = (value: string): string =>
+  percent(value).replaceAll(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+const lowerHex = (value: string): string =>
+  value.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase());
+const form = (value: string): string => new URLSearchParams({ v: value }).toString().slice(2);
+const json = (value: string): string => JSON.stringify(value).slice(1, -1);
+const html = (value: string): string =>
+  value.replaceAll(/[&<>"'/]/g, (char) => {
+    const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
+    return names[char] === undefined ? `&#${char.charCodeAt(0)};` : `&${names[char]};`;
+  });
+const htmlHex = (value: string): string =>
+  value.replaceAll(/[&<>"'/]/g, (char) => `&#x${char.charCodeAt(0).toString(16)};`);
+const base64 = (value: string): string => Buffer.from(value).toString("base64");
+const base64url = (value: string): string => Buffer.from(value).toString("base64url");
+const hex = (value: string): string => Buffer.from(value).toString("hex");
+const wrapped = (value: string): string => base64(value).replaceAll(/(.{76})/g, "$1\r\n");
+
+/** Encodings that turn each character into a text of its own, wherever it stands. */
+const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
+  plain: (value) => value,
+  percent,
+  strictPercent,
+  lowerPercent: (value) => lowerHex(percent(value)),
+  lowerStrictPercent: (value) => lowerHex(strictPercent(value)),
+  uri: encodeURI,
+  form,
+  lowerForm: (value) => lowerHex(form(value)),
+  json,
+  jsonTwice: (value) => json(json(value)),
+  jsonWithSlashes: (value) => json(value).replaceAll("/", "\\/"),
+  jsonWithSlashNumbers: (value) => json(value).replaceAll("/", "\\u002f"),
+  jsonForHtml: (value) =>
+    json(value).replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+  asciiJson: (value) => asciiJson(value, "lower"),
+  upperAsciiJson: (value) => asciiJson(value, "upper"),
+  asciiJsonTwice: (value) => json(asciiJson(value, "lower")),
+  jsonInPercent: (value) => percent(json(value)),
+  jsonInForm: (value) => form(json(value)),
+  html,
+  htmlHex,
+  htmlInJson: (value) => json(html(value)),
+  jsonInHtml: (value) => html(json(value)),
+  hex,
+  upperHex: (value) => hex(value).toUpperCase(),
+  crLf: (value) => value.replaceAll("\n", "\r\n"),
+};
+
+const PEM = [
+  "-----BEGIN PRIVATE KEY-----",
+  "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgR0y+t+aiB+L4KD2f",
+  "fKxDU5PBeM5B+8Yor3SunsKTFz2hRANCAAQnR43i7Y+YWR9jkEoPOnPML3SErxR/",
+  "-----END PRIVATE KEY-----",
+  "",
+].join("\n");
+
+const SECRETS = {
+  "a token": "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+  "a base64 key": "q83vEjRWeJC+/3/+AAEC/w==",
+  "a password of signs": `p@$$ "w/ö\\rd" +1%&<'>`,
+  "a connection string": "postgres://user:p%40ss@db.example:5432/shop?sslmode=require&x=1",
+  "words in Cyrillic": "пароль от почты",
+  "signs only": "!@#$%^&*()+=/\\",
+  "emoji only": "🔑🎉🚀🍪",
+  "a key in PEM": PEM,
+  "something that looks escaped": "a%41b\\n&amp;+c",
+  "four characters": "k3y!",
+};
+
+describe("a secret", () => {
+  const cases = Object.entries(SECRETS).flatMap(([name, secret]) =>
+    Object.keys(ENCODINGS).map((encoding) => [name, encoding, secret] as const),
+  );
+  it.each(cases)("is masked: %s as %s", (_, encoding, secret) => {
+    const encoded = ENCODINGS[encoding]?.(secret) ?? "";
+    const scrubber = scrubberOf(secret);
+    expect(scrubber.text(`before ${encoded} after`)).toBe(`before ${MASK} after`);
+    expect(scrubber.text(encoded)).toBe(MASK);
+  });
+
+  it.each(Object.entries(SECRETS))(
+    "is masked in base64 at any offset, with every character that has a bit of it: %s",
+    (_, secret) => {
+      const scrubber = scrubberOf(secret);
+      for (const before of ["", "u", "us", "user:", "x".repeat(70), "y".repeat(71)]) {
+        for (const after of ["", "&", "&t", "&to", "&token=1"]) {
+          const parts = [before, secret, after] as const;
+          const text = parts.join("");
+          const left = maskedBase64(base64(text), ...parts);
+          expect(scrubber.text(`[${base64(text)}]`)).toBe(`[${left}]`);
+          expect(scrubber.text(base64url(text))).toBe(maskedBase64(base64url(text), ...parts));
+          expect(scrubber.text(wrapped(text)).replaceAll("\r\n", "")).toBe(left);
+          expect(scrubber.text(json(wrapped(text))).replaceAll("\\r\\n", "")).toBe(left);
+          expect(decodeURIComponent(scrubber.text(percent(base64(text))))).toBe(left);
+          const escaped = json(base64(text)).replaceAll("/", "\\/");
+          expect(scrubber.text(escaped).replaceAll("\\/", "/")).toBe(left);
+        }
+      }
+    },
+  );
+
+  it("is masked in base64 of JSON that holds it", () => {
+    const secret = 'a "quoted" secret\nof two lines';
+    const encoded = base64(JSON.stringify({ token: secret }));
+    expect(scrubberOf(secret).text(encoded)).toMatch(/^[\w+/]{1,16}••••[\w+/=]{0,4}$/);
+  });
+
+  it("leaves nothing, whatever it is, whatever is around it and however it is encoded", () => {
+    const char = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+      fc.constantFrom(...Array.from("%+&;\\\"'/<> \r\n\tnu0aA=-_#x.")),
+    );
+    const text = (min: number, max: number) =>
+      fc
+        .array(char, { minLength: min, maxLength: max })
+        .map((chars) => chars.join("").replaceAll("\0", "0"))
+        .filter((value) => value.isWellFormed());
+    const secretText = text(4, 24).filter(
+      (value) => Array.from(value.trim()).length >= 4 && !value.includes("\r"),
+    );
+    const encodingName = fc.constantFrom(...Object.keys(ENCODINGS), "base64", "base64url");
+    fc.assert(
+      fc.property(
+        secretText,
+        encodingName,
+        text(0, 6),
+        text(0, 6),
+        (secret, name, before, after) => {
+          const scrubber = scrubberOf(secret);
+          if (name === "base64" || name === "base64url") {
+            const encode = name === "base64" ? base64 : base64url;
+            const clean = scrubber.text(encode(before + secret + after));
+            expect(clean).toContain(MASK);
+            return;
+          }
+          const encoded = ENCODINGS[name]?.(secret) ?? "";
+          const clean = scrubber.text(before + encoded + after);
+          expect(clean).toContain(MASK);
+          expect(clean.includes(encoded)).toBe(false);
+          expect(scrubber.text(clean)).toBe(clean);
+        },
+      ),
+      { numRuns: 40_000 },
+    );
+  });
+
+  it("is masked at each of its places", () => {
+    const secret = SECRETS["a token"];
+    const text = `${secret}${secret},${secret}`;
+    expect(scrubberOf(secret).text(`${secret}, ${secret} and ${text}`)).toBe(
+      `${MASK}, ${MASK} and ${MASK}${MASK},${MASK}`,
+    );
+  });
+
+  it("is masked without the white space around it, too", () => {
+    expect(scrubberOf("  t0ken-1234\n").text("Bearer t0ken-1234.")).toBe(`Bearer ${MASK}.`);
+    expect(scrubberOf(PEM.replaceAll("\n", "\r\n")).text(`[${PEM.trim()}]`)).toBe(`[${MASK}]`);
+  });
+
+  it("is not looked for by its letters in another case, nor in another normal form", () => {
+    const scrubber = scrubberOf("Caf\u00e9-Secret");
+    expect(scrubber.text("caf\u00e9-secret Cafe\u0301-Secret")).toBe(
+      "caf\u00e9-secret Cafe\u0301-Secret",
+    );
+    expect(scrubber.text("Caf\u00e9-Secret")).toBe(MASK);
+  });
+
+  it("of less than four characters is masked only where it is all there is", () => {
+    const scrubber = scrubberOf("abc", "7", "🔑🔑");
+    expect(scrubber.text("abc")).toBe(MASK);
+    expect(scrubber.text("abcd and abc")).toBe("abcd and abc");
+    expect(scrubber.json({ abc: ["abc", 7, 77, "7", "x7", "🔑🔑"], b: "🔑🔑🔑" })).toEqual({
+      [MASK]: [MASK, MASK, 77, MASK, "x7", MASK],
+      b: "🔑🔑🔑",
+    });
+    expect(scrubber.jsonText('{"a":"abc","b":7}')).toBe(`{"a":"${MASK}","b":"${MASK}"}`);
+  });
+});
+
+describe("several secrets", () => {
+  it("that overlap leave no part of either", () => {
+    expect(scrubberOf("abcdefgh", "efghijkl").text("<abcdefghijkl>")).toBe(`<${MASK}>`);
+  });
+
+  it("that contain each other are masked as the longer one, in any order", () => {
+    for (const secrets of [
+      ["token", "token-extended"],
+      ["token-extended", "token"],
+    ]) {
+      const scrubber = scrubberOf(...secrets);
+      expect(scrubber.text("token-extended token")).toBe(`${MASK} ${MASK}`);
+    }
+  });
+
+  it("that nothing is known of are no scrubber at all", () => {
+    expect(createScrubber([])).toBeNull();
+    expect(createScrubber([""])).toBeNull();
+  });
+
+  it("may have characters that mean something to regular expressions", () => {
+    const secret = "a.*(b|c)+[d]{2}$^?";
+    expect(scrubberOf(secret).text(`x${secret}y and axxbx`)).toBe(`x${MASK}y and axxbx`);
+  });
+});
+
+describe("a JSON value", () => {
+  it("is cleaned in keys, strings, numbers and booleans", () => {
+    const scrubber = scrubberOf("s3cret-value", "12345678", "true");
+    expect(
+      scrubber.json({ "x-s3cret-value": [1, 12345678, true, false, null, "a s3cret-value b"] }),
+    ).toEqual({ [`x-${MASK}`]: [1, MASK, MASK, false, null, `a ${MASK} b`] });
+  });
+
+  it("is the very same when there is nothing in it", () => {
+    const value = { a: [1, "two", { three: null }], b: { c: "d" } };
+    expect(scrubberOf("s3cret-value").json(value)).toBe(value);
+    const text = '{ "a" : 1.0 }';
+    expect(scrubberOf("s3cret-value").jsonText(text)).toBe(text);
+  });
+
+  it("shares with its original the parts that have nothing in them", () => {
+    const value = { clean: { a: 1 }, dirty: "s3cret-value" };
+    const result = scrubberOf("s3cret-value").json(value);
+    expect(result).toEqual({ clean: { a: 1 }, dirty: MASK });
+    expect(result).toHaveProperty("clean", value.clean);
+    expect(value.dirty).toBe("s3cret-value");
+  });
+
+  it("keeps entries apart whose keys are masked alike, and those called __proto__", () => {
+    const value: unknown = JSON.parse('{"s3cret-1":1,"s3cret-2":2,"__proto__":"s3cret-1"}');
+    const result = scrubberOf("s3cret-1", "s3cret-2").json(value);
+    expect(JSON.stringify(result)).toBe(`{"${MASK}":1,"${MASK} 2":2,"__proto__":"${MASK}"}`);
+  });
+
+  it("may be nested 128 deep", () => {
+    let value: unknown = "s3cret-value";
+    for (let depth = 0; depth < 128; depth += 1) value = depth % 2 === 0 ? [value] : { a: value };
+    const text = JSON.stringify(scrubberOf("s3cret-value").json(value));
+    expect(text).not.toContain("s3cret");
+    expect(text).toContain(MASK);
+  });
+
+  it("knows a number that lost digits which the secret has", () => {
+    const secret = "12345678901234567890";
+    const scrubber = scrubberOf(secret);
+    const text = JSON.stringify({ n: Number(secret) });
+    expect(scrubber.json(JSON.parse(text))).toEqual({ n: MASK });
+    expect(scrubber.jsonText(text)).toBe(`{"n":"${MASK}"}`);
+  });
+
+  it("stays JSON as text, wherever the secret is", () => {
+    const scrubber = scrubberOf("nabla-1", "12345678", 'quo"te\\');
+    const value = { a: "\nabla-1", "k-nabla-1": 12345678, c: 'x quo"te\\ y', d: [912345678] };
+    const clean: unknown = JSON.parse(scrubber.jsonText(JSON.stringify(value)));
+    expect(clean).toEqual({
+      a: "\nabla-1",
+      [`k-${MASK}`]: MASK,
+      c: `x ${MASK} y`,
+      d: [912345678],
+    });
+  });
+});
+
+describe("hostile secrets and texts", () => {
+  it("that agree again and again end with the text masked as a whole", () => {
+    const secret = `${"a".repeat(8_191)}b`;
+    expect(scrubberOf(secret).text("a".repeat(2 ** 20))).toBe(MASK);
+  });
+
+  it("do not keep other places from being masked", () => {
+    const secrets = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(8_192, "xy"));
+    const text = `${"xyxyx".repeat(10_000)}${secrets[150] ?? ""}${"y".repeat(10_000)}`;
+    const clean = scrubberOf(...secrets).text(text);
+    expect(clean).toContain(MASK);
+    expect(clean).not.toContain(secrets[150] ?? "");
+  });
+});
+
+/** Base64 of three texts in a row, without the characters that hold a bit of the second one. */
+function maskedBase64(encoded: string, before: string, secret: string, after: string): string {
+  const bitsBefore = 8 * Buffer.byteLength(before);
+  const bitsThrough = bitsBefore + 8 * Buffer.byteLength(secret);
+  const right = after === "" ? "" : encoded.slice(Math.ceil(bitsThrough / 6));
+  return encoded.slice(0, Math.floor(bitsBefore / 6)) + MASK + right;
+}
