@@ -8,6 +8,7 @@ import type { Scope } from "@workflow/service";
 import { freePort } from "@workflow/testkit";
 import { z } from "zod";
 import { endWithScope } from "./child-process.ts";
+import { collectGarbage } from "./memory.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
 const START = join(REPOSITORY, "deploy/dev/src/start.ts");
@@ -24,6 +25,8 @@ export interface System {
   baseUrl: string;
   /** The one process of all services; Postgres is another. */
   pid: number;
+  /** Makes the process throw away what it no longer needs, so that its memory tells what it holds. */
+  collectGarbage(): Promise<void>;
   /** The API key of a company of its own. */
   apiKey: string;
   /** The embedded Postgres; a superuser's address. */
@@ -49,12 +52,13 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
   const port = await freePort();
   const env = await environment(dataDir, port);
   const startedAt = performance.now();
-  const pid = await launch(scope, env, options);
+  const { pid, collectGarbage } = await launch(scope, env, options);
   const startedInMs = performance.now() - startedAt;
   const database = await findLocalPostgres(dataDir);
   if (database === null) throw new Error(`No Postgres was found in ${dataDir}.`);
   return {
     pid,
+    collectGarbage,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     apiKey: await createCompany(scope, env),
     databaseUrl: database.connectionUri,
@@ -87,11 +91,11 @@ async function launch(
   scope: Scope,
   env: NodeJS.ProcessEnv,
   { cpuProfileDir }: SystemOptions,
-): Promise<number> {
+): Promise<Pick<System, "pid" | "collectGarbage">> {
   const profiling =
     cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
-  // As `npm start` has it.
-  const flags = ["--max-semi-space-size=64", ...profiling];
+  // As `npm start` has it; the debugger's port counts only when somebody asks for the debugger.
+  const flags = ["--max-semi-space-size=64", "--inspect-port=0", ...profiling];
   const child = spawn(process.execPath, [...flags, START], {
     cwd: REPOSITORY,
     env,
@@ -111,7 +115,8 @@ async function launch(
     reject(new Error(`The system was not ready in ${START_TIMEOUT_MS} ms:\n${output}`));
   }, START_TIMEOUT_MS);
   await promise.finally(() => clearTimeout(timer));
-  return child.pid ?? -1;
+  const pid = child.pid ?? -1;
+  return { pid, collectGarbage: () => collectGarbage(pid, child.stderr) };
 }
 
 const createdCompany = z.object({ apiKey: z.string() });

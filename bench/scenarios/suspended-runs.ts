@@ -14,7 +14,9 @@ export const suspendedRuns: Scenario = {
   method:
     "Runs that are suspended until one common moment, and a mapping step after it. Memory is the " +
     "resident set of the one Node process of all services, some seconds after the last of them " +
-    "was suspended. The rate is their number by the time from that moment to the last completedAt.",
+    "was suspended: as it is, which includes what the burst of starts left behind, and after a " +
+    "garbage collection, which is what the waiting runs hold. The rate is their number by the time " +
+    "from that moment to the last completedAt.",
   async measure({ system, load, runs, sizes }) {
     const before = residentMb(system.pid);
     const acceptMs = (sizes.suspendedRuns / STARTS_PER_SECOND) * 1_000;
@@ -33,17 +35,20 @@ export const suspendedRuns: Scenario = {
     await runs.suspended(workflowId, sizes.suspendedRuns);
     await sleep(QUIET_MS);
     const waiting = residentMb(system.pid);
+    await system.collectGarbage();
+    const held = residentMb(system.pid);
     if (Date.now() >= dueAt) throw new Error("The runs took too long to be suspended.");
     const awake = await runs.completions(workflowId, new Date(dueAt));
     return {
       figures: [
         {
-          name: `memory with ${sizes.suspendedRuns} waiting runs`,
-          value: waiting,
+          name: `memory with ${sizes.suspendedRuns} waiting runs, garbage collected`,
+          value: held,
           unit: "MB",
           target: { atMost: 300 },
         },
-        { name: "memory before them", value: before, unit: "MB" },
+        { name: "memory with them, as it is", value: waiting, unit: "MB" },
+        { name: "memory before them, as it is", value: before, unit: "MB" },
         {
           name: "woken and completed",
           value: sizes.suspendedRuns / (awake.lastMs / 1_000),

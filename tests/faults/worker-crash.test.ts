@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createScope } from "@workflow/service";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
@@ -10,6 +11,7 @@ import type { SeparateSystem } from "../support/separate-system.ts";
 const RUNS = 200;
 const KILLS = 5;
 
+const scope = createScope();
 let system: SeparateSystem;
 let receiver: HttpDouble;
 let database: Database;
@@ -20,14 +22,13 @@ beforeAll(async () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return { status: 200, body: { key: request.idempotencyKey } };
   });
+  scope.defer(() => receiver.close());
   system = await startSeparateSystem();
+  scope.defer(() => system.stop());
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
+  scope.defer(() => database.end());
 }, 90_000);
-afterAll(async () => {
-  await database.end();
-  await system.stop();
-  await receiver.close();
-});
+afterAll(() => scope.close(), 60_000);
 
 describe("kill -9 of the worker, five times under load", () => {
   it("loses no accepted run and records each step's effect once", async () => {

@@ -121,7 +121,7 @@ export async function startSeparateSystem(
     },
     async waitUntilReady() {
       const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200;
-      await waitFor(isReady, { timeoutMs: 30_000, what: "the system to be ready" });
+      await waitFor(isReady, { timeoutMs: 60_000, what: "the system to be ready" });
     },
     async start(name) {
       const role = name === "runs-api" ? "api" : "worker";

@@ -1,4 +1,5 @@
 import type { CursorCodec, Database } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
 import type { DeploymentCache } from "./engine/deployment-cache.ts";
 import type { EndHook } from "./engine/end-hooks.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
@@ -20,6 +21,7 @@ export interface ServiceContext {
   /** To be told after commits that note wake-ups. */
   wakeUps: WakeUps;
   watcher: RunWatcher;
+  audit: AuditTrail;
   /** To be called after commits that put events into the outbox. */
   onEvents: () => void;
   /** The clock by which schedules fire. */

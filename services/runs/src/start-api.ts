@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createCursorCodec, databaseErrorToAppError, listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createAuditTrail } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
@@ -78,8 +79,11 @@ export async function startApi(
     stopping.abort();
     return purge.done;
   });
+  const audit = createAuditTrail({ database, schema: "runs", bus: options.bus, logger });
+  scope.defer(() => audit.stop());
   const context: ServiceContext = {
     ...parts,
+    audit,
     cursors: createCursorCodec(await getCursorKey(database)),
     starter: createRunStarter(parts),
     watcher: watching.watcher,

@@ -125,6 +125,27 @@ describe("a workflow step", () => {
     expect(lowest.error?.code).toBe("CHILD_TOO_DEEP");
   });
 
+  it("shares the slot of its run when its workflow has a concurrency limit", async () => {
+    const workflowId = newUuid();
+    const other = await harness.deploy([callWorkflow("back", workflowId, { input: { n: 0 } })]);
+    await harness.deploy(
+      [
+        callWorkflow(
+          "down",
+          other,
+          {},
+          {
+            when: { left: "{{input.n}}", operator: "greater_than", right: 0 },
+          },
+        ),
+        mapping("end", "{{steps.down.status}}"),
+      ],
+      { workflowId, settings: { concurrency: { limit: 1 } } },
+    );
+    const run = await harness.runToEnd(workflowId, { n: 1 });
+    expect(outputOf(run)).toBe("success");
+  });
+
   it("cancels its child when its run is cancelled, to whatever depth", async () => {
     const leaf = await harness.deploy([approval("ask")]);
     const middle = await harness.deploy([callWorkflow("call", leaf)]);

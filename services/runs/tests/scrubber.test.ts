@@ -92,6 +92,7 @@ const SECRETS = {
   "a key in PEM": PEM,
   "something that looks escaped": "a%41b\\n&amp;+c",
   "four characters": "k3y!",
+  "a quote behind letters": 'abcdef"ghi\\j',
 };
 
 describe("a secret", () => {
@@ -145,10 +146,14 @@ describe("a secret", () => {
     const secretText = text(4, 24).filter(
       (value) => Array.from(value.trim()).length >= 4 && !value.includes("\r"),
     );
+    const anySecret = fc.oneof(
+      secretText,
+      fc.tuple(secretText, secretText).map(([first, second]) => `${first}abcd${second}`),
+    );
     const encodingName = fc.constantFrom(...Object.keys(ENCODINGS), "base64", "base64url");
     fc.assert(
       fc.property(
-        secretText,
+        anySecret,
         encodingName,
         text(0, 6),
         text(0, 6),

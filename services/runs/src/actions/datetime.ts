@@ -14,8 +14,8 @@ const UNITS = [
 ] as const;
 
 const FORMAT_CHARS_MAX = 1_000;
-/** The years that an ISO timestamp writes with four digits. */
-const FIRST_MS = Date.parse("0000-01-01T00:00:00.000Z");
+/** The years that `parseIsoTime` reads, so that what one action writes another takes. */
+const FIRST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 /** More milliseconds than there are between the two: beyond it Luxon loses itself in numbers. */
 const AMOUNT_MAX = 1e15;
@@ -56,7 +56,7 @@ export function datetimeAdd(resolved: unknown): { value: string } {
     throw invalidInput("amount", `must be a whole number of ${unit}`);
   }
   const millis = start.plus({ [unit]: amount }).toMillis();
-  if (!isWritable(millis)) throw invalidInput("amount", "leads beyond the years 0 to 9999");
+  if (!isWritable(millis)) throw invalidInput("amount", "leads beyond the years 100 to 9999");
   return { value: new Date(millis).toISOString() };
 }
 
@@ -81,7 +81,7 @@ function timeOf(inputs: ActionInputs, key: string): number {
   if (typeof millis !== "number" || !Number.isFinite(millis)) {
     throw invalidInput(key, "must be an ISO timestamp or a number of milliseconds since 1970");
   }
-  if (!isWritable(millis)) throw invalidInput(key, "is beyond the years 0 to 9999");
+  if (!isWritable(millis)) throw invalidInput(key, "is beyond the years 100 to 9999");
   return millis;
 }
 

@@ -1,4 +1,6 @@
-import { AppError, isAppError } from "@workflow/errors";
+import { createHash } from "node:crypto";
+import { isAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
@@ -38,6 +40,7 @@ export interface EmailClientOptions {
   tls?: RpcTls | undefined;
 }
 
+const KEY_CHARS_MAX = 500;
 /** The service gives a message 60 s, after waiting for whoever else sends it. */
 const TIMEOUT_MS = 90_000;
 
@@ -51,7 +54,7 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
   });
   return {
     async send(companyId, message, idempotencyKey, signal) {
-      const request = { ...message, idempotencyKey };
+      const request = { ...message, idempotencyKey: boundedKey(idempotencyKey) };
       try {
         const identity = senderOf(companyId);
         const { messageId, accepted, rejected } = await client.sendEmail(request, {
@@ -67,6 +70,12 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
     },
     close: () => client.close(),
   };
+}
+
+/** The path of a step in many others may be longer than a key. */
+function boundedKey(key: string): string {
+  if (key.length <= KEY_CHARS_MAX) return key;
+  return createHash("sha256").update(key).digest("hex");
 }
 
 /** The service acts in its own name, for the company whose run it is. */
@@ -94,9 +103,11 @@ function toStepError(error: AppError): AppError | StepError {
     case "UNAVAILABLE":
       // Not `answered`: under the same key the next attempt is the same message with the same
       // Message-ID, which is what keeps a reader from getting it twice.
-      return new StepError("EMAIL_FAILED", message, {
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      });
+      return new StepError(
+        "EMAIL_FAILED",
+        message,
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
     default:
       return error;
   }

@@ -16,6 +16,7 @@ import type { Parking } from "../interpreter/strands.ts";
 import { LeaseLostError } from "../interpreter/unwinding.ts";
 import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
+import { isAwaitedByRunOf } from "../store/child-runs.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { CompiledContent, Deployment } from "./deployment-cache.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -122,6 +123,12 @@ async function takePlace(
   const { concurrency } = definition.settings;
   if (concurrency === undefined || facts.started) return null;
   const { limit, onLimit } = concurrency;
+  // A run that is a part of another one of its workflow shares that one's slot: it would wait for ever
+  // for the slot of a run that waits for it.
+  const shares =
+    facts.waitingParentRunId !== null &&
+    (await isAwaitedByRunOf(database, row.id, row.workflow_id));
+  if (shares) return null;
   const entered = await enterSlot(database, {
     runId: row.id,
     workflowId: row.workflow_id,

@@ -41,11 +41,7 @@ export interface RunEventExtra {
  * may be, and a consumer that wants them asks `GetRun`, whose answer does not change any more once
  * the run has ended.
  */
-export function runEvent(
-  type: RunEventType,
-  facts: EventFacts,
-  extra: RunEventExtra,
-): NewEvent {
+export function runEvent(type: RunEventType, facts: EventFacts, extra: RunEventExtra): NewEvent {
   const { completedAt, error, stepId } = extra;
   return {
     id: newId("evt_"),

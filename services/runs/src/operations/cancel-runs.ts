@@ -1,5 +1,6 @@
 import { insertEvents } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
+import type { Transaction } from "@workflow/db";
 import type { ServiceContext } from "../context.ts";
 import { ENDED_CHANNEL, endedPayloads } from "../engine/ended-runs.ts";
 import type { EndedRun } from "../engine/end-hooks.ts";
@@ -16,6 +17,12 @@ export type CancelContext = Pick<
   "database" | "runtime" | "endedRuns" | "endHooks" | "onEvents" | "wakeUps"
 >;
 
+/** Called in the transaction that has cancelled runs. */
+type RecordCancelled = (
+  transaction: Transaction,
+  cancelled: readonly CancelledRow[],
+) => Promise<void>;
+
 const BATCH_MAX = 100;
 
 /**
@@ -24,19 +31,20 @@ const BATCH_MAX = 100;
  *
  * @param runIds of runs that the caller may cancel
  * @param requestId the request that causes it, carried on into the events; null when none does
+ * @param record what else is to be written with it
  */
 export async function cancelRuns(
   context: CancelContext,
   runIds: readonly string[],
   requestId: string | null,
+  record: RecordCancelled = async () => {},
 ): Promise<string[]> {
   const cancelled: string[] = [];
   // One order for all, so that two who cancel the same runs do not wait for each other.
   const sorted = runIds.toSorted();
   for (let start = 0; start < sorted.length; start += BATCH_MAX) {
-    cancelled.push(
-      ...(await cancelBatch(context, sorted.slice(start, start + BATCH_MAX), requestId)),
-    );
+    const batch = sorted.slice(start, start + BATCH_MAX);
+    cancelled.push(...(await cancelBatch(context, batch, requestId, record)));
   }
   return cancelled;
 }
@@ -45,6 +53,7 @@ async function cancelBatch(
   { database, runtime, endedRuns, endHooks, onEvents, wakeUps }: CancelContext,
   runIds: readonly string[],
   requestId: string | null,
+  record: RecordCancelled,
 ): Promise<string[]> {
   const cancelled = await database.transaction(async (transaction) => {
     // The tasks first, in the order in which workers lock.
@@ -61,6 +70,7 @@ async function cancelBatch(
       "runs",
       rows.map((row) => cancelledEvent(row, requestId)),
     );
+    await record(transaction, rows);
     const awaited = rows.filter((row) => row.awaited).map(({ id }) => id);
     for (const payload of endedPayloads(awaited)) {
       await notify(transaction, ENDED_CHANNEL, payload);

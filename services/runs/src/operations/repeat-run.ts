@@ -1,5 +1,7 @@
 import { idTimestamp, newId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { changesBetween } from "@workflow/events";
+import type { AuditCaller } from "@workflow/events";
 import type { ServiceContext } from "../context.ts";
 import type { RunStatus } from "../domain/run-status.ts";
 import { RESTARTABLE_STATUSES, RETRYABLE_STATUSES } from "../domain/run-status.ts";
@@ -20,12 +22,6 @@ import { findRestartPlace, findRetryPlace } from "./restart-point.ts";
 import { reusableResults } from "./reusable-results.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 
-/** On whose behalf a run is repeated. */
-export interface Caller {
-  companyId: string;
-  requestId: string;
-}
-
 /** The run that a retry or restart has started. */
 export interface RepeatedRun {
   run: RunSummaryRow;
@@ -43,7 +39,7 @@ export interface RestartCommand {
 }
 
 /** What repeating needs. */
-type RepeatContext = Pick<ServiceContext, "database" | "deployments" | "runtime">;
+type RepeatContext = Pick<ServiceContext, "audit" | "database" | "deployments" | "runtime">;
 
 /** D4. */
 const INPUT_BYTES_MAX = 1024 * 1024;
@@ -58,7 +54,7 @@ const OUTPUT_ERRORS: ReadonlySet<string> = new Set(["OUTPUT_INVALID", "OUTPUT_TO
  */
 export async function retryRun(
   context: RepeatContext,
-  caller: Caller,
+  caller: AuditCaller,
   runId: string,
 ): Promise<RepeatedRun> {
   const { original, steps, results, content, deployment } = await load(
@@ -74,7 +70,8 @@ export async function retryRun(
     (OUTPUT_ERRORS.has(original.error?.code ?? "") ? lastPlace(content) : null);
   const kept = reusableResults(steps, results, place);
   const fromStepId = place?.at(-1)?.step.id ?? "";
-  return store(context, caller, { original, deployment, input: null, kept, fromStepId });
+  const repeat = { original, deployment, input: null, kept, fromStepId };
+  return store(context, caller, "run.retried", repeat);
 }
 
 /**
@@ -85,7 +82,7 @@ export async function retryRun(
  */
 export async function restartRun(
   context: RepeatContext,
-  caller: Caller,
+  caller: AuditCaller,
   runId: string,
   { fromStepId, overrideInput }: RestartCommand,
 ): Promise<RepeatedRun> {
@@ -107,7 +104,8 @@ export async function restartRun(
       ? null
       : mergedInput(content, await getInput(context.database, runId), overrideInput);
   const kept = reusableResults(steps, results, place);
-  return store(context, caller, { original, deployment, input, kept, fromStepId });
+  const repeat = { original, deployment, input, kept, fromStepId };
+  return store(context, caller, "run.restarted", repeat);
 }
 
 interface Loaded {
@@ -121,7 +119,7 @@ interface Loaded {
 /** A status that allows it is a terminal one, so nothing of this changes any more. */
 async function load(
   { database, deployments }: RepeatContext,
-  { companyId }: Caller,
+  { identity: { companyId } }: AuditCaller,
   runId: string,
   statuses: readonly RunStatus[],
   verb: string,
@@ -182,8 +180,9 @@ interface NewRepeat {
 }
 
 async function store(
-  { database, runtime }: RepeatContext,
-  { requestId }: Caller,
+  { audit, database, runtime }: RepeatContext,
+  caller: AuditCaller,
+  action: "run.retried" | "run.restarted",
   { original, deployment, input, kept, fromStepId }: NewRepeat,
 ): Promise<RepeatedRun> {
   const id = newId("run_");
@@ -192,7 +191,7 @@ async function store(
     originalRunId: original.id,
     taskRuntimeRunId: runtime.runtimeRunId(id),
     input,
-    requestId,
+    requestId: caller.requestId,
     createdAt: idTimestamp(id),
   };
   await database.transaction(async (transaction) => {
@@ -201,8 +200,15 @@ async function store(
       await copyResults(transaction, { from: original.id, to: id, paths: kept });
     }
     await runtime.dispatch(transaction, [id]);
+    await audit.record(transaction, caller, {
+      action,
+      resourceType: "run",
+      resourceId: original.id,
+      changes: changesBetween({}, { newRunId: id, fromStepId }),
+    });
   });
   runtime.dispatched(1);
+  audit.wake();
   return {
     run: {
       id,

@@ -13,7 +13,7 @@ export class SeenSteps {
   /** Numbers below the highest that were not told of, as ascending inclusive ranges. */
   #gaps: [from: number, to: number][] = [];
 
-  /** Reads what `toString` gave; null when it is nothing of the kind. */
+  /** Reads what `encode` gave; null when it is nothing of the kind. */
   static parse(text: string): SeenSteps | null {
     if (!TEXT.test(text)) return null;
     const [highest = 0, ...gaps] = text
@@ -79,7 +79,7 @@ export class SeenSteps {
   }
 
   /** A text for `parse`: `12.3.5-7`; with too many gaps it forgets what lies above the first. */
-  toString(): string {
+  encode(): string {
     const [first] = this.#gaps;
     if (first !== undefined && this.#gaps.length > GAPS_MAX) return String(first[0] - 1);
     const gaps = this.#gaps.map(([from, to]) => (from === to ? `.${from}` : `.${from}-${to}`));

@@ -1,5 +1,6 @@
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { changesBetween } from "@workflow/events";
 import type { CancelRunRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
@@ -30,14 +31,27 @@ export function cancelRun(context: ServiceContext): UnaryMethod<CancelRunRequest
 export async function cancelOne(
   context: ServiceContext,
   runId: string,
-  { identity, requestId, log }: RpcContext,
+  caller: RpcContext,
 ): Promise<RunRow> {
-  const { database } = context;
-  const { companyId } = identity;
+  const { database, audit } = context;
+  const { requestId, log } = caller;
+  const { companyId } = caller.identity;
   // The operation itself knows no companies.
   const exists = isId("run_", runId) && (await hasRun(database, companyId, runId));
   if (!exists) throw runNotFound();
-  const cancelled = await cancelRuns(context, [runId], requestId);
+  const cancelled = await cancelRuns(context, [runId], requestId, (transaction, rows) =>
+    audit.record(
+      transaction,
+      caller,
+      ...rows.map(({ id, status_before }) => ({
+        action: "run.cancelled" as const,
+        resourceType: "run",
+        resourceId: id,
+        changes: changesBetween({ status: status_before }, { status: "cancelled" }),
+      })),
+    ),
+  );
+  audit.wake();
   const run = await findRun(database, companyId, runId);
   if (run === null) throw runNotFound();
   if (cancelled.length === 0) {

@@ -4,8 +4,9 @@ import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval, DecideApprovalRequest } from "@workflow/proto/runs/v1/approvals";
+import { changesBetween, unchanged } from "@workflow/events";
 import { rpc } from "@workflow/rpc";
-import type { UnaryMethod } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { mayDecide } from "../operations/approvers.ts";
 import {
@@ -27,7 +28,8 @@ export function decideApproval(
   const { database } = context;
   return rpc({
     scopes: "workflows:execute",
-    async handler(request, { identity: { companyId, principal } }) {
+    async handler(request, caller) {
+      const { companyId, principal } = caller.identity;
       const parsed = parseRequest(request);
       const { runId, approvalId } = request;
       if (!isId("run_", runId) || !isId("apr_", approvalId)) throw approvalNotFound();
@@ -41,7 +43,7 @@ export function decideApproval(
       assertFits(open.form, parsed);
       if (open.status !== "waiting") throw undecidable(open.status);
       const decision = { ...parsed.decision, decidedBy: principal.id };
-      const row = await decideAndWake(context, key, decision);
+      const row = await decideAndWake(context, key, decision, caller);
       if (row === null) throw undecidable(await getUndecidableStatus(database, key));
       return toApprovalMessage(row);
     },
@@ -49,15 +51,30 @@ export function decideApproval(
 }
 
 async function decideAndWake(
-  { database, runtime }: ServiceContext,
+  { audit, database, runtime }: ServiceContext,
   key: ApprovalKey,
   decision: Decision,
+  caller: RpcContext,
 ) {
-  return database.transaction(async (transaction) => {
+  const decided = await database.transaction(async (transaction) => {
     // The task first, in the order in which workers lock. Woken without a reason, the run rests again.
     await runtime.wake(transaction, [key.runId]);
-    return decideRow(transaction, key, decision);
+    const row = await decideRow(transaction, key, decision);
+    if (row === null) return null;
+    // The comment and the data stand with the approval; people may have put anything into them.
+    await audit.record(transaction, caller, {
+      action: "approval.decided",
+      resourceType: "run",
+      resourceId: key.runId,
+      changes: {
+        ...unchanged({ approvalId: row.id, stepId: row.step_id }),
+        ...changesBetween({ decision: null }, { decision: row.status }),
+      },
+    });
+    return row;
   });
+  audit.wake();
+  return decided;
 }
 
 interface ParsedDecision {

@@ -18,10 +18,9 @@ const STEP_CHARS_MAX = 4_096;
 export function restartRun(context: ServiceContext): UnaryMethod<RestartRunRequest, RestartedRun> {
   return rpc({
     scopes: "workflows:execute",
-    async handler(request, { identity, requestId }) {
+    async handler(request, caller) {
       const command = parseCommand(request);
       if (!isId("run_", request.runId)) throw runNotFound();
-      const caller = { companyId: identity.companyId, requestId };
       const repeated = await restart(context, caller, request.runId, command);
       return toRestartedMessage(request.runId, repeated);
     },

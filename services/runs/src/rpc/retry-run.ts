@@ -25,10 +25,10 @@ export function retryRun(context: ServiceContext): UnaryMethod<RetryRunRequest, 
 export async function retryOne(
   context: ServiceContext,
   runId: string,
-  { identity, requestId }: RpcContext,
+  caller: RpcContext,
 ): Promise<RepeatedRun> {
   if (!isId("run_", runId)) throw runNotFound();
-  return retry(context, { companyId: identity.companyId, requestId }, runId);
+  return retry(context, caller, runId);
 }
 
 /** What a retry or restart has come to. */

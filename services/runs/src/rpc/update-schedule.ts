@@ -7,6 +7,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { changeSchedule } from "../schedules/change-schedule.ts";
+import { scheduleChanges } from "../schedules/schedule-audit.ts";
 import { lockSchedule, putSchedule } from "../store/schedules.ts";
 import { requireWorkflow, scheduleNotFound, toScheduleMessage } from "./schedule-message.ts";
 
@@ -21,19 +22,28 @@ const UNIT_NAMES = new Map<IntervalUnit, string>([
 export function updateSchedule({
   database,
   now,
+  audit,
 }: ServiceContext): UnaryMethod<UpdateScheduleRequest, Schedule> {
   return rpc({
     scopes: "workflows:write",
-    async handler(request, { identity }) {
-      const workflow = requireWorkflow(request.workflowId, identity);
+    async handler(request, context) {
+      const workflow = requireWorkflow(request.workflowId, context.identity);
       const times = parseTimes(request);
-      return database.transaction(async (transaction) => {
+      const schedule = await database.transaction(async (transaction) => {
         const current = await lockSchedule(transaction, workflow);
         if (current === null) throw scheduleNotFound();
         const changed = changeSchedule(current, { ...times, enabled: request.enabled }, now());
         await putSchedule(transaction, changed);
-        return toScheduleMessage(changed);
+        await audit.record(transaction, context, {
+          action: "schedule.updated",
+          resourceType: "schedule",
+          resourceId: changed.id,
+          changes: scheduleChanges(current, changed),
+        });
+        return changed;
       });
+      audit.wake();
+      return toScheduleMessage(schedule);
     },
   });
 }

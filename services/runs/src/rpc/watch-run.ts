@@ -47,7 +47,7 @@ async function* tell(
   signal: AbortSignal,
 ): AsyncGenerator<WatchRunResponse> {
   let stepsRead = 0;
-  let saysNothing = goesOn;
+  let isSilent = goesOn;
   for (;;) {
     await watch.changed(signal);
     const { state } = watch;
@@ -57,7 +57,7 @@ async function* tell(
     const { status } = state.run;
     // What a run does begins after it runs; what ends it comes after all that it did.
     if (status === "running" && status !== position.status) {
-      saysNothing = false;
+      isSilent = false;
       yield await runUpdate(context, companyId, state, position);
     }
     for (let start = 0; start < steps.length; start += STEPS_AT_A_TIME) {
@@ -67,17 +67,17 @@ async function* tell(
         const row = rows.get(path);
         if (row === undefined) continue;
         position.steps.add(seq);
-        saysNothing = false;
-        yield { update: { $case: "step", value: toStepMessage(row) }, position: `${position}` };
+        isSilent = false;
+        yield { update: { $case: "step", value: toStepMessage(row) }, position: position.encode() };
       }
     }
     if (status !== position.status) {
-      saysNothing = false;
+      isSilent = false;
       yield await runUpdate(context, companyId, state, position);
     }
     if (isTerminal(status)) return;
-    if (saysNothing) yield { update: undefined, position: `${position}` };
-    saysNothing = false;
+    if (isSilent) yield { update: undefined, position: position.encode() };
+    isSilent = false;
   }
 }
 
@@ -91,7 +91,7 @@ async function runUpdate(
   const ended = isTerminal(run.status) ? await findRun(database, companyId, run.id) : null;
   const value =
     ended === null ? toRunSummary(run) : { ...toRunMessage(ended, []), inputJson: undefined };
-  return { update: { $case: "run", value }, position: `${position}` };
+  return { update: { $case: "run", value }, position: position.encode() };
 }
 
 /** What a watcher has been told. */
@@ -104,8 +104,8 @@ class Position {
     this.steps = steps;
   }
 
-  toString(): string {
-    return `${this.status ?? "none"}.${this.steps}`;
+  encode(): string {
+    return `${this.status ?? "none"}.${this.steps.encode()}`;
   }
 }
 

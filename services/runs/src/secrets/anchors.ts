@@ -71,7 +71,10 @@ export function escapedAnchors(text: string): ReadonlySet<string> {
   return new Set(all);
 }
 
-/** Which characters percent-encoding leaves as they are differs between encoders. */
+/** What some percent-encoders leave as it is (RFC 3986): the rest all of them encode. */
+const RESERVED = ";/?:@&=+$,#-_.!~*'()[]";
+
+/** Percent-encoding of UTF-8, or form encoding. */
 export function percentWays(char: string): readonly string[] {
   if (isAlphanumeric(char)) return [char];
   const bytes = [...Buffer.from(char)];
@@ -79,8 +82,8 @@ export function percentWays(char: string): readonly string[] {
     .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
     .join("");
   const encoded = [upper, upper.toLowerCase()];
-  if (char === "%") return encoded;
-  return char === " " ? ["+", ...encoded] : [char, ...encoded];
+  if (char === " ") return ["+", ...encoded];
+  return RESERVED.includes(char) ? [char, ...encoded] : encoded;
 }
 
 const SHORT_ESCAPES = new Map([

@@ -207,7 +207,7 @@ function makeValues(): Uint8Array {
   const values = new Uint8Array(128).fill(NOT_BASE64);
   for (const alphabet of ["+/", "-_"]) {
     const all = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
-    for (const [value, char] of [...all].entries()) values[char.charCodeAt(0)] = value;
+    for (let value = 0; value < all.length; value += 1) values[all.charCodeAt(value)] = value;
   }
   return values;
 }

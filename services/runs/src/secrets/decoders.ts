@@ -192,10 +192,21 @@ function isLowSurrogate(codePoint: number): boolean {
   return codePoint >= 0xdc00 && codePoint <= 0xdfff;
 }
 
+/** The same with a line break of any kind read as `\n`. */
+export function readFolded(text: string, index: number, decode: Decoder): number {
+  const decoded = decode(text, index);
+  if (decoded === NONE || codePointOf(decoded) !== CR) return decoded;
+  const units = unitsOf(decoded);
+  const next = decode(text, index + units);
+  const isPair = next !== NONE && codePointOf(next) === LF;
+  return LF * UNITS + units + (isPair ? unitsOf(next) : 0);
+}
+
 /**
  * How far a sequence of code points stands at an index of a text in some form: the index behind it,
- * or the bitwise complement of the index where it ends to agree. A line break of either kind agrees
- * with `\n`, as which `wanted` has them all.
+ * or the bitwise complement of the index where it ends to agree.
+ *
+ * @param wanted line breaks as `\n`
  */
 export function matchAt(
   text: string,
@@ -205,17 +216,9 @@ export function matchAt(
 ): number {
   let index = start;
   for (let position = 0; position < wanted.length; position += 1) {
-    const decoded = decode(text, index);
-    if (decoded === NONE) return ~index;
-    let units = unitsOf(decoded);
-    let codePoint = codePointOf(decoded);
-    if (codePoint === CR) {
-      codePoint = LF;
-      const next = decode(text, index + units);
-      if (next !== NONE && codePointOf(next) === LF) units += unitsOf(next);
-    }
-    if (codePoint !== wanted[position]) return ~index;
-    index += units;
+    const read = readFolded(text, index, decode);
+    if (read === NONE || codePointOf(read) !== wanted[position]) return ~index;
+    index += unitsOf(read);
   }
   return index;
 }

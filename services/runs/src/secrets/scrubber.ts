@@ -124,7 +124,7 @@ function withLineFeeds(value: string): string {
 }
 
 function isShort(value: string): boolean {
-  return [...value.slice(0, 2 * SEARCHED_CHARS_MIN)].length < SEARCHED_CHARS_MIN;
+  return Array.from(value.slice(0, 2 * SEARCHED_CHARS_MIN)).length < SEARCHED_CHARS_MIN;
 }
 
 /** Whether a number can be this secret: one that was written so, or that had more digits. */

@@ -30,10 +30,9 @@ const SPREAD = -1_640_531_535;
  */
 export function createSecretFinder(values: Iterable<string>): SecretFinder {
   const formsByAnchor = new Map<number, SecretForm[]>();
-  for (const value of values) {
-    for (const forms of [textFormsOf(value), base64FormsOf(value)]) {
-      for (const [anchors, form] of forms) addForm(formsByAnchor, anchors, form);
-    }
+  const all = [...values];
+  for (const forms of [textFormsOf(all), ...all.map(base64FormsOf)]) {
+    for (const [anchors, form] of forms) addForm(formsByAnchor, anchors, form);
   }
   const bits = Math.ceil(Math.log2(1 + formsByAnchor.size * FILTER_ENTRIES_PER_ANCHOR));
   const shift = 32 - Math.min(Math.max(bits, FILTER_BITS_MIN), FILTER_BITS_MAX);
@@ -83,7 +82,7 @@ function addForm(
     }
     const forms = formsByAnchor.get(hash);
     if (forms === undefined) formsByAnchor.set(hash, [form]);
-    else forms.push(form);
+    else if (!forms.includes(form)) forms.push(form);
   }
 }
 

@@ -13,9 +13,13 @@ import {
   decodeHex,
   decodePercent,
   decodePlain,
+  codePointOf,
   htmlOver,
   jsonOver,
   matchAt,
+  NONE,
+  readFolded,
+  unitsOf,
 } from "./decoders.ts";
 import type { Decoder } from "./decoders.ts";
 
@@ -32,45 +36,88 @@ const DECODERS_BY_SIGN = new Map<number, readonly Decoder[]>([
   [0x0d, [decodePlain]],
   [0x25, [decodePercent, decodeForm, jsonInPercent, jsonInForm]],
   [0x2b, [decodeForm, jsonInForm]],
-  [0x5c, [json, jsonTwice, htmlInJson]],
+  [0x5c, [json, jsonTwice, htmlInJson, jsonInHtml]],
   [0x26, [html, htmlInJson, jsonInHtml]],
 ]);
 /** The longest that any of them makes of one character that is not written as a number twice. */
 const UNITS_PER_CHARACTER_MAX = 14;
 
 /**
- * The value as it is and whatever escaping character by character makes of it, each with its anchors.
+ * The values as they are and whatever escaping character by character makes of them, each with its
+ * anchors.
  *
- * @param value line breaks as `\n`
+ * @param values line breaks as `\n`
  */
-export function* textFormsOf(value: string): Generator<[Iterable<string>, SecretForm]> {
-  // No encoder escapes letters and digits, so four of them in a row are always together.
-  const anchorAt = value.search(/[\dA-Za-z]{4}/);
-  if (anchorAt >= 0) {
-    yield [[value.slice(anchorAt, anchorAt + ANCHOR_UNITS)], new TextForm(value, anchorAt)];
-  } else {
-    yield* formsWithoutRun(value);
+export function* textFormsOf(values: Iterable<string>): Generator<[Iterable<string>, SecretForm]> {
+  const hex = new DecodedForms(decodeHex);
+  const escaped = new Map<Decoder, DecodedForms>();
+  for (const value of values) {
+    hex.add(value);
+    yield [hexAnchors(value), hex];
+    // No encoder escapes letters and digits, so four of them in a row are always together.
+    const run = value.search(/[\dA-Za-z]{4}/);
+    const anchorAt = Math.max(run, 0);
+    const raw = rawAnchors(value, anchorAt);
+    yield [raw, new TextForm(value, anchorAt)];
+    if (run >= 0) continue;
+    for (const [all, decode] of escapedBeginnings(value)) {
+      const forms = escaped.get(decode) ?? new DecodedForms(decode);
+      escaped.set(decode, forms);
+      forms.add(value);
+      yield [[...all].filter((anchor) => !raw.has(anchor)), forms];
+    }
   }
-  yield [hexAnchors(value), new DecodedForm(value, decodeHex)];
 }
 
-/** A form that is looked for from its beginning on, in one way of escaping. */
-class DecodedForm implements SecretForm {
-  readonly #value: string;
+/**
+ * Values in one way of escaping, by what they begin with: many values may have anchors in common that
+ * are nothing but the beginning of an escape.
+ */
+class DecodedForms implements SecretForm {
   readonly #decode: Decoder;
-  #codePoints: Uint32Array | undefined;
+  readonly #valuesByBeginning = new Map<string, Set<string>>();
 
-  constructor(value: string, decode: Decoder) {
-    this.#value = value;
+  constructor(decode: Decoder) {
     this.#decode = decode;
   }
 
-  match(text: string, at: number, budget: SearchBudget): Range | null {
-    this.#codePoints ??= codePointsOf(this.#value);
-    const end = matchAt(text, at, this.#codePoints, this.#decode);
-    budget.spend((end < 0 ? ~end : end) - at);
-    return end < 0 ? null : { start: at, end };
+  add(value: string): void {
+    const beginning = beginningOf(value);
+    const values = this.#valuesByBeginning.get(beginning) ?? new Set();
+    this.#valuesByBeginning.set(beginning, values.add(value));
   }
+
+  match(text: string, at: number, budget: SearchBudget): Range | null {
+    let beginning = "";
+    let index = at;
+    for (let count = 0; count < ANCHOR_UNITS; count += 1) {
+      const read = readFolded(text, index, this.#decode);
+      if (read === NONE) break;
+      beginning += String.fromCodePoint(codePointOf(read));
+      index += unitsOf(read);
+    }
+    budget.spend(index - at);
+    let longest = -1;
+    for (const value of this.#valuesByBeginning.get(beginning) ?? []) {
+      const end = matchAt(text, at, codePointsOf(value), this.#decode);
+      budget.spend(value.length);
+      longest = Math.max(longest, end);
+    }
+    return longest < 0 ? null : { start: at, end: longest };
+  }
+}
+
+/** As many characters as an anchor has units. */
+function beginningOf(value: string): string {
+  return Array.from(value.slice(0, 2 * ANCHOR_UNITS))
+    .slice(0, ANCHOR_UNITS)
+    .join("");
+}
+
+/** A line break may also stand as CR LF. */
+function rawAnchors(value: string, at: number): ReadonlySet<string> {
+  const raw = value.slice(at, at + ANCHOR_UNITS);
+  return new Set([raw, raw.replaceAll("\n", "\r\n").slice(0, ANCHOR_UNITS)]);
 }
 
 /** All ways of escaping at once, from letters and digits within the value. */
@@ -170,26 +217,27 @@ function signsIn(text: string, start: number, end: number): Set<number> {
   return signs;
 }
 
-/** A value without four letters or digits in a row can only be known by all it may begin with. */
-function* formsWithoutRun(value: string): Generator<[Iterable<string>, SecretForm]> {
-  const beginning = [...value.slice(0, 2 * ANCHOR_UNITS)].slice(0, ANCHOR_UNITS).join("");
-  // A line break may also stand as CR LF.
+/** What HTML escapes; where there is none of it, HTML is no further layer. */
+const HTML_SIGNS = /[&<>"'/`=]/;
+
+/** What a value without four letters or digits in a row may begin with once it is escaped. */
+function* escapedBeginnings(value: string): Generator<[ReadonlySet<string>, Decoder]> {
+  const beginning = beginningOf(value);
   for (const text of new Set([beginning, beginning.replaceAll("\n", "\r\n")])) {
     const inJson = expand(text, jsonWays);
     const inHtml = expand(text, htmlWays);
-    const anchorsAndDecoders: [ReadonlySet<string>, Decoder[]][] = [
-      [expand(text, (char) => [char]), [decodePlain]],
-      [expand(text, percentWays), [decodePercent, decodeForm]],
-      [inJson, [json]],
-      [expandAll(inJson, outerJsonWays), [jsonTwice]],
-      [expandAll(inJson, percentWays), [jsonInPercent, jsonInForm]],
-      [expandAll(inJson, htmlWays), [htmlInJson]],
-      [inHtml, [html]],
-      [expandAll(inHtml, outerJsonWays), [jsonInHtml]],
-    ];
-    for (const [anchors, decoders] of anchorsAndDecoders) {
-      for (const decode of decoders) yield [anchors, new DecodedForm(value, decode)];
-    }
+    const inPercent = expand(text, percentWays);
+    const jsonThenPercent = expandAll(inJson, percentWays);
+    yield [inPercent, decodePercent];
+    yield [inPercent, decodeForm];
+    yield [inJson, json];
+    yield [expandAll(inJson, outerJsonWays), jsonTwice];
+    yield [jsonThenPercent, jsonInPercent];
+    yield [jsonThenPercent, jsonInForm];
+    yield [inHtml, html];
+    if (!HTML_SIGNS.test(value)) continue;
+    yield [expandAll(inJson, htmlWays), jsonInHtml];
+    yield [expandAll(inHtml, outerJsonWays), htmlInJson];
   }
 }
 

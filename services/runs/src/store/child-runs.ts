@@ -79,6 +79,29 @@ export async function insertChild(
   return row?.id ?? null;
 }
 
+/** Whether a run of this workflow waits, over however many runs between, for the end of a run. */
+export async function isAwaitedByRunOf(
+  queryable: Queryable,
+  runId: string,
+  workflowId: string,
+): Promise<boolean> {
+  const row = await queryable.maybeOne(sql.type(idRow)`
+    with recursive above (id, workflow_id) as (
+      select parent.id, parent.workflow_id
+      from runs.runs as run
+      join runs.runs as parent on parent.id = run.parent_run_id
+      where run.id = ${runId} and run.parent_waits
+      union all
+      select parent.id, parent.workflow_id
+      from above
+      join runs.runs as run on run.id = above.id and run.parent_waits
+      join runs.runs as parent on parent.id = run.parent_run_id
+    )
+    select id from above where workflow_id = ${workflowId} limit 1
+  `);
+  return row !== null;
+}
+
 /** Ended runs whose children, for which they waited, have not ended; up to `limit`. */
 export async function listParentsOfOrphans(
   queryable: Queryable,

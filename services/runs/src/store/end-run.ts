@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { statusesBefore } from "../domain/run-status.ts";
+import { RUN_STATUSES, statusesBefore } from "../domain/run-status.ts";
 
 const cancelledRow = z.object({
   id: z.string(),
@@ -17,6 +17,7 @@ const cancelledRow = z.object({
   created_at: z.date(),
   started_at: z.date().nullable(),
   completed_at: z.date(),
+  status_before: z.enum(RUN_STATUSES),
 });
 const idRow = z.object({ id: z.string() });
 
@@ -31,15 +32,16 @@ export async function cancelRuns(
   return transaction.any(sql.type(cancelledRow)`
     update runs.runs as run
     set status = 'cancelled', completed_at = greatest(now(), run.started_at, run.created_at)
-    from runs.deployments as deployment
-    where run.id = any(${sql.array([...runIds], "text")})
+    from runs.deployments as deployment, runs.runs as before
+    where before.id = run.id and run.id = any(${sql.array([...runIds], "text")})
       and run.status = any(${sql.array(statusesBefore("cancelled"), "text")})
       and deployment.id = run.deployment_id
     returning run.id, run.company_id, run.workflow_id, deployment.name as workflow_name,
       run.workflow_version, run.trigger_type, run.schedule_id,
       case when run.parent_waits then run.parent_run_id end as waiting_parent_run_id,
       (deployment.settings ->> 'concurrency') is not null as limited,
-      run.awaited, run.created_at, run.started_at, run.completed_at
+      run.awaited, run.created_at, run.started_at, run.completed_at,
+      before.status as status_before
   `);
 }
 
