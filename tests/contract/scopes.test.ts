@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { SCOPES } from "@workflow/service-gateway/admin";
-import type { Scope } from "@workflow/service-gateway/admin";
+import { sql } from "@workflow/db";
+import { ROLES, SCOPES } from "@workflow/service-gateway/admin";
+import type { Role, Scope } from "@workflow/service-gateway/admin";
 import { ROUTES } from "@workflow/service-gateway/routes";
+import type { Route } from "@workflow/service-gateway/routes";
+import { z } from "zod";
+import type { CallOptions } from "../support/api-client.ts";
+import { bySession, signIn } from "../support/people.ts";
 import { bodyOf, fillWithUnknown, nameOf } from "../support/route-requests.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
-import type { WholeSystem } from "../support/whole-system.ts";
+import type { Person, WholeSystem } from "../support/whole-system.ts";
 
-/** What the contract and D13 say, written out by hand: the table of routes has to agree. */
-const SCOPE_OF: Readonly<Record<string, Scope>> = {
+/**
+ * What the contract and the decisions say (D10, D13), written out by hand: the table of routes has to
+ * agree. `session` is for signed-in people of whatever role.
+ */
+const SCOPE_OF: Readonly<Record<string, Scope | "session" | "everybody">> = {
   "GET /workflows": "workflows:read",
   "GET /workflows/{id}": "workflows:read",
   "POST /workflows": "workflows:write",
@@ -36,59 +44,188 @@ const SCOPE_OF: Readonly<Record<string, Scope>> = {
   "POST /workflows/{workflowId}/secrets": "secrets:write",
   "PUT /workflows/{workflowId}/secrets/{key}": "secrets:write",
   "DELETE /workflows/{workflowId}/secrets/{key}": "secrets:write",
+  "GET /auth/api-keys": "api_keys:read",
+  "POST /auth/api-keys": "api_keys:write",
+  "DELETE /auth/api-keys/{keyId}": "api_keys:write",
+  "POST /auth/session": "everybody",
+  "GET /auth/session": "session",
+  "DELETE /auth/session": "session",
+  "POST /auth/password": "session",
+  "GET /members": "workflows:read",
+  "POST /members": "api_keys:write",
+  "PATCH /members/{userId}": "api_keys:write",
+  "DELETE /members/{userId}": "api_keys:write",
+  "GET /audit-logs": "audit:read",
 };
+
+const ADMINISTRATION: readonly Scope[] = ["api_keys:read", "api_keys:write", "audit:read"];
+/** What a session may do (D10). */
+const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: SCOPES,
+  admin: SCOPES,
+  member: SCOPES.filter((scope) => !ADMINISTRATION.includes(scope)),
+  viewer: ["workflows:read", "runs:read", "connections:read", "secrets:read"],
+};
+
+const UNAUTHORIZED = { status: 401, error: { code: "UNAUTHORIZED" } };
+const FORBIDDEN = { status: 403, error: { code: "FORBIDDEN" } };
 
 let system: WholeSystem;
 /** A key with one scope, for each scope. */
-let keys: Map<Scope, string>;
+const keys = new Map<Scope, string>();
 /** A key with all scopes but one, for each scope. */
-let keysWithout: Map<Scope, string>;
+const keysWithout = new Map<Scope, string>();
+const people = new Map<Role, Person>();
+/** The token of a session, for each role. */
+const tokens = new Map<Role, string>();
+let revokedKey = "";
+let expiredKey = "";
 
 beforeAll(async () => {
   system = await startWholeSystem();
-  keys = new Map();
-  keysWithout = new Map();
   for (const scope of SCOPES) {
     keys.set(scope, await system.createKey(system.acme, [scope]));
     const others = SCOPES.filter((other) => other !== scope);
     keysWithout.set(scope, await system.createKey(system.acme, others));
   }
+  for (const role of ROLES) {
+    const person = await system.createPerson(system.acme, role);
+    people.set(role, person);
+    tokens.set(role, await signIn(system, person));
+  }
+  revokedKey = await system.createKey(system.acme, SCOPES);
+  await endKey(revokedKey, sql.fragment`revoked_at = now()`);
+  expiredKey = await system.createKey(system.acme, SCOPES);
+  await endKey(expiredKey, sql.fragment`expires_at = now() - interval '1 second'`);
 });
 afterAll(() => system.stop());
 
-describe.each(ROUTES.map((route) => ({ route, name: nameOf(route) })))(
+/** Before the key is used for the first time, so that nobody remembers it as a good one. */
+async function endKey(key: string, change: ReturnType<typeof sql.fragment>): Promise<void> {
+  await system.database.query(sql.type(z.object({}))`
+    update gateway.api_keys set ${change} where key_prefix = ${key.slice(0, 12)}
+  `);
+}
+
+function send(route: Route, options: CallOptions) {
+  return system.call(route.method, fillWithUnknown(route), { body: bodyOf(route), ...options });
+}
+
+/** A session of the role; a new one where the route would end it. */
+async function sessionOf(role: Role, route: Route): Promise<CallOptions> {
+  const person = people.get(role);
+  if (person === undefined) throw new Error(`Nobody is ${role}.`);
+  const token = route.scope === "session" ? await signIn(system, person) : tokens.get(role);
+  return bySession(system, token ?? "");
+}
+
+const isUnsafe = ({ method }: Route): boolean => method !== "GET";
+
+const guarded = ROUTES.filter((route) => route.scope !== "everybody");
+const scoped = ROUTES.flatMap((route) => {
+  const { scope } = route;
+  return scope === "session" || scope === "everybody"
+    ? []
+    : [{ route, scope, name: nameOf(route) }];
+});
+const named = (route: Route) => ({ route, name: nameOf(route) });
+
+describe("the table of routes", () => {
+  it("asks for what the contract names", () => {
+    const table = ROUTES.map((route) => [nameOf(route), route.scope]);
+    expect(Object.fromEntries(table)).toEqual(SCOPE_OF);
+  });
+});
+
+describe.each(guarded.map(named))("$name", ({ route }) => {
+  it.each([
+    ["no key", () => null],
+    ["an empty key", () => ""],
+    ["a malformed key", () => "wfk_short"],
+    ["an unknown key", () => `wfk_${"0".repeat(32)}`],
+    ["a revoked key", () => revokedKey],
+    ["an expired key", () => expiredKey],
+  ])("answers 401 to %s", async (_what, key) => {
+    expect(await send(route, { key: key() })).toMatchObject(UNAUTHORIZED);
+  });
+
+  it("answers 401 to a session that is none, whatever its origin", async () => {
+    for (const token of ["", "none", "A".repeat(43)]) {
+      expect(await send(route, bySession(system, token))).toMatchObject(UNAUTHORIZED);
+    }
+  });
+});
+
+describe.each(scoped)("$name", ({ route, scope }) => {
+  it("answers 403 to a key of any other scope, and to one of all others together", async () => {
+    const others = SCOPES.filter((other) => other !== scope).map((other) => keys.get(other));
+    for (const key of [...others, keysWithout.get(scope)]) {
+      expect(await send(route, { key: key ?? "" })).toMatchObject(FORBIDDEN);
+    }
+  });
+
+  it("lets a key of its scope alone pass", async () => {
+    const answer = await send(route, { key: keys.get(scope) ?? "" });
+    expect([401, 403]).not.toContain(answer.status);
+    expect(answer.status).toBeLessThan(500);
+  });
+
+  it.each(ROLES)("treats a session by the scopes of its role: %s", async (role) => {
+    const options = await sessionOf(role, route);
+    const answer = await send(route, options);
+    if (SCOPES_OF[role].includes(scope)) {
+      expect([401, 403]).not.toContain(answer.status);
+      expect(answer.status).toBeLessThan(500);
+    } else {
+      expect(answer).toMatchObject(FORBIDDEN);
+    }
+  });
+});
+
+describe.each(guarded.filter((route) => route.scope === "session").map(named))(
   "$name",
-  ({ route, name }) => {
-    const send = (key: string | null) =>
-      system.call(route.method, fillWithUnknown(route), { key, body: bodyOf(route) });
-
-    it("needs the scope that the contract names", () => {
-      expect(route.scope).toBe(SCOPE_OF[name]);
-    });
-
-    it.each([
-      ["no key", null],
-      ["an empty key", ""],
-      ["a malformed key", "wfk_short"],
-      ["an unknown key", `wfk_${"0".repeat(32)}`],
-    ])("answers 401 to %s", async (_what, key) => {
-      expect(await send(key)).toMatchObject({ status: 401, error: { code: "UNAUTHORIZED" } });
-    });
-
-    it("answers 403 to a key of any other scope, and to one of all others together", async () => {
-      const others = SCOPES.filter((scope) => scope !== route.scope).map((scope) =>
-        keys.get(scope),
-      );
-      for (const key of [...others, keysWithout.get(route.scope)]) {
-        const answer = await send(key ?? "");
-        expect(answer).toMatchObject({ status: 403, error: { code: "FORBIDDEN" } });
+  ({ route }) => {
+    it("answers 403 to every key", async () => {
+      for (const key of [...keys.values(), system.acme.key]) {
+        expect(await send(route, { key })).toMatchObject(FORBIDDEN);
       }
     });
 
-    it("lets a key of its scope alone pass", async () => {
-      const answer = await send(keys.get(route.scope) ?? "");
+    it.each(ROLES)("lets a session pass: %s", async (role) => {
+      const answer = await send(route, await sessionOf(role, route));
       expect([401, 403]).not.toContain(answer.status);
       expect(answer.status).toBeLessThan(500);
+    });
+  },
+);
+
+describe.each(guarded.filter(isUnsafe).map(named))("$name", ({ route }) => {
+  it.each([
+    ["no origin", undefined],
+    ["no readable origin", "null"],
+    ["the origin of another site", "https://elsewhere.example"],
+  ])("answers 403 to a session with %s", async (_what, origin) => {
+    const { key, headers } = bySession(system, tokens.get("owner") ?? "");
+    const cookie = headers["cookie"] ?? "";
+    const answer = await send(route, {
+      key,
+      headers: { cookie, ...(origin === undefined ? {} : { origin }) },
+    });
+    expect(answer).toMatchObject(FORBIDDEN);
+  });
+});
+
+describe.each(ROUTES.filter((route) => route.scope === "everybody").map(named))(
+  "$name",
+  ({ route }) => {
+    it("answers the same whatever credential is sent along", async () => {
+      const headers = { "x-request-id": "same" };
+      const answers = [
+        await send(route, { key: null, headers }),
+        await send(route, { key: revokedKey, headers }),
+        await send(route, { key: system.acme.key, headers }),
+      ];
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     });
   },
 );

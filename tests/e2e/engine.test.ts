@@ -30,7 +30,8 @@ const step = (id: string, type: string, config: object, more: object = {}) => ({
   config,
   ...more,
 });
-const action = (id: string, name: string, config: object) => step(id, "action", config, { action: name });
+const action = (id: string, name: string, config: object) =>
+  step(id, "action", config, { action: name });
 
 const approvalSchema = z.object({ id: z.string(), path: z.string(), status: z.string() });
 
@@ -38,7 +39,10 @@ async function decideAll(runId: string, decision: string, count: number): Promis
   const waiting = await waitFor(
     async () => {
       const { data } = await system.call("GET", `/runs/${runId}/approvals`);
-      const open = z.array(approvalSchema).parse(data).filter(({ status }) => status === "waiting");
+      const open = z
+        .array(approvalSchema)
+        .parse(data)
+        .filter(({ status }) => status === "waiting");
       return open.length === count ? open : null;
     },
     { what: `${count} approvals` },
@@ -75,7 +79,10 @@ describe("an order that needs everything", () => {
         step("checks", "parallel", {
           strategy: "wait-all",
           branches: [
-            { id: "people", steps: [step("ask", "approval", { message: "Pay {{steps.price.output}}?" })] },
+            {
+              id: "people",
+              steps: [step("ask", "approval", { message: "Pay {{steps.price.output}}?" })],
+            },
             {
               id: "pause",
               steps: [
@@ -112,7 +119,11 @@ describe("an order that needs everything", () => {
     expect(mail.messages[0]).toMatchObject({ to: ["ada@home.example"], body: "approved\r\n" });
     const paths = run.stepResults.map(({ path }) => path);
     expect(paths).toEqual(
-      expect.arrayContaining(["lookup[1].stock", "checks.people.ask", "checks.pause.rounds[1].rest"]),
+      expect.arrayContaining([
+        "lookup[1].stock",
+        "checks.people.ask",
+        "checks.pause.rounds[1].rest",
+      ]),
     );
     expect(paths).not.toContain("never");
   });
@@ -125,7 +136,11 @@ describe("the actions that compute", () => {
         action("parse", "json.parse", { text: '{"a":[1,2]}' }),
         action("text", "json.stringify", { value: "{{steps.parse.output.value}}" }),
         action("hello", "text.template", { template: "Hi {{name}}!", values: { name: "Ada" } }),
-        action("later", "datetime.add", { value: "2026-01-31T00:00:00Z", amount: 1, unit: "months" }),
+        action("later", "datetime.add", {
+          value: "2026-01-31T00:00:00Z",
+          amount: 1,
+          unit: "months",
+        }),
         action("day", "datetime.format", {
           value: "{{steps.later.output.value}}",
           format: "yyyy-MM-dd",

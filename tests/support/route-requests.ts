@@ -3,7 +3,7 @@ import { z } from "zod";
 import { workflowBody } from "./scenarios.ts";
 
 /** What an id in a path or a query names. */
-export type Resource = "workflow" | "run" | "approval" | "secret";
+export type Resource = "workflow" | "run" | "approval" | "secret" | "apiKey" | "member";
 
 /** A place of a route where a caller names an object. */
 export interface IdPosition {
@@ -18,6 +18,8 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   runs: "run",
   approvals: "approval",
   secrets: "secret",
+  "api-keys": "apiKey",
+  members: "member",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -29,6 +31,8 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   fromStepId: null,
   // Each is answered for itself, in the list of results.
   runIds: null,
+  // Signing in comes before there is a tenant.
+  companyId: null,
 };
 
 /** Bodies that a route accepts and that would be noticed if they had an effect. */
@@ -40,6 +44,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /runs/bulk": { action: "cancel", runIds: ["run_01jzsa0pjtf9d8m9d8m9d8m9d8"] },
   "POST /runs/{id}/approvals/{approvalId}": { decision: "approved" },
   "PUT /workflows/{id}/schedule": { enabled: false },
+  "POST /auth/api-keys": { name: "Taken over", scopes: ["api_keys:write"] },
+  "POST /auth/session": { email: "nobody@people.example", password: "taken over" },
+  "POST /auth/password": { currentPassword: "taken over", newPassword: "taken over" },
+  "POST /members": { email: "taken@over.example", password: "taken over", role: "viewer" },
+  "PATCH /members/{userId}": { role: "viewer" },
   "POST /workflows/{workflowId}/secrets": { key: "TAKEN_OVER", value: "taken over" },
   "PUT /workflows/{workflowId}/secrets/{key}": { value: "taken over" },
 };
@@ -50,6 +59,8 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   run: "run_01jzsa0pjtf9d8m9d8m9d8m9d8",
   approval: "apr_01jzsa0pjtf9d8m9d8m9d8m9d8",
   secret: "NOT_THERE",
+  apiKey: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5b",
+  member: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5c",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

@@ -47,6 +47,7 @@ const stepResultSchema = z.strictObject({
   previousAttempts: z
     .array(z.strictObject({ attempt: z.int().min(1), startedAt: timestamp, error: executionError }))
     .optional(),
+  reused: z.literal(true).optional(),
 });
 
 /** A run as lists show it; not one field more. */
@@ -70,6 +71,7 @@ export const runListItemSchema = z.strictObject({
   createdAt: timestamp,
   durationMs: z.int().min(0).nullable(),
   error: executionError.nullable(),
+  restartedFromRunId: runId.optional(),
 });
 
 /** A run in full. */

@@ -3,11 +3,18 @@ import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
+import type { TokenSigner } from "@workflow/rpc";
 import { createScope } from "@workflow/service";
-import { startGatewayService } from "@workflow/service-gateway";
-import { createApiKey, createCompany } from "@workflow/service-gateway/admin";
-import type { Scope } from "@workflow/service-gateway/admin";
-import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
+import {
+  EVENT_CONSUMERS as GATEWAY_CONSUMERS,
+  startGatewayService,
+} from "@workflow/service-gateway";
+import { createApiKey, createCompany, createUser } from "@workflow/service-gateway/admin";
+import type { Role, Scope } from "@workflow/service-gateway/admin";
+import {
+  EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
+  startIntegrationsService,
+} from "@workflow/service-integrations";
 import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
@@ -15,10 +22,25 @@ import pino from "pino";
 import { callApi } from "./api-client.ts";
 import type { Answer, CallOptions } from "./api-client.ts";
 
-/** A tenant, with a key that holds every scope. */
+/** A tenant, with a key that holds every scope, and its owner. */
 export interface Company {
   id: string;
   key: string;
+  name: string;
+  owner: Person;
+}
+
+/** Somebody who can sign in. */
+export interface Person {
+  id: string;
+  email: string;
+  password: string;
+}
+
+/** Another gateway of the same system. */
+export interface Gateway {
+  origin: string;
+  stop(): Promise<void>;
 }
 
 /** Gateway, workflows, runs and integrations in this process, on a database of their own, and two tenants. */
@@ -33,6 +55,16 @@ export interface WholeSystem {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A key of a company with these scopes only. */
   createKey(company: Company, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
+  /** A new person in a company. */
+  createPerson(company: Company, role: Role): Promise<Person>;
+  /** The database as its owner sees it. */
+  database: Database;
+  /** Where the services listen, by the part of the proto packages that names them. */
+  grpcAddresses: Readonly<Record<"workflows" | "runs" | "integrations", string>>;
+  /** Signs tokens that the services accept. */
+  tokenSigner: TokenSigner;
+  /** Starts one more gateway, which ends with the system unless it is stopped before. */
+  startGateway(): Promise<Gateway>;
   stop(): Promise<void>;
 }
 
@@ -70,7 +102,8 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       makeCompany(admin, "Acme"),
       makeCompany(admin, "Globex"),
     ]);
-    const origin = `http://127.0.0.1:${services.port}`;
+    const { origin } = await services.startGateway();
+    let people = 0;
     return {
       origin,
       acme,
@@ -86,15 +119,29 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
         });
         return created.key;
       },
+      createPerson: async (company, role) => {
+        people += 1;
+        const person = { email: `${role}${people}@people.example`, password: PASSWORD };
+        const { userId } = await createUser(admin, { ...person, companyId: company.id, role });
+        return { ...person, id: userId };
+      },
+      database: admin,
+      grpcAddresses: services.grpcAddresses,
+      tokenSigner: services.tokenSigner,
+      startGateway: services.startGateway,
       stop: () => scope.close(),
     };
   });
 }
 
+const PASSWORD = "correct horse battery staple";
+
+type Services = Pick<WholeSystem, "startGateway" | "grpcAddresses" | "tokenSigner" | "stop">;
+
 async function startServices(
   databaseUrl: string,
   { leaseMs = 10_000, log, mail }: SystemOptions,
-): Promise<{ port: number; stop(): Promise<void> }> {
+): Promise<Services> {
   const scope = createScope();
   return scope.guard(async () => {
     const { privateKeyPem, publicKeyPem, keyId } = generateSigningKey();
@@ -109,7 +156,9 @@ async function startServices(
           ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
           : pino({ level: "debug" }, log),
     };
-    const bus = createInProcessEventBus({ consumers: EVENT_CONSUMERS });
+    const bus = createInProcessEventBus({
+      consumers: { ...INTEGRATIONS_CONSUMERS, ...GATEWAY_CONSUMERS },
+    });
     scope.defer(() => bus.close());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
@@ -146,24 +195,30 @@ async function startServices(
       bus,
     });
     scope.defer(() => workflows.stop());
-    const gateway = await startGatewayService({
-      ...common,
-      host: "127.0.0.1",
-      port: 0,
-      workflowsGrpcAddress: workflows.grpcAddress,
-      runsGrpcAddress,
-      integrationsGrpcAddress: integrations.grpcAddress,
-    });
-    scope.defer(() => gateway.stop());
-    return { port: gateway.port, stop: () => scope.close() };
+    const startGateway = async (): Promise<Gateway> => {
+      const gateway = await startGatewayService({
+        ...common,
+        host: "127.0.0.1",
+        port: 0,
+        bus,
+        workflowsGrpcAddress: workflows.grpcAddress,
+        runsGrpcAddress,
+        integrationsGrpcAddress: integrations.grpcAddress,
+      });
+      scope.defer(() => gateway.stop());
+      return { origin: `http://127.0.0.1:${gateway.port}`, stop: () => gateway.stop() };
+    };
+    const grpcAddresses = {
+      workflows: workflows.grpcAddress,
+      runs: runsGrpcAddress,
+      integrations: integrations.grpcAddress,
+    };
+    return { startGateway, grpcAddresses, tokenSigner, stop: () => scope.close() };
   });
 }
 
 async function makeCompany(database: Database, name: string): Promise<Company> {
-  const { companyId, apiKey } = await createCompany(database, {
-    name,
-    email: `owner@${name.toLowerCase()}.example`,
-    password: "correct horse battery staple",
-  });
-  return { id: companyId, key: apiKey };
+  const owner = { email: `owner@${name.toLowerCase()}.example`, password: PASSWORD };
+  const { companyId, userId, apiKey } = await createCompany(database, { name, ...owner });
+  return { id: companyId, key: apiKey, name, owner: { ...owner, id: userId } };
 }

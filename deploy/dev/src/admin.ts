@@ -27,9 +27,9 @@ async function run(words: readonly string[]): Promise<number> {
       return 0;
     }
     const { command, values } = commandLine;
-    const { json, text } = await command.run(readAdminSettings(process.env), values);
+    const { json, text, failed = false } = await command.run(readAdminSettings(process.env), values);
     process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
-    return 0;
+    return failed ? FAILED : 0;
   } catch (error) {
     const { exitCode, code, message } = toFailure(error);
     const hint = error instanceof UsageError ? "\nAll commands: npm run admin -- help\n" : "\n";

@@ -4,8 +4,14 @@ import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
 import type { RpcTls } from "@workflow/rpc";
 import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
-import { startGatewayService } from "@workflow/service-gateway";
-import { EVENT_CONSUMERS, startIntegrationsService } from "@workflow/service-integrations";
+import {
+  EVENT_CONSUMERS as GATEWAY_CONSUMERS,
+  startGatewayService,
+} from "@workflow/service-gateway";
+import {
+  EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
+  startIntegrationsService,
+} from "@workflow/service-integrations";
 import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
@@ -109,6 +115,8 @@ export async function startServices(
     startGatewayService({
       ...common,
       port: settings.PORT,
+      trustedProxies: settings.TRUSTED_PROXIES,
+      bus,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
       integrationsGrpcAddress: integrations.grpcAddress,
@@ -136,7 +144,9 @@ async function launch<Service extends { stop(): Promise<void> }>(
 /** Consumers are named, so that events wait until they are there. */
 function createEventBus(settings: Settings, log: ServiceLog): EventBus {
   if (settings.NATS_URL === undefined) {
-    return createInProcessEventBus({ consumers: EVENT_CONSUMERS });
+    return createInProcessEventBus({
+      consumers: { ...INTEGRATIONS_CONSUMERS, ...GATEWAY_CONSUMERS },
+    });
   }
   const logger = log.loggerOf("events");
   return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });

@@ -9,14 +9,16 @@ export type OutboxSchema = string;
 
 /**
  * Writes events into the outbox, in the order given and in one statement. Call it in the
- * transaction that makes them true, and wake the relay after the commit.
+ * transaction that makes them true, and wake the stream's relay after the commit.
  *
+ * @param stream where they go to; a service's own stream has the name of its schema
  * @returns the ids of the events, in the same order
  */
 export async function insertEvents(
   tx: Queryable,
   schema: OutboxSchema,
   events: readonly NewEvent[],
+  stream: string = schema,
 ): Promise<string[]> {
   if (events.length === 0) return [];
   const rows = events.map(toOutboxRow);
@@ -25,8 +27,8 @@ export async function insertEvents(
   const companyIds = rows.map(({ companyId }) => companyId);
   const payloads = rows.map(({ payload }) => payload);
   await tx.query(sql.prepared(`outbox_insert_${schema}`, z.object({}))`
-    insert into ${sql.identifier([schema, "outbox"])} (id, type, company_id, payload)
-    select id, type, company_id, payload
+    insert into ${sql.identifier([schema, "outbox"])} (stream, id, type, company_id, payload)
+    select ${stream}, id, type, company_id, payload
     from unnest(
       ${sql.array(ids, "text")},
       ${sql.array(types, "text")},
@@ -38,7 +40,10 @@ export async function insertEvents(
   return ids;
 }
 
-/** One row of the outbox, for a service that writes it with a statement of its own. */
+/**
+ * One row of the outbox, for a service that writes it with a statement of its own; the table's
+ * default puts it on the service's own stream.
+ */
 export interface OutboxRow {
   id: string;
   type: string;

@@ -7,7 +7,10 @@ export interface OutboxRelayOptions {
   /** Needs one free connection; must see the outbox through its role. */
   database: Database;
   schema: OutboxSchema;
-  /** The stream that the events go to, and the first word of their subjects. */
+  /**
+   * The stream whose events are published, and the first word of their subjects. An outbox that
+   * feeds several streams has a relay for each: none waits for another.
+   */
   stream: string;
   bus: EventBus;
   logger: EventsLogger;

@@ -32,7 +32,7 @@ const DEFERRED_MAX = 1_000;
  * `claimed_until`, would write each row twice and leave a dead relay's events to their lease.
  */
 export function createRelayPass(options: PassOptions): RelayPass {
-  const { database, schema, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
+  const { database, schema, stream, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
   // slonik refuses all other queries in the asynchronous context of a transaction, and the handlers
   // of the in-process bus make theirs: publishing happens in the context of this moment instead.
   const outsideTransaction = AsyncLocalStorage.snapshot();
@@ -40,9 +40,10 @@ export function createRelayPass(options: PassOptions): RelayPass {
 
   const publishBatch = async (tx: Transaction): Promise<PassResult> => {
     // Locked first and read after: what the former holder marked is then seen as published.
-    if (!(await tryLockOutbox(tx, schema, "publish", publishTimeoutMs * 2 + 5_000))) return "busy";
+    const idleTimeoutMs = publishTimeoutMs * 2 + 5_000;
+    if (!(await tryLockOutbox(tx, schema, `publish ${stream}`, idleTimeoutMs))) return "busy";
     const waiting = deferrals.waiting();
-    const events = await listUnpublished(tx, schema, batchSize, waiting);
+    const events = await listUnpublished(tx, { schema, stream }, batchSize, waiting);
     if (events.length < batchSize) deferrals.dropDueExcept(new Set(events.map(({ seq }) => seq)));
     if (events.length === 0) return "idle";
 
@@ -63,7 +64,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
     for (const { seq, id, type, body } of events) {
       const failure = failures.get(id);
       if (failure === undefined) continue;
-      const fields = { schema, eventId: id, type, err: failure.cause };
+      const fields = { schema, stream, eventId: id, type, err: failure.cause };
       if (failure.kind === "refused") {
         refused.push(seq);
         deferrals.forget(seq);
@@ -88,7 +89,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
         // Not run again by itself: a batch is published twice only when there is no other way.
         return await database.transaction(publishBatch, 0);
       } catch (err) {
-        logger.warn({ schema, err }, "the outbox could not be published");
+        logger.warn({ schema, stream, err }, "the outbox could not be published");
         return "unavailable";
       }
     },

@@ -21,27 +21,28 @@ const purgedRow = z.object({ lastSeq: z.number().nullable(), done: z.boolean() }
 export type UnpublishedEvent = z.output<typeof unpublishedRow>;
 
 /**
- * Tries to become the one that works on this outbox until the end of the transaction. A holder that
- * hangs is thrown out by the server after `idleTimeoutMs`; one that dies, at once.
+ * Tries to become the one that does this work (`publish <stream>`, `purge`) on this outbox until the
+ * end of the transaction. A holder that hangs is thrown out by the server after `idleTimeoutMs`; one
+ * that dies, at once.
  */
 export async function tryLockOutbox(
   tx: Queryable,
   schema: OutboxSchema,
-  work: "publish" | "purge",
+  work: `publish ${string}` | "purge",
   idleTimeoutMs: number,
 ): Promise<boolean> {
   const { acquired } = await tx.one(sql.prepared("outbox_lock", acquiredRow)`
     select
-      pg_try_advisory_xact_lock(hashtextextended(${`outbox ${work} ${schema}`}, 0)) as acquired,
+      pg_try_advisory_xact_lock(hashtextextended(${`outbox ${schema} ${work}`}, 0)) as acquired,
       set_config('idle_in_transaction_session_timeout', ${String(idleTimeoutMs)}, true)
   `);
   return acquired;
 }
 
-/** The oldest unpublished events, in order, without those in `exceptSeqs`. */
+/** The oldest unpublished events of a stream, in order, without those in `exceptSeqs`. */
 export function listUnpublished(
   tx: Queryable,
-  schema: OutboxSchema,
+  { schema, stream }: { schema: OutboxSchema; stream: string },
   limit: number,
   exceptSeqs: readonly number[],
 ): Promise<readonly UnpublishedEvent[]> {
@@ -57,7 +58,8 @@ export function listUnpublished(
         from (
           select seq, pg_column_size(payload) as size
           from ${sql.identifier([schema, "outbox"])}
-          where published_at is null and seq <> all(${sql.array(exceptSeqs, "int8")})
+          where stream = ${stream} and published_at is null
+            and seq <> all(${sql.array(exceptSeqs, "int8")})
           order by seq
           limit ${limit}
         ) as candidate

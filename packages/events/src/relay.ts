@@ -26,9 +26,9 @@ const GATHER_MS = 10;
 const BUSY_MS = 50;
 
 /**
- * Publishes what stands unpublished in an outbox, in the order of `seq`, and marks it: at least
- * once, whatever dies in between. Any number of relays may run on one outbox; one at a time works,
- * so the order holds across them.
+ * Publishes what stands unpublished in an outbox for one stream, in the order of `seq`, and marks it:
+ * at least once, whatever dies in between. Any number of relays may run for a stream; one at a time
+ * works, so the order holds across them.
  */
 export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const { idleIntervalMs = 1_000, retryFirstMs = 100, retryMaxMs = 10_000, logger } = options;
@@ -51,7 +51,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       }
       if (failedPasses > 0 && result !== "busy") {
         logger.info(
-          { schema: options.schema, failedPasses },
+          { schema: options.schema, stream: options.stream, failedPasses },
           "the outbox is being published again",
         );
         failedPasses = 0;

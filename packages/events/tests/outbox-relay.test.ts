@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { newUuid, openDatabase, sql } from "@workflow/db";
+import { idTimestamp, newUuid, openDatabase, sql } from "@workflow/db";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import type { EventBus, NewEvent, OutboxRelay, OutboxRelayOptions } from "../src/index.ts";
 import {
+  auditDataSchema,
+  createAuditTrail,
   createInProcessEventBus,
   createOutboxRelay,
   eventEnvelopeSchema,
@@ -41,7 +43,7 @@ function startRelay(bus: EventBus, options: Partial<OutboxRelayOptions> = {}): O
   const relay = createOutboxRelay({
     database: outbox.database,
     schema,
-    stream: "things",
+    stream: schema,
     bus,
     logger: silentLogger,
     idleIntervalMs: 50,
@@ -81,7 +83,7 @@ describe("writing into the outbox", () => {
     const bus = createRecordingBus();
     await startRelay(bus).drained();
     const last = bus.published.at(-1);
-    expect(last).toMatchObject({ id: ids.at(-1), stream: "things", type: "thing.ended" });
+    expect(last).toMatchObject({ id: ids.at(-1), stream: schema, type: "thing.ended" });
     const envelope = eventEnvelopeSchema.parse(JSON.parse(last?.body ?? ""));
     expect(envelope).toMatchObject({ companyId, requestId: "req-1", type: "thing.ended" });
     expect(envelope.timestamp).toBe("2026-01-02T03:04:05.678Z");
@@ -298,7 +300,7 @@ describe("the relay", () => {
     const followUps: string[] = [];
     await bus.subscribe({
       consumer: "writer",
-      stream: "things",
+      stream: schema,
       types: ["thing.happened"],
       handler: async ({ companyId }) => {
         await outbox.database.transaction(async (tx) => {
@@ -315,25 +317,104 @@ describe("the relay", () => {
   });
 
   it("keeps events in the outbox until the consumers of the in-process bus are there", async () => {
-    const bus = createInProcessEventBus({ consumers: { things: ["early", "late"] } });
+    const bus = createInProcessEventBus({ consumers: { [schema]: ["early", "late"] } });
     const got = { early: new Array<string>(), late: new Array<string>() };
     const subscribe = (consumer: "early" | "late") =>
       bus.subscribe({
         consumer,
-        stream: "things",
+        stream: schema,
         handler: async ({ id }) => void got[consumer].push(id),
       });
     await subscribe("early");
     const ids = await insertEvents(outbox.database, schema, newEvents(3));
     const relay = startRelay(bus);
     await expect(
-      bus.publish([{ id: "evt_x", stream: "things", type: "thing.x", body: "{}" }]),
+      bus.publish([{ id: "evt_x", stream: schema, type: "thing.x", body: "{}" }]),
     ).rejects.toThrow("late");
     expect(await statesOf(ids)).toEqual(["unpublished", "unpublished", "unpublished"]);
     await subscribe("late");
     await relay.drained();
     expect(got).toEqual({ early: ids, late: ids });
     await bus.close();
+  });
+});
+
+describe("an outbox that feeds several streams", () => {
+  it("publishes each event on its own stream, in the order of that stream", async () => {
+    const ids = { [schema]: new Array<string>(), audit: new Array<string>() };
+    for (let round = 0; round < 20; round += 1) {
+      for (const [stream, of] of Object.entries(ids)) {
+        of.push(...(await insertEvents(outbox.database, schema, newEvents(3), stream)));
+      }
+    }
+    const bus = createRecordingBus();
+    const both = Object.keys(ids).map((stream) => startRelay(bus, { stream, batchSize: 7 }));
+    await Promise.all(both.map((relay) => relay.drained()));
+    for (const [stream, of] of Object.entries(ids)) {
+      expect(idsOf(bus.published.filter((event) => event.stream === stream))).toEqual(of);
+    }
+  });
+
+  it("goes on with one while nobody takes the other, and loses nothing of that one", async () => {
+    let away = true;
+    const bus = createRecordingBus(async (events) => {
+      if (away && events.some(({ stream }) => stream === "audit")) {
+        // Not even an answer: the worst that a consumer can do.
+        await new Promise(() => {});
+      }
+    });
+    const audited = await insertEvents(outbox.database, schema, newEvents(200), "audit");
+    const auditRelay = startRelay(bus, { stream: "audit", publishTimeoutMs: 200 });
+    const relay = startRelay(bus);
+    for (let round = 0; round < 5; round += 1) {
+      const ids = await insertEvents(outbox.database, schema, newEvents(10));
+      await relay.drained();
+      expect(idsOf(bus.published).slice(-10)).toEqual(ids);
+    }
+    expect(new Set(await statesOf(audited))).toEqual(new Set(["unpublished"]));
+    away = false;
+    await auditRelay.drained();
+    expect(idsOf(bus.published).slice(-200)).toEqual(audited);
+  });
+});
+
+describe("an audit trail", () => {
+  it("tells of a change with who made it, on the audit stream, once it is committed", async () => {
+    const bus = createRecordingBus();
+    const { database } = outbox;
+    const trail = createAuditTrail({ database, schema, bus, logger: silentLogger });
+    const caller = {
+      identity: { companyId: newUuid(), principal: { type: "user", id: newUuid(), name: "Ann" } },
+      requestId: "req-1",
+      client: { ipAddress: "203.0.113.9", userAgent: "curl/8" },
+    };
+    const entry = { action: "thing.made", resourceType: "thing", changes: {} } as const;
+    const rolledBack = outbox.database.transaction(async (tx) => {
+      await trail.record(tx, caller, { ...entry, resourceId: "lost" });
+      throw new Error("changed my mind");
+    });
+    await expect(rolledBack).rejects.toThrow("changed my mind");
+    await outbox.database.transaction((tx) =>
+      trail.record(tx, caller, { ...entry, resourceId: "1" }, { ...entry, resourceId: "2" }),
+    );
+    trail.wake();
+    await waitFor(() => bus.published.length === 2);
+    await trail.stop();
+    expect(bus.published.map(({ stream, type }) => [stream, type])).toEqual([
+      ["audit", "thing.made"],
+      ["audit", "thing.made"],
+    ]);
+    const envelope = eventEnvelopeSchema.parse(JSON.parse(bus.published[0]?.body ?? ""));
+    expect(envelope).toMatchObject({ companyId: caller.identity.companyId, requestId: "req-1" });
+    expect(new Date(envelope.timestamp)).toEqual(idTimestamp(envelope.id));
+    expect(auditDataSchema.parse(envelope.data)).toEqual({
+      resourceType: "thing",
+      resourceId: "1",
+      actor: caller.identity.principal,
+      ipAddress: "203.0.113.9",
+      userAgent: "curl/8",
+      changes: {},
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ClientFacts } from "./client-facts.ts";
 import type { RpcContext } from "./context.ts";
 import type { Identity } from "./identity.ts";
 
@@ -9,6 +10,8 @@ export interface RpcCallOptions {
   token?: string | undefined;
   requestId?: string | undefined;
   traceparent?: string | undefined;
+  /** Who is in front of the system, for the audit log of what the call changes. */
+  client?: ClientFacts | undefined;
   /** How long to wait; the client's default when neither this nor a deadline is given. */
   timeoutMs?: number | undefined;
   /** Until when to wait; with `timeoutMs` the earlier of both counts. */
@@ -25,12 +28,13 @@ export function subDeadline(context: RpcContext): Date {
   return new Date(context.deadline.getTime() - SUB_CALL_MARGIN_MS);
 }
 
-/** Hands a call's identity, ids, deadline and cancellation on to a call made while serving it. */
+/** Hands a call's identity, client, ids, deadline and cancellation on to a call made while serving it. */
 export function subCallOptions(context: RpcContext): RpcCallOptions {
   return {
     identity: context.identity,
     requestId: context.requestId,
     traceparent: context.traceparent,
+    client: context.client,
     deadline: subDeadline(context),
     signal: context.signal,
   };

@@ -1,6 +1,7 @@
 import { Client, Metadata } from "@grpc/grpc-js";
 import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
+import { setClientFacts } from "./client-facts.ts";
 import type { RpcCallOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { fromServiceError } from "./error-status.ts";
@@ -148,7 +149,7 @@ async function* callStream(
 
 async function callMetadata(
   { minter }: RpcClientOptions,
-  { identity, token, requestId, traceparent }: RpcCallOptions,
+  { identity, token, requestId, traceparent, client }: RpcCallOptions,
 ): Promise<Metadata> {
   const metadata = new Metadata();
   if (token !== undefined) {
@@ -159,6 +160,7 @@ async function callMetadata(
   }
   if (requestId !== undefined) metadata.set("x-request-id", requestId);
   if (traceparent !== undefined) metadata.set("traceparent", traceparent);
+  setClientFacts(metadata, client);
   return metadata;
 }
 

@@ -1,5 +1,7 @@
 import type { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
+import type { ClientClues, ClientFacts } from "./client-facts.ts";
+import { readClientFacts } from "./client-facts.ts";
 import type { Identity } from "./identity.ts";
 
 /** What a handler knows of the call it serves, beside the request message. */
@@ -10,6 +12,8 @@ export interface RpcContext {
   readonly requestId: string;
   /** The W3C trace context of the caller, to be handed on. */
   readonly traceparent?: string | undefined;
+  /** What is known of the program and the machine in front of the system. */
+  readonly client: ClientFacts;
   /** When the caller stops waiting. */
   readonly deadline: Date;
   /**
@@ -26,18 +30,20 @@ export interface CallStart {
   readonly rpc: string;
   readonly requestId: string;
   readonly traceparent: string | undefined;
+  readonly clues: ClientClues;
   /** performance.now() */
   readonly startedAt: number;
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;
 }
 
-/** A call that has been let in. The signal and the logger are made on first use only. */
+/** A call that has been let in. What not every call needs is made on first use. */
 export class CallContext implements RpcContext {
   readonly start: CallStart;
   readonly identity: Identity;
   readonly #logger: Logger;
   #log: Logger | undefined;
+  #client: ClientFacts | undefined;
   #controller: AbortController | undefined;
   #abortReason: AppError | undefined;
 
@@ -53,6 +59,11 @@ export class CallContext implements RpcContext {
 
   get traceparent(): string | undefined {
     return this.start.traceparent;
+  }
+
+  get client(): ClientFacts {
+    this.#client ??= readClientFacts(this.identity.principal, this.start.clues);
+    return this.#client;
   }
 
   get deadline(): Date {

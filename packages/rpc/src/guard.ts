@@ -138,6 +138,7 @@ function beginCall(
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
     traceparent:
       traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    clues: { metadata, peer: call.getPeer() },
     startedAt: performance.now(),
     deadlineMs: Number.isFinite(deadline) ? deadline : Date.now() + method.defaultDeadlineMs,
   };

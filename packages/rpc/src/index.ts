@@ -1,6 +1,8 @@
 export type { BoundAddress } from "./address.ts";
 export { createRpcClient } from "./client.ts";
 export type { RpcClient, RpcClientOptions } from "./client.ts";
+export { toIpAddress, toUserAgent } from "./client-facts.ts";
+export type { ClientFacts } from "./client-facts.ts";
 export { subCallOptions, subDeadline } from "./client-options.ts";
 export type { RpcCallOptions } from "./client-options.ts";
 export type { RpcContext } from "./context.ts";

@@ -26,6 +26,11 @@ export const SETTINGS = {
   PORT: port()
     .default(8080)
     .describe("Port of the gateway: /api/v1, /webhooks, /docs and /.well-known."),
+  TRUSTED_PROXIES: wholeNumber(0, 10)
+    .default(0)
+    .describe(
+      "Reverse proxies in front of the gateway: so many entries at the end of X-Forwarded-For are believed.",
+    ),
   DATA_DIR: text("the path of a folder")
     .default(".data")
     .describe("Folder of the embedded Postgres and of the keys that are made on first start."),
@@ -150,7 +155,9 @@ export const SETTINGS = {
     .describe("Model of agents whose provider is anthropic."),
   SMTP_URL: url("smtp", "smtps")
     .optional()
-    .describe("Mail server for e-mail steps without a connection."),
+    .describe(
+      "Mail server for e-mail steps without a connection: smtp:// (STARTTLS where it is offered; with a password it has to be) or smtps://, user and password percent-encoded.",
+    ),
   EMAIL_FROM: text("an e-mail address")
     .optional()
     .describe("Sender of e-mail steps without a connection."),

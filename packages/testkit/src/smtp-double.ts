@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { callbackify } from "node:util";
 import { SMTPServer } from "smtp-server";
-import type { SMTPServerOptions } from "smtp-server";
+import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server";
 
 /** A message that the double took. */
 export interface TakenMessage {
@@ -74,25 +74,23 @@ export async function startSmtpDouble(options: SmtpDoubleOptions = {}): Promise<
       if (refusal === undefined) done();
       else done(replyError(refusal));
     },
-    onData(stream, session, done) {
-      const take = async (): Promise<void> => {
-        const raw = await text(stream);
-        await options.beforeReply?.();
-        const refusal = options.refuseMessage?.(messages.length);
-        if (refusal !== undefined) return done(replyError(refusal));
-        const { mailFrom, rcptTo } = session.envelope;
-        const from = mailFrom === false ? "" : mailFrom.address;
-        messages.push({ from, to: rcptTo.map(({ address }) => address), ...parse(raw), raw });
-        done();
-      };
-      take().catch(done);
-    },
+    onData: callbackify(async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
+      const raw = await text(stream);
+      await options.beforeReply?.();
+      const refusal = options.refuseMessage?.(messages.length);
+      if (refusal !== undefined) throw replyError(refusal);
+      const { mailFrom, rcptTo } = session.envelope;
+      const from = mailFrom === false ? "" : mailFrom.address;
+      messages.push({ from, to: rcptTo.map(({ address }) => address), ...parse(raw), raw });
+    }),
     ...options.server,
   });
   server.on("error", () => {});
   server.listen(0, "127.0.0.1");
   await once(server.server, "listening");
-  const { port } = server.server.address() as AddressInfo;
+  const address = server.server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const { port } = address;
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,

@@ -9,7 +9,8 @@ import type {
   Router,
 } from "express";
 import type { Readiness } from "./health.ts";
-import { apiKeyOf, serveRoute } from "./http/pipeline.ts";
+import { credentialsOf } from "./http/admission.ts";
+import { serveRoute } from "./http/pipeline.ts";
 import type { PipelineDependencies } from "./http/pipeline.ts";
 import { beginRequest, requestInfoOf } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
@@ -23,6 +24,8 @@ export interface AppOptions extends PipelineDependencies {
   routes: readonly Route[];
   readiness: Readiness;
   report: RequestReport;
+  /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed. */
+  trustedProxies: number;
 }
 
 /** The Express application: health, the routes of the table, and one envelope for all errors. */
@@ -32,7 +35,7 @@ export function createApp(options: AppOptions): Express {
   app.disable("etag");
   app.set("query parser", false);
   app.enable("case sensitive routing");
-  app.use(begin(options.report));
+  app.use(begin(options));
   app.get("/livez", (_request, response) => sendSuccess(response, 200, { status: "ok" }));
   app.get("/readyz", answerReadiness(options.readiness));
   app.use(API_BASE, createApiRouter(options));
@@ -43,9 +46,9 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-function begin(report: RequestReport): RequestHandler {
+function begin({ report, trustedProxies }: AppOptions): RequestHandler {
   return (request, response, next) => {
-    const info = beginRequest(request, response);
+    const info = beginRequest(request, response, trustedProxies);
     response.once("close", () => report(info, request, response));
     if (request.headers.host === undefined && request.httpVersion === "1.1") {
       throw new AppError("BAD_REQUEST", "The Host header is required.");
@@ -118,7 +121,7 @@ function createErrorHandler({ authenticator }: PipelineDependencies): ErrorReque
     if (isUndecodablePath(thrown)) {
       // The router fails before the route is known; 401 comes before 400 all the same (D2).
       error = await authenticator
-        .authenticate(apiKeyOf(request))
+        .authenticate(credentialsOf(request))
         .then(
           () => new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8."),
           toAppError,

@@ -4,8 +4,10 @@ import type { z } from "zod";
 
 const settings = pickSettings(
   "PORT",
+  "TRUSTED_PROXIES",
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
+  "NATS_URL",
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
   "INTEGRATIONS_GRPC_ADDR",
@@ -15,7 +17,7 @@ const settings = pickSettings(
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "LOG_LEVEL",
   "METRICS_PORT",
-).required({ DATABASE_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
+).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
 
 /** The settings of a gateway that runs as a process of its own. */
 export type GatewayConfig = z.output<typeof settings>;

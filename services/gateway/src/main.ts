@@ -1,3 +1,4 @@
+import { createNatsEventBus } from "@workflow/events";
 import { createTokenSigner, loadTls } from "@workflow/rpc";
 import {
   createLogger,
@@ -19,8 +20,12 @@ async function start() {
     const metricsRegistry = createMetricsRegistry();
     const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
     if (metrics !== undefined) scope.defer(() => metrics.close());
+    const logger = createLogger({ name: "gateway", level: config.LOG_LEVEL });
+    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "gateway", logger });
+    scope.defer(() => bus.close());
     const gateway = await startGatewayService({
       port: config.PORT,
+      trustedProxies: config.TRUSTED_PROXIES,
       databaseUrl: config.DATABASE_URL,
       databasePoolSize: config.DATABASE_POOL_SIZE,
       workflowsGrpcAddress: config.WORKFLOWS_GRPC_ADDR,
@@ -32,7 +37,8 @@ async function start() {
         keyFile: config.GRPC_TLS_KEY_FILE,
         caFile: config.GRPC_TLS_CA_FILE,
       }),
-      logger: createLogger({ name: "gateway", level: config.LOG_LEVEL }),
+      bus,
+      logger,
       metricsRegistry,
     });
     scope.defer(() => gateway.stop());

@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import type { Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
+import type { AuditAction } from "@workflow/events";
+import type { ClientFacts, Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
+import type { Session } from "./auth/caller.ts";
+import type { IdentityChange } from "./auth/identity-change.ts";
+import type { AuditReader } from "./audit/audit-reader.ts";
 import type { Scope } from "./auth/scopes.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
 import type { JsonBody } from "./http/json-body.ts";
@@ -24,13 +29,28 @@ export interface Backends {
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;
+  readonly auditLog: AuditReader;
 }
 
-/** What a route's handler knows of the request, beside its input. */
-export interface RouteContext extends Backends {
+/** What every handler knows of the request, beside its input. */
+export interface OpenContext {
   readonly requestId: string;
-  readonly identity: Identity;
   readonly headers: IncomingHttpHeaders;
+  /** Who sends it, as far as the connection and its headers tell. */
+  readonly client: ClientFacts;
+  /** Whether it has come by https. */
+  readonly isSecure: boolean;
+  /** The gateway's own database. */
+  readonly database: Database;
+  /** To be called after a change of access was committed: this gateway forgets what it remembers. */
+  readonly forget: (change: IdentityChange) => void;
+}
+
+/** What a handler knows of a request whose sender is known. */
+export interface RouteContext extends Backends, OpenContext {
+  readonly identity: Identity;
+  /** The signed-in person; null for a caller with an API key. */
+  readonly session: Session | null;
   /**
    * For calls of services on the caller's behalf: identity, request id, trace. Reads are cancelled
    * when the client goes away; writes are not, so that what was begun ends in a known state.
@@ -38,6 +58,11 @@ export interface RouteContext extends Backends {
   readonly call: RpcCallOptions;
   /** As `call`, but holding one scope more: for look-ups that are the gateway's own need. */
   readonly callWithScope: (scope: Scope) => RpcCallOptions;
+}
+
+/** What the handler of a signed-in person's request knows. */
+export interface SessionContext extends RouteContext {
+  readonly session: Session;
 }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -52,6 +77,8 @@ export interface Reply<Status extends SuccessStatus = SuccessStatus> {
   status: Status;
   data: Writable;
   meta?: Writable;
+  /** The `Set-Cookie` header. */
+  cookie?: string;
 }
 
 /** One server-sent event. */
@@ -92,17 +119,40 @@ export interface BodyDeclaration<Schema extends z.ZodType> {
   bytesMax?: number;
 }
 
+/**
+ * Who may use a route: those with a scope; a signed-in person of whatever role, about itself; or
+ * everybody.
+ */
+export type Access = Scope | "session" | "everybody";
+
+/**
+ * What a success leaves in the audit log (D51): an event of this action, or for each object that was
+ * changed one of these. Null where nothing changes, and for what is a record of its own.
+ */
+type AuditDeclaration = AuditAction | readonly AuditAction[] | null;
+
+/** What a route audits has to be said of each that may change something. */
+type AuditedMethod =
+  { method: "GET"; audit?: never } | { method: Exclude<Method, "GET">; audit: AuditDeclaration };
+
 /** One route, as it is written down. */
-export interface RouteDeclaration<
+type Declaration<
+  Context extends OpenContext,
+  Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  Status extends SuccessStatus,
+> = AuditedMethod & DeclarationParts<Context, Path, QuerySchema, BodySchema, Status>;
+
+interface DeclarationParts<
+  Context extends OpenContext,
   Path extends `/${string}`,
   QuerySchema extends z.ZodType,
   BodySchema extends z.ZodType,
   Status extends SuccessStatus,
 > {
-  method: Method;
   /** Below the API's base, parameters in braces: `/workflows/{id}`. */
   path: Path;
-  scope: Scope;
   bucket: Bucket;
   summary: string;
   /** What each parameter of the path is. */
@@ -114,7 +164,7 @@ export interface RouteDeclaration<
   /** Default JSON in the envelope. */
   contentType?: ContentType;
   handler: (
-    context: RouteContext,
+    context: Context,
     input: RouteInput<Path, z.output<QuerySchema>, z.output<BodySchema>>,
   ) => Promise<Reply<Status> | EventStream>;
 }
@@ -126,11 +176,10 @@ export interface RawInput {
   body: JsonBody;
 }
 
-/** One entry of the route table. */
-export interface Route {
+/** What every entry of the route table says. */
+interface RouteFacts {
   readonly method: Method;
   readonly path: string;
-  readonly scope: Scope;
   readonly bucket: Bucket;
   readonly summary: string;
   readonly params: Readonly<Record<string, string>>;
@@ -138,9 +187,33 @@ export interface Route {
   readonly body: Required<BodyDeclaration<z.ZodType>>;
   readonly responses: Readonly<Record<number, string>>;
   readonly contentType: ContentType;
-  /** Checks the input (BAD_REQUEST with every problem) and runs the handler. */
-  run(context: RouteContext, input: RawInput): Promise<Reply | EventStream>;
+  /** The actions that a success may leave in the audit log. */
+  readonly audit: readonly AuditAction[];
 }
+
+/** The part of a route that serves a request. */
+interface Served<Context extends OpenContext> {
+  /** Checks the input (BAD_REQUEST with every problem) and runs the handler. */
+  run(context: Context, input: RawInput): Promise<Reply | EventStream>;
+}
+
+/** A route for callers with a scope. */
+interface ScopedRoute extends RouteFacts, Served<RouteContext> {
+  readonly scope: Scope;
+}
+
+/** A route for signed-in persons. */
+interface SessionRoute extends RouteFacts, Served<SessionContext> {
+  readonly scope: "session";
+}
+
+/** A route that asks for no credential. */
+export interface OpenRoute extends RouteFacts, Served<OpenContext> {
+  readonly scope: "everybody";
+}
+
+/** One entry of the route table. */
+export type Route = ScopedRoute | SessionRoute | OpenRoute;
 
 /** 1 MiB (D4). */
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -150,17 +223,55 @@ export const NO_QUERY = z.object({});
 /** For routes without body fields; a JSON object may be sent, an empty body as well. */
 export const NO_BODY = { schema: z.object({}), optional: true };
 
-/** Declares a route; without a scope it does not compile. */
+/** Declares a route for callers with a scope; without one it does not compile. */
 export function route<
   const Path extends `/${string}`,
   QuerySchema extends z.ZodType,
   BodySchema extends z.ZodType,
   Status extends SuccessStatus,
->(declaration: RouteDeclaration<Path, QuerySchema, BodySchema, Status>): Route {
-  const { handler, query, body, ...rest } = declaration;
+>({
+  scope,
+  ...declaration
+}: Declaration<RouteContext, Path, QuerySchema, BodySchema, Status> & {
+  scope: Scope;
+}): ScopedRoute {
+  return { ...toRoute(declaration), scope };
+}
+
+/** Declares a route about the signed-in person; an API key gets 403. */
+export function sessionRoute<
+  const Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  Status extends SuccessStatus,
+>(declaration: Declaration<SessionContext, Path, QuerySchema, BodySchema, Status>): SessionRoute {
+  return { ...toRoute(declaration), scope: "session" };
+}
+
+/** Declares a route that everybody may use, without a credential. */
+export function openRoute<
+  const Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  Status extends SuccessStatus,
+>(declaration: Declaration<OpenContext, Path, QuerySchema, BodySchema, Status>): OpenRoute {
+  return { ...toRoute(declaration), scope: "everybody" };
+}
+
+function toRoute<
+  Context extends OpenContext,
+  Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  BodySchema extends z.ZodType,
+  Status extends SuccessStatus,
+>(
+  declaration: Declaration<Context, Path, QuerySchema, BodySchema, Status>,
+): RouteFacts & Served<Context> {
+  const { handler, query, body, audit, ...rest } = declaration;
   return {
     contentType: "application/json",
     ...rest,
+    audit: toActions(audit ?? null),
     query,
     body: { optional: false, bytesMax: BODY_BYTES_MAX, ...body },
     async run(context, input) {
@@ -180,6 +291,11 @@ export function route<
       });
     },
   };
+}
+
+function toActions(audit: AuditDeclaration): readonly AuditAction[] {
+  if (audit === null) return [];
+  return typeof audit === "string" ? [audit] : audit;
 }
 
 function invalidRequest(violations: Violation[]): AppError {

@@ -1,5 +1,5 @@
-import { databaseErrorToAppError, openDatabase } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import { createCursorCodec, openDatabase } from "@workflow/db";
+import type { EventBus } from "@workflow/events";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
@@ -7,20 +7,21 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
-import { createScope, loop } from "@workflow/service";
+import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createApp } from "./app.ts";
-import { createAuthenticator } from "./auth/authenticator.ts";
-import { createLastUsedRecorder } from "./auth/last-used.ts";
-import type { LastUsedRecorder } from "./auth/last-used.ts";
+import { createAuditReader } from "./audit/audit-reader.ts";
+import { consumeAudit } from "./audit/consume-audit.ts";
+import { startIdentity } from "./auth/start-identity.ts";
 import { createReadiness } from "./health.ts";
 import { listenHttp } from "./http/server.ts";
 import { createRequestReport } from "./request-report.ts";
 import type { Backends } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import { createStartBatcher } from "./start-batcher.ts";
+import { getCursorKey } from "./store/cursor-key.ts";
 
 export interface GatewayServiceOptions {
   databaseUrl: string;
@@ -29,12 +30,16 @@ export interface GatewayServiceOptions {
   host?: string;
   /** 0 picks a free port. */
   port: number;
+  /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed; none by default. */
+  trustedProxies?: number;
   workflowsGrpcAddress: string;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
+  /** Where the services tell what callers changed. */
+  bus: EventBus;
   logger: Logger;
   /** Where the gateway's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
@@ -48,7 +53,7 @@ export interface RunningGateway {
 }
 
 const DRAIN_MS = 10_000;
-const LAST_USED_FLUSH_MS = 5_000;
+const ROLE = "workflow_gateway";
 
 /**
  * Starts the gateway: the only REST surface of the system. The services behind it need not be there
@@ -62,27 +67,32 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
   return scope.guard(async () => {
     const database = await openDatabase({
       connectionUri: options.databaseUrl,
-      role: "workflow_gateway",
+      role: ROLE,
       maxConnections: options.databasePoolSize,
       applicationName: "workflow-gateway",
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const backends = connectBackends(options, scope);
-    const lastUsed = startLastUsedRecorder(database, logger, scope);
+    const audit = await consumeAudit(database, options.bus);
+    scope.defer(() => audit.close());
+    const backends = {
+      ...connectBackends(options, scope),
+      auditLog: createAuditReader(database, createCursorCodec(await getCursorKey(database))),
+    };
+    const { databaseUrl } = options;
+    const authenticator = await startIdentity({ database, databaseUrl, role: ROLE, logger }, scope);
     const readiness = createReadiness(database, backends);
     const stopping = new AbortController();
     const app = createApp({
       routes: ROUTES,
-      authenticator: createAuthenticator({
-        database,
-        onUse: (apiKeyId) => lastUsed.record(apiKeyId),
-        toAppError: databaseErrorToAppError,
-      }),
+      authenticator,
+      database,
+      forget: (change) => authenticator.forget(change),
       backends,
       stopping: stopping.signal,
       readiness,
       report: createRequestReport(logger, options.metricsRegistry),
+      trustedProxies: options.trustedProxies ?? 0,
     });
     const server = await listenHttp(app, options.host ?? "0.0.0.0", options.port);
     scope.defer(() => server.close(DRAIN_MS));
@@ -92,27 +102,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
   });
 }
 
-function startLastUsedRecorder(database: Database, logger: Logger, scope: Scope): LastUsedRecorder {
-  const recorder = createLastUsedRecorder(database);
-  const stopping = new AbortController();
-  const { done } = loop({
-    name: "api-key-last-used",
-    signal: stopping.signal,
-    intervalMs: LAST_USED_FLUSH_MS,
-    logger,
-    run: () => recorder.flush(),
-  });
-  scope.defer(async () => {
-    stopping.abort();
-    await done;
-    await recorder.flush().catch((error: unknown) => {
-      logger.warn({ err: error }, "the last uses of API keys were not recorded");
-    });
-  });
-  return recorder;
-}
-
-function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends {
+function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Backends, "auditLog"> {
   const { workflowsGrpcAddress, runsGrpcAddress, tokenSigner, grpcTls } = options;
   const common = { minter: createTokenMinter(tokenSigner), tls: grpcTls };
   const workflows = createRpcClient(WorkflowsServiceService, {
@@ -140,5 +130,6 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Backends
   return { workflows, runs, approvals, schedules, secrets, starts: createStartBatcher(runs) };
 }
 
+export { EVENT_CONSUMERS } from "./audit/consume-audit.ts";
 export { ROUTES } from "./routes/index.ts";
 export { API_BASE } from "./app.ts";

@@ -4,11 +4,12 @@ import { readConfig } from "../src/config.ts";
 
 const env = {
   DATABASE_URL: "postgresql://user:pass@db/workflow",
+  NATS_URL: "nats://bus:4222",
   INTERNAL_TOKEN_PRIVATE_KEY: generateSigningKey().privateKeyPem,
 };
 
 describe("the gateway's settings", () => {
-  it("have defaults for all but the database and the signing key", () => {
+  it("have defaults for all but the database, the bus and the signing key", () => {
     expect(readConfig(env)).toMatchObject({
       PORT: 8080,
       WORKFLOWS_GRPC_ADDR: "127.0.0.1:50051",

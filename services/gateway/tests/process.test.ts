@@ -44,6 +44,8 @@ describe("the gateway as a process", () => {
       PORT: String(port),
       METRICS_PORT: "0",
       DATABASE_URL: testDatabase.connectionUri,
+      // Nobody answers there; what services tell of changes waits with them.
+      NATS_URL: `nats://127.0.0.1:${await freePort()}`,
       INTERNAL_TOKEN_PRIVATE_KEY: generateSigningKey().privateKeyPem,
     });
     await waitFor(() => output().includes('"ready"'), { timeoutMs: 20_000 });

@@ -1,4 +1,5 @@
 import type { Database } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
 import type { Mail } from "./email/mail.ts";
 import type { KeyRing } from "./encryption/key-ring.ts";
 import type { UseRecorder } from "./use-recorder.ts";
@@ -9,4 +10,5 @@ export interface ServiceContext {
   ring: KeyRing;
   uses: UseRecorder;
   mail: Mail;
+  audit: AuditTrail;
 }

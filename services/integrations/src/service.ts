@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createAuditTrail } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
@@ -31,7 +32,7 @@ export interface IntegrationsServiceOptions {
   databasePoolSize: number;
   /** The keys of SECRETS_KEK, the first one encrypts; asked again when one is missing. */
   loadKeks: LoadKeks;
-  /** Where the events of other services come from. */
+  /** Where the events of other services come from, and its own go to. */
   bus: EventBus;
   /** The mail server; steps that send e-mail fail as long as it is not set. */
   mail?: MailOptions | undefined;
@@ -84,7 +85,9 @@ export async function startIntegrationsService(
     const uses = startUseRecorder(database, logger, scope);
     const mail = openMail(database, options.mail ?? {}, logger);
     scope.defer(() => mail.close());
-    const server = createServer({ database, ring, uses, mail }, options);
+    const audit = createAuditTrail({ database, schema: "integrations", bus: options.bus, logger });
+    scope.defer(() => audit.stop());
+    const server = createServer({ database, ring, uses, mail, audit }, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);

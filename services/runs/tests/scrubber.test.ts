@@ -92,6 +92,8 @@ const SECRETS = {
   "a key in PEM": PEM,
   "something that looks escaped": "a%41b\\n&amp;+c",
   "four characters": "k3y!",
+  "a percent sign at the end": "letters 100%",
+  "an ampersand at the end": "letters&",
   "a quote behind letters": 'abcdef"ghi\\j',
 };
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
-import { createOutboxRelay } from "@workflow/events";
+import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
@@ -82,14 +82,11 @@ export async function startWorkflowsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const relay = createOutboxRelay({
-      database,
-      schema: "workflows",
-      stream: "workflows",
-      bus: options.bus,
-      logger,
-    });
+    const outbox = { database, schema: "workflows", bus: options.bus, logger };
+    const relay = createOutboxRelay({ ...outbox, stream: "workflows" });
     scope.defer(() => relay.stop());
+    const audit = createAuditTrail(outbox);
+    scope.defer(() => audit.stop());
     const cursors = createCursorCodec(await getCursorKey(database));
     const deployments = createRpcClient(DeploymentsServiceService, {
       address: options.runsGrpcAddress,
@@ -100,7 +97,7 @@ export async function startWorkflowsService(
     const repair = startRepair({ database, deployments }, logger, scope);
     const handOver = createHandOver({ database, deployments }, () => repair.wake());
     const server = createServer(
-      { database, cursors, handOver, onEvents: () => relay.wake() },
+      { database, cursors, handOver, audit, onEvents: () => relay.wake() },
       options,
     );
     scope.defer(() => server.close());

@@ -13,6 +13,8 @@ export interface Flag {
 export interface CommandResult {
   json: Readonly<Record<string, unknown>>;
   text: string;
+  /** What the command looked for is not as it should be: the exit code tells. */
+  failed?: boolean;
 }
 
 /** One admin command; `run` gets a value for each of its flags. */

@@ -5,6 +5,7 @@ import { createUserCommand } from "./create-user.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mintTokenCommand } from "./mint-token.ts";
 import { rotateKekCommand } from "./rotate-kek.ts";
+import { verifyAuditCommand } from "./verify-audit.ts";
 
 /** Every admin command by name (D54). */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map([
@@ -14,4 +15,5 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["mint-token", mintTokenCommand],
   ["migrate", migrateCommand],
   ["rotate-kek", rotateKekCommand],
+  ["verify-audit", verifyAuditCommand],
 ]);

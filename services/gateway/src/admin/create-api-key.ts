@@ -2,6 +2,7 @@ import { newUuid } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api-key-format.ts";
+import type { Scope } from "../auth/scopes.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { nameInput, readInput, scopesInput } from "./inputs.ts";
 
@@ -16,13 +17,18 @@ const input = z.object({
   createdBy: z.uuid().optional(),
 });
 
-/** What a new key is for; `createdBy` is the id of the user who asked for it. */
+/** What a new key is for; `createdBy` is the id of the user or the key that asks for it. */
 export type CreateApiKeyInput = z.input<typeof input>;
 
 /** A new key. `key` is shown here only: it is not stored. */
 export interface CreatedApiKey {
   id: string;
+  name: string;
   key: string;
+  keyPrefix: string;
+  scopes: readonly Scope[];
+  createdAt: Date;
+  expiresAt: Date | null;
 }
 
 /**
@@ -37,15 +43,12 @@ export async function createApiKey(
   const { companyId, name, scopes, expiresAt, createdBy } = readInput(input, request);
   const id = newUuid();
   const key = generateApiKey();
-  await insertApiKey(database, {
-    id,
+  const shown = { id, name, keyPrefix: apiKeyPrefix(key), scopes, expiresAt: expiresAt ?? null };
+  const createdAt = await insertApiKey(database, {
+    ...shown,
     companyId,
-    name,
     keyHash: hashApiKey(key),
-    keyPrefix: apiKeyPrefix(key),
-    scopes,
     createdBy: createdBy ?? null,
-    expiresAt: expiresAt ?? null,
   });
-  return { id, key };
+  return { ...shown, key, createdAt };
 }

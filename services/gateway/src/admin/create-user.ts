@@ -3,15 +3,13 @@ import type { Database } from "@workflow/db";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
 import { insertMembership, insertUser } from "../store/companies.ts";
-import { emailInput, nameInput, passwordInput, readInput } from "./inputs.ts";
-
-const ROLES = ["owner", "admin", "member", "viewer"] as const;
+import { emailInput, nameInput, passwordInput, readInput, roleInput } from "./inputs.ts";
 
 const input = z.object({
   companyId: z.uuid("must be the id of a company"),
   email: emailInput,
   password: passwordInput,
-  role: z.enum(ROLES, `must be one of ${ROLES.join(", ")}`),
+  role: roleInput,
   name: nameInput.optional(),
 });
 

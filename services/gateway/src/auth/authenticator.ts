@@ -1,100 +1,141 @@
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { Identity } from "@workflow/rpc";
-import { LRUCache } from "lru-cache";
 import { findCredential } from "../store/api-keys.ts";
 import type { ApiKeyCredential } from "../store/api-keys.ts";
+import { findSession } from "../store/sessions.ts";
+import type { StoredSession } from "../store/sessions.ts";
 import { hashApiKey, looksLikeApiKey } from "./api-key-format.ts";
+import type { Caller } from "./caller.ts";
+import { createCredentialCache } from "./credential-cache.ts";
+import type { IdentityChange } from "./identity-change.ts";
+import { SCOPES_BY_ROLE } from "./roles.ts";
+import { sessionExpiry } from "./session-life.ts";
+import { hashSessionToken, looksLikeSessionToken } from "./session-token.ts";
 
-/** Below the 5 s after which a revoked key must be refused (D12): the look-up itself takes time. */
-const KNOWN_FOR_MS = 4_000;
-const UNKNOWN_FOR_MS = 1_000;
-const KEYS_MAX = 10_000;
+/** What a request brings along to say who sends it. */
+export interface Credentials {
+  /** The value of `x-api-key`; it decides alone when it is there. */
+  apiKey: string | undefined;
+  /** The value of the session's cookie. */
+  sessionToken: string | undefined;
+}
 
-/** Tells whom an API key speaks for. */
+/** Tells who sends a request. */
 export interface Authenticator {
   /**
-   * The identity behind the value of the `x-api-key` header. Rejects with UNAUTHORIZED when it is
-   * missing, malformed, unknown, revoked or expired, and with UNAVAILABLE when that cannot be found
-   * out.
+   * Rejects with UNAUTHORIZED when the credential is missing, malformed, unknown, revoked or expired,
+   * and with UNAVAILABLE when that cannot be found out.
    */
-  authenticate(apiKey: string | undefined): Promise<Identity>;
+  authenticate(credentials: Credentials): Promise<Caller>;
+}
+
+/** An authenticator that remembers answers for a few seconds. */
+export interface CachingAuthenticator extends Authenticator {
+  /** Drops what is remembered of whom a change is about; of all without one. */
+  forget(change?: IdentityChange): void;
 }
 
 export interface AuthenticatorOptions {
   database: Database;
   /** Hears of each use of a valid key. */
-  onUse: (apiKeyId: string) => void;
+  onKeyUse: (apiKeyId: string) => void;
+  /** Hears of each use of a session. */
+  onSessionUse: (sessionId: string) => void;
   /** Turns a failed query into what the caller is told. */
   toAppError: (error: unknown) => AppError;
 }
 
-interface KnownKey {
-  identity: Identity;
+/** What a credential stands for, until when. */
+interface Known {
+  caller: Caller;
   expiresAtMs: number;
 }
 
 /**
- * An authenticator that asks the database once every few seconds a key. Unknown keys are remembered
- * apart from the valid ones, so that guessing cannot push those out.
+ * An authenticator that asks the database once every few seconds a credential. Of the credentials
+ * themselves only hashes are kept.
  */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { database, onUse, toAppError } = options;
-  const known = new LRUCache<string, KnownKey>({ max: KEYS_MAX, ttl: KNOWN_FOR_MS });
-  const unknown = new LRUCache<string, true>({ max: KEYS_MAX, ttl: UNKNOWN_FOR_MS });
-  const lookups = new Map<string, Promise<KnownKey | null>>();
+export function createAuthenticator(options: AuthenticatorOptions): CachingAuthenticator {
+  const { database, onKeyUse, onSessionUse, toAppError } = options;
+  const rejectAsAppError = (error: unknown): never => {
+    throw toAppError(error);
+  };
+  const keys = createCredentialCache(async (hash) => {
+    const credential = await findCredential(database, hash).catch(rejectAsAppError);
+    return credential === null ? null : knownKey(credential);
+  });
+  const sessions = createCredentialCache(async (hash) => {
+    const session = await findSession(database, hash).catch(rejectAsAppError);
+    return session === null ? null : knownSession(session);
+  });
 
-  const lookUp = async (keyHash: Buffer, cacheKey: string): Promise<KnownKey | null> => {
-    // The age of an answer counts from the question: a key may be revoked while it is under way.
-    const start = performance.now();
-    try {
-      const credential = await findCredential(database, keyHash);
-      if (credential === null) {
-        unknown.set(cacheKey, true);
-        return null;
-      }
-      const key = toKnownKey(credential);
-      known.set(cacheKey, key, { start });
-      return key;
-    } catch (error) {
-      throw toAppError(error);
-    } finally {
-      lookups.delete(cacheKey);
+  const authenticateKey = async (apiKey: string): Promise<Caller> => {
+    const key = looksLikeApiKey(apiKey) ? await keys.find(hashApiKey(apiKey)) : null;
+    if (key === null || key.expiresAtMs <= Date.now()) {
+      throw new AppError("UNAUTHORIZED", "The API key is not valid.");
     }
+    onKeyUse(key.caller.identity.principal.id);
+    return key.caller;
+  };
+  const authenticateSession = async (token: string): Promise<Caller> => {
+    const known = looksLikeSessionToken(token)
+      ? await sessions.find(hashSessionToken(token))
+      : null;
+    if (known === null || known.expiresAtMs <= Date.now()) {
+      throw new AppError("UNAUTHORIZED", "The session has ended; sign in again.");
+    }
+    onSessionUse(known.session.id);
+    return known.caller;
   };
 
   return {
-    async authenticate(apiKey) {
-      if (apiKey === undefined || apiKey === "") {
-        throw new AppError("UNAUTHORIZED", "An API key is required in the x-api-key header.");
+    authenticate({ apiKey, sessionToken }) {
+      if (apiKey !== undefined && apiKey !== "") return authenticateKey(apiKey);
+      if (apiKey === undefined && sessionToken !== undefined) {
+        return authenticateSession(sessionToken);
       }
-      if (!looksLikeApiKey(apiKey)) throw invalidKey();
-      const keyHash = hashApiKey(apiKey);
-      const cacheKey = keyHash.toString("base64");
-      let key = known.get(cacheKey) ?? null;
-      if (key === null) {
-        if (unknown.has(cacheKey)) throw invalidKey();
-        let lookup = lookups.get(cacheKey);
-        if (lookup === undefined) {
-          lookup = lookUp(keyHash, cacheKey);
-          lookups.set(cacheKey, lookup);
-        }
-        key = await lookup;
-      }
-      if (key === null || key.expiresAtMs <= Date.now()) throw invalidKey();
-      onUse(key.identity.principal.id);
-      return key.identity;
+      const message = "An API key is required in the x-api-key header.";
+      return Promise.reject(new AppError("UNAUTHORIZED", message));
+    },
+    forget(change) {
+      const isMeant = ({ caller }: Known): boolean =>
+        change === undefined || isAbout(change, caller);
+      keys.forget(isMeant);
+      sessions.forget(isMeant);
     },
   };
 }
 
-function toKnownKey({ id, companyId, name, scopes, expiresAt }: ApiKeyCredential): KnownKey {
+function isAbout({ type, id }: IdentityChange, { identity, session }: Caller): boolean {
+  switch (type) {
+    case "session":
+      return session?.id === id;
+    case "user":
+      return session?.userId === id;
+    case "api_key":
+      return session === null && identity.principal.id === id;
+    default:
+      throw new Error(`unknown change: ${String(type satisfies never)}`);
+  }
+}
+
+function knownKey({ id, companyId, name, scopes, expiresAt }: ApiKeyCredential): Known {
   return {
-    identity: { companyId, principal: { type: "api_key", id, name }, scopes },
+    caller: {
+      identity: { companyId, principal: { type: "api_key", id, name }, scopes },
+      session: null,
+    },
     expiresAtMs: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime(),
   };
 }
 
-function invalidKey(): AppError {
-  return new AppError("UNAUTHORIZED", "The API key is not valid.");
+function knownSession(stored: StoredSession) {
+  const { companyId, lastUsedAt, ...session } = stored;
+  const { userId, userName, role, endsAt } = session;
+  const principal = { type: "user", id: userId, name: userName } as const;
+  return {
+    session,
+    caller: { identity: { companyId, principal, scopes: SCOPES_BY_ROLE[role] }, session },
+    expiresAtMs: sessionExpiry(endsAt, lastUsedAt).getTime(),
+  };
 }

@@ -1,10 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { databaseErrorToAppError } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { isStorableText } from "@workflow/definition";
 import { AppError, isAppError } from "@workflow/errors";
-import type { Identity, RpcCallOptions } from "@workflow/rpc";
+import type { RpcCallOptions } from "@workflow/rpc";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { Scope } from "../auth/scopes.ts";
-import type { Backends, EventStream, RawInput, Reply, Route, RouteContext } from "../route.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { IdentityChange } from "../auth/identity-change.ts";
+import type {
+  Backends,
+  EventStream,
+  OpenContext,
+  OpenRoute,
+  RawInput,
+  Reply,
+  Route,
+  RouteContext,
+} from "../route.ts";
+import { admit, refuseForeignOrigin } from "./admission.ts";
 import { sendEvents } from "./event-stream.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
 import type { JsonBody } from "./json-body.ts";
@@ -17,6 +30,9 @@ import { sendSuccess } from "./respond.ts";
 export interface PipelineDependencies {
   authenticator: Authenticator;
   backends: Backends;
+  database: Database;
+  /** Drops what this gateway remembers of whom a change of access is about. */
+  forget: (change: IdentityChange) => void;
   /** Aborted when the gateway stops: answers that have no end of their own end then. */
   stopping: AbortSignal;
 }
@@ -30,52 +46,87 @@ export async function serveRoute(
   params: Readonly<Record<string, string>>,
   request: IncomingMessage,
   response: ServerResponse,
-  { authenticator, backends, stopping }: PipelineDependencies,
+  dependencies: PipelineDependencies,
 ): Promise<void> {
   const info = requestInfoOf(request);
   info.route = route.path;
-  const admit = async (): Promise<Identity> => {
-    const admitted = await authenticator.authenticate(apiKeyOf(request));
-    info.companyId = admitted.companyId;
-    requireScope(admitted, route.scope);
-    return admitted;
-  };
-  const identity = await admit();
+  if (route.scope === "everybody") {
+    await serveOpenRoute(route, params, request, response, dependencies);
+    return;
+  }
+  const { authenticator, stopping } = dependencies;
+  const readmit = (): Promise<Caller> => admit(authenticator, route, request, info);
+  const caller = await readmit();
   const input = await readInput(route, params, request);
   const exchange = new AbortController();
   const isRead = route.method === "GET";
   if (isRead) abortOnDisconnect(exchange, response);
   const call: RpcCallOptions = {
-    identity,
+    identity: caller.identity,
     requestId: info.requestId,
+    client: info.client,
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
     ...(isRead ? { signal: exchange.signal } : {}),
   };
-  const context = createContext(backends, identity, info, request, call);
+  const context = createContext(dependencies, caller, info, request, call);
   await callServices(async () => {
-    const reply: Reply | EventStream = await route.run(context, input);
+    const reply = await runRoute(route, context, input);
     if (!("events" in reply)) {
-      sendSuccess(response, reply.status, reply.data, reply.meta);
+      sendReply(response, reply);
       return;
     }
     await sendEvents(request, response, reply.events, {
       stopping,
       exchange,
-      readmit: admit,
+      readmit,
       onFailure: (error) => (info.error = error),
     });
   });
 }
 
-/** The value of the header that carries the credential. */
-export function apiKeyOf(request: IncomingMessage): string | undefined {
-  const value = request.headers["x-api-key"];
-  return Array.isArray(value) ? value.join(",") : value;
+function runRoute(
+  route: Exclude<Route, OpenRoute>,
+  context: RouteContext,
+  input: RawInput,
+): Promise<Reply | EventStream> {
+  if (route.scope !== "session") return route.run(context, input);
+  const { session } = context;
+  if (session === null) throw new Error("A caller without a session was let in.");
+  return route.run({ ...context, session }, input);
+}
+
+async function serveOpenRoute(
+  route: OpenRoute,
+  params: Readonly<Record<string, string>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  dependencies: PipelineDependencies,
+): Promise<void> {
+  const info = requestInfoOf(request);
+  refuseForeignOrigin(request, info);
+  const input = await readInput(route, params, request);
+  const context = createOpenContext(dependencies, info, request);
+  const reply = await withDatabaseErrors(() => route.run(context, input));
+  if ("events" in reply) throw new Error("An open route has no stream of events.");
+  sendReply(response, reply);
+}
+
+function sendReply(response: ServerResponse, { status, data, meta, cookie }: Reply): void {
+  sendSuccess(response, status, data, meta, cookie);
+}
+
+/** A handler's own queries may fail like any other: a database that is away is no fault of ours. */
+async function withDatabaseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw databaseErrorToAppError(error);
+  }
 }
 
 async function callServices(work: () => Promise<void>): Promise<void> {
   try {
-    await work();
+    await withDatabaseErrors(work);
   } catch (error) {
     if (!isAppError(error) || error.reason !== "UNAUTHORIZED") throw error;
     // The caller has been let in: it is our own token that a service does not accept.
@@ -84,11 +135,6 @@ async function callServices(work: () => Promise<void>): Promise<void> {
       cause: error,
     });
   }
-}
-
-function requireScope(identity: Identity, scope: Scope): void {
-  if (identity.scopes.includes(scope)) return;
-  throw new AppError("FORBIDDEN", `The API key lacks the scope ${scope}.`);
 }
 
 async function readInput(
@@ -120,27 +166,37 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
 }
 
 function createContext(
-  backends: Backends,
-  identity: Identity,
+  dependencies: PipelineDependencies,
+  { identity, session }: Caller,
   info: RequestInfo,
   request: IncomingMessage,
   call: RpcCallOptions,
 ): RouteContext {
   return {
-    workflows: backends.workflows,
-    runs: backends.runs,
-    approvals: backends.approvals,
-    schedules: backends.schedules,
-    secrets: backends.secrets,
-    starts: backends.starts,
-    requestId: info.requestId,
+    ...dependencies.backends,
+    ...createOpenContext(dependencies, info, request),
     identity,
-    headers: request.headers,
+    session,
     call,
     callWithScope: (scope) =>
       identity.scopes.includes(scope)
         ? call
         : { ...call, identity: { ...identity, scopes: [...identity.scopes, scope] } },
+  };
+}
+
+function createOpenContext(
+  { database, forget }: PipelineDependencies,
+  info: RequestInfo,
+  request: IncomingMessage,
+): OpenContext {
+  return {
+    requestId: info.requestId,
+    headers: request.headers,
+    client: info.client,
+    isSecure: info.isSecure,
+    database,
+    forget,
   };
 }
 

@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppError } from "@workflow/errors";
+import type { ClientFacts } from "@workflow/rpc";
+import { clientFactsOf } from "./client-facts.ts";
+import { isSecureRequest } from "./own-origin.ts";
 
 /** What is known of one request, for its answer and for its line in the log. */
 export interface RequestInfo {
   readonly requestId: string;
   /** The caller's W3C trace context, to be handed on (D7). */
   readonly traceparent: string | undefined;
+  /** Who sends it, as far as the connection and its headers tell. */
+  readonly client: ClientFacts;
+  /** Whether it has come by https. */
+  readonly isSecure: boolean;
   /** performance.now() at the beginning. */
   readonly startedAt: number;
   /** The template of the route, for example `/workflows/{id}`, once it is known. */
@@ -28,14 +35,24 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 const infos = new WeakMap<IncomingMessage, RequestInfo>();
 
-/** Gives a request its id and its response the headers that every response has. */
-export function beginRequest(request: IncomingMessage, response: ServerResponse): RequestInfo {
+/**
+ * Gives a request its id and its response the headers that every response has.
+ *
+ * @param trustedProxies see `clientFactsOf`
+ */
+export function beginRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  trustedProxies: number,
+): RequestInfo {
   const given = request.headers["x-request-id"];
   const traceparent = request.headers["traceparent"];
   const info: RequestInfo = {
     requestId: typeof given === "string" && REQUEST_ID.test(given) ? given : newRequestId(),
     traceparent:
       typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    client: clientFactsOf(request, trustedProxies),
+    isSecure: isSecureRequest(request, trustedProxies),
     startedAt: performance.now(),
   };
   infos.set(request, info);

@@ -23,7 +23,9 @@ export function sendSuccess(
   status: number,
   data: Writable,
   meta?: Writable,
+  cookie?: string,
 ): void {
+  if (cookie !== undefined) response.setHeader("Set-Cookie", cookie);
   const metaText = meta === undefined ? "" : `,"meta":${writeJson(meta)}`;
   sendJsonText(response, status, `{"success":true,"data":${writeJson(data)}${metaText}}`);
 }

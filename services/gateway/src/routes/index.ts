@@ -1,7 +1,15 @@
 import type { Route } from "../route.ts";
+import { createApiKey } from "./api-keys/create-api-key.ts";
+import { listApiKeys } from "./api-keys/list-api-keys.ts";
+import { revokeApiKey } from "./api-keys/revoke-api-key.ts";
 import { decideApproval } from "./approvals/decide-approval.ts";
 import { listApprovals } from "./approvals/list-approvals.ts";
 import { listRunApprovals } from "./approvals/list-run-approvals.ts";
+import { listAuditLogs } from "./audit/list-audit-logs.ts";
+import { addMember } from "./members/add-member.ts";
+import { changeRole } from "./members/change-role.ts";
+import { listMembers } from "./members/list-members.ts";
+import { removeMember } from "./members/remove-member.ts";
 import { bulkRuns } from "./runs/bulk-runs.ts";
 import { cancelRun } from "./runs/cancel-run.ts";
 import { getRunLogs } from "./runs/get-run-logs.ts";
@@ -17,6 +25,10 @@ import { createSecret } from "./secrets/create-secret.ts";
 import { deleteSecret } from "./secrets/delete-secret.ts";
 import { listSecrets } from "./secrets/list-secrets.ts";
 import { replaceSecret } from "./secrets/replace-secret.ts";
+import { changePassword } from "./session/change-password.ts";
+import { createSession } from "./session/create-session.ts";
+import { deleteSession } from "./session/delete-session.ts";
+import { getSession } from "./session/get-session.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
 import { deleteWorkflow } from "./workflows/delete-workflow.ts";
@@ -58,6 +70,18 @@ export const ROUTES: readonly Route[] = [
   createSecret,
   replaceSecret,
   deleteSecret,
+  listApiKeys,
+  createApiKey,
+  revokeApiKey,
+  createSession,
+  getSession,
+  deleteSession,
+  changePassword,
+  listMembers,
+  addMember,
+  changeRole,
+  removeMember,
+  listAuditLogs,
 ];
 
 export type { Bucket, Method, Route } from "../route.ts";

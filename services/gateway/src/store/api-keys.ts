@@ -11,7 +11,20 @@ const credential = z.object({
   expiresAt: z.date().nullable(),
 });
 
-const nothing = z.object({});
+const apiKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  keyPrefix: z.string(),
+  scopes: z.array(z.string()),
+  createdAt: z.date(),
+  expiresAt: z.date().nullable(),
+  lastUsedAt: z.date().nullable(),
+});
+const created = z.object({ createdAt: z.date() });
+const named = z.object({ name: z.string() });
+
+/** A key as its company sees it. */
+export type ApiKey = z.infer<typeof apiKey>;
 
 /** What a key that has not been revoked stands for. */
 export type ApiKeyCredential = z.infer<typeof credential>;
@@ -26,12 +39,6 @@ export interface NewApiKey {
   scopes: readonly string[];
   createdBy: string | null;
   expiresAt: Date | null;
-}
-
-/** When a key was used. */
-export interface ApiKeyUse {
-  id: string;
-  usedAt: Date;
 }
 
 /** The credential that belongs to a hash, or null when there is none or it was revoked. */
@@ -51,10 +58,10 @@ export function findCredential(
   `);
 }
 
-/** Stores a key. Throws NOT_FOUND when the company does not exist. */
-export async function insertApiKey(database: Queryable, key: NewApiKey): Promise<void> {
+/** Stores a key and answers when. Throws NOT_FOUND when the company does not exist. */
+export async function insertApiKey(database: Queryable, key: NewApiKey): Promise<Date> {
   try {
-    await database.query(sql.type(nothing)`
+    const { createdAt } = await database.one(sql.type(created)`
       insert into gateway.api_keys
         (id, company_id, name, key_hash, key_prefix, scopes, created_by, expires_at)
       values (
@@ -67,32 +74,43 @@ export async function insertApiKey(database: Queryable, key: NewApiKey): Promise
         ${key.createdBy},
         ${timestampOrNull(key.expiresAt)}
       )
+      returning created_at as "createdAt"
     `);
+    return createdAt;
   } catch (error) {
     if (constraintOf(error) !== "api_keys_company_fkey") throw error;
     throw new AppError("NOT_FOUND", "Company not found", { cause: error });
   }
 }
 
-/** Records when keys were last used, in one statement; a time before the stored one is ignored. */
-export async function updateLastUsed(
+/** The keys of a company that were not revoked, the newest first; expired ones are among them. */
+export function listApiKeys(database: Queryable, companyId: string): Promise<readonly ApiKey[]> {
+  return database.any(sql.type(apiKey)`
+    select
+      id,
+      name,
+      key_prefix as "keyPrefix",
+      scopes,
+      created_at as "createdAt",
+      expires_at as "expiresAt",
+      last_used_at as "lastUsedAt"
+    from gateway.api_keys
+    where company_id = ${companyId} and revoked_at is null
+    order by created_at desc, id desc
+  `);
+}
+
+/** Revokes a key of a company. Null when there is none, or it was revoked before. */
+export function revokeApiKey(
   database: Queryable,
-  uses: readonly ApiKeyUse[],
-): Promise<void> {
-  await database.query(sql.type(nothing)`
-    update gateway.api_keys as k
-    set last_used_at = u.used_at
-    from unnest(
-      ${sql.array(
-        uses.map((use) => use.id),
-        "uuid",
-      )},
-      ${sql.array(
-        uses.map((use) => use.usedAt.toISOString()),
-        "timestamptz",
-      )}
-    ) as u (id, used_at)
-    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.used_at)
+  companyId: string,
+  id: string,
+): Promise<{ name: string } | null> {
+  return database.maybeOne(sql.type(named)`
+    update gateway.api_keys
+    set revoked_at = now()
+    where id = ${id} and company_id = ${companyId} and revoked_at is null
+    returning name
   `);
 }
 

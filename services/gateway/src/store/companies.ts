@@ -2,15 +2,14 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
+import type { Role } from "../auth/roles.ts";
 
 const nothing = z.object({});
+const identified = z.object({ id: z.string() });
 const existence = z.object({ exists: z.boolean() });
 
 /** Any fixed number: whoever holds it decides whether the database gets its first company. */
 const FIRST_COMPANY_LOCK = 7_320_419_022_302;
-
-/** What a person may do in a company (D10). */
-export type Role = "owner" | "admin" | "member" | "viewer";
 
 /** A person to be stored. */
 export interface NewUser {
@@ -46,7 +45,21 @@ export async function insertUser(database: Queryable, user: NewUser): Promise<vo
   }
 }
 
-/** Makes a person a member of a company. Throws NOT_FOUND when the company does not exist. */
+/** Stores a person unless there is one of this e-mail address; the id of whoever is there then. */
+export async function ensureUser(transaction: Transaction, user: NewUser): Promise<string> {
+  const { id } = await transaction.one(sql.type(identified)`
+    insert into gateway.users (id, email, name, password_hash)
+    values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
+    on conflict (email) do update set email = excluded.email
+    returning id
+  `);
+  return id;
+}
+
+/**
+ * Makes a person a member of a company. Throws NOT_FOUND when the company does not exist, CONFLICT
+ * when the person is a member of it.
+ */
 export async function insertMembership(
   database: Queryable,
   membership: { companyId: string; userId: string; role: Role },
@@ -57,8 +70,12 @@ export async function insertMembership(
       values (${membership.companyId}, ${membership.userId}, ${membership.role})
     `);
   } catch (error) {
-    if (constraintOf(error) !== "memberships_company_fkey") throw error;
-    throw new AppError("NOT_FOUND", "Company not found", { cause: error });
+    const constraint = constraintOf(error);
+    if (constraint === "memberships_company_fkey") {
+      throw new AppError("NOT_FOUND", "Company not found", { cause: error });
+    }
+    if (constraint !== "memberships_pkey") throw error;
+    throw new AppError("CONFLICT", "This person is a member of the company.", { cause: error });
   }
 }
 

@@ -70,7 +70,7 @@ export async function startBackendDoubles(
     restartRun: notFound("Run"),
     bulkRuns: notFound("Run"),
     async *watchRun() {
-      throw new AppError("NOT_FOUND", "Run not found");
+      yield await notFound("Run")();
     },
   };
   const secrets: Handlers<SecretsServiceService> = {

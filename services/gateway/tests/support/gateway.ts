@@ -1,5 +1,7 @@
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { createInProcessEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
 import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
 import { createTestDatabase } from "@workflow/testkit";
 import pino from "pino";
@@ -16,8 +18,11 @@ export interface TestGateway {
   gateway: RunningGateway;
   url: string;
   database: Database;
+  /** A superuser's address of the database. */
+  databaseUri: string;
   company: CreatedCompany;
   backends: BackendDoubles;
+  bus: EventBus;
   registry: Registry;
   /** The lines of the gateway's log. */
   logLines: Record<string, unknown>[];
@@ -46,6 +51,7 @@ export async function startTestGateway(): Promise<TestGateway> {
   const logger = pino({}, { write: (line) => void logLines.push(JSON.parse(line)) });
   const backends = await startBackendDoubles(publicKeyPem, pino({ level: "silent" }));
   const registry = new Registry();
+  const bus = createInProcessEventBus({ consumers: {} });
   const gateway = await startGatewayService({
     databaseUrl: testDatabase.connectionUri,
     databasePoolSize: 4,
@@ -54,6 +60,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     workflowsGrpcAddress: backends.workflowsAddress,
     runsGrpcAddress: backends.runsAddress,
     integrationsGrpcAddress: backends.integrationsAddress,
+    bus,
     tokenSigner: createTokenSigner({ privateKeyPem }),
     logger,
     metricsRegistry: registry,
@@ -67,12 +74,15 @@ export async function startTestGateway(): Promise<TestGateway> {
     gateway,
     url: `http://127.0.0.1:${gateway.port}`,
     database,
+    databaseUri: testDatabase.connectionUri,
     company,
     backends,
+    bus,
     registry,
     logLines,
     close: async () => {
       await gateway.stop();
+      await bus.close();
       await backends.close();
       await database.end();
       await testDatabase.close();

@@ -190,8 +190,11 @@ function cleanReply(response: string): string {
     .trim();
 }
 
-function failed(message: string, cause: Error): AppError {
-  return new AppError("UPSTREAM_ERROR", message, { internal: cause.message, cause });
+/** Our logs get codes only: a reply may quote an address, which a secret may have been part of. */
+function failed(message: string, cause: NodemailerError): AppError {
+  const { code, originalCode, command, responseCode } = cause;
+  const internal = [code, originalCode, command, responseCode].filter(Boolean).join(" ");
+  return new AppError("UPSTREAM_ERROR", message, { internal, cause });
 }
 
 function busy(): AppError {

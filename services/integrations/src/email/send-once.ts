@@ -20,13 +20,18 @@ export interface SendDependencies {
   database: Database;
   transport: MailTransport;
   logger: Logger;
+  /**
+   * How long a process that died in the middle holds up its message, in milliseconds; 10 s unless
+   * said otherwise. One that lives asks again in time.
+   */
+  claimMs?: number;
 }
 
 /** How long a message may take once its turn has come. */
 const SEND_TIMEOUT_MS = 60_000;
-/** A process that died in the middle holds up its message for so long. */
 const CLAIM_MS = 10_000;
-const RENEW_MS = 3_000;
+/** So that a renewal may fail twice. */
+const RENEWALS_PER_CLAIM = 3.5;
 const POLL_MS = 250;
 
 /**
@@ -43,11 +48,11 @@ export async function sendOnce(
   message: AddressedMessage,
   signal: AbortSignal,
 ): Promise<SendEmailResponse> {
-  const { database } = dependencies;
+  const { database, claimMs = CLAIM_MS } = dependencies;
   const claim = newUuid();
   for (;;) {
     signal.throwIfAborted();
-    const askedAt = await claimSend(database, key, claim, CLAIM_MS);
+    const askedAt = await claimSend(database, key, claim, claimMs);
     if (askedAt !== null) return sendClaimed(dependencies, key, claim, message, askedAt, signal);
     const known = await findSend(database, key);
     if (known?.state === "sent") return responseOf(key, message, known.rejectedPositions);
@@ -95,7 +100,7 @@ async function sendClaimed(
 
 /** Does the work for as long as the claim is held and there is time. */
 async function whileClaimed<Result>(
-  { database, logger }: SendDependencies,
+  { database, logger, claimMs = CLAIM_MS }: SendDependencies,
   key: EmailKey,
   claim: string,
   signal: AbortSignal,
@@ -103,19 +108,19 @@ async function whileClaimed<Result>(
 ): Promise<Result> {
   const stop = new AbortController();
   const giveUp = (message: string): void => stop.abort(new AppError("UPSTREAM_ERROR", message));
-  let heldUntil = performance.now() + CLAIM_MS;
+  let heldUntil = performance.now() + claimMs;
   const renew = async (): Promise<void> => {
     const askedAt = performance.now();
     try {
-      if (await renewClaim(database, key, claim, CLAIM_MS)) heldUntil = askedAt + CLAIM_MS;
-      else heldUntil = 0;
+      const held = await renewClaim(database, key, claim, claimMs);
+      heldUntil = held ? askedAt + claimMs : 0;
     } catch (error) {
       logger.warn({ err: error }, "the claim of an e-mail was not renewed");
     }
     // Somebody else may send it by now.
     if (performance.now() >= heldUntil) giveUp("The e-mail could not be finished in time.");
   };
-  const renewal = setInterval(() => void renew(), RENEW_MS);
+  const renewal = setInterval(() => void renew(), claimMs / RENEWALS_PER_CLAIM);
   const limit = setTimeout(() => {
     giveUp("The mail server did not take the e-mail in time.");
   }, SEND_TIMEOUT_MS);

@@ -4,6 +4,7 @@ import type { CreateSecretRequest, Secret } from "@workflow/proto/integrations/v
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { secretEntry } from "../domain/secret-audit.ts";
 import { lockWorkflow } from "../store/archived-workflows.ts";
 import { insertSecret } from "../store/secrets.ts";
 import { sealFor } from "./seal-for.ts";
@@ -12,7 +13,7 @@ import { assertValid, requireWorkflowKey } from "./secret-request.ts";
 
 /** Stores a new secret, unless its workflow is known to be archived: BAD_REQUEST. */
 export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretRequest, Secret> {
-  const { database } = context;
+  const { database, audit } = context;
   return rpc({
     scopes: "secrets:write",
     async handler({ workflowId, key, value }, call) {
@@ -22,11 +23,15 @@ export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretR
       const id = newUuid();
       const row = await database.transaction(async (transaction) => {
         await lockWorkflow(transaction, place, "create");
-        return insertSecret(transaction, id, place, sealed);
+        const created = await insertSecret(transaction, id, place, sealed);
+        if (created === null) return null;
+        await audit.record(transaction, call, secretEntry("secret.created", created));
+        return created;
       });
       if (row === null) {
         throw new AppError("BAD_REQUEST", "The workflow is archived; it keeps no secrets.");
       }
+      audit.wake();
       return toSecretMessage(row);
     },
   });

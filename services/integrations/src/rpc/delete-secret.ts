@@ -5,18 +5,25 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { secretEntry } from "../domain/secret-audit.ts";
 import { deleteSecret as deleteRow } from "../store/secrets.ts";
 import { requireSecretPlace, secretNotFound } from "./secret-request.ts";
 
 /** Deletes a secret. Runs that need it fail from now on. */
 export function deleteSecret({
   database,
+  audit,
 }: ServiceContext): UnaryMethod<DeleteSecretRequest, DeleteSecretResponse> {
   return rpc({
     scopes: "secrets:write",
     async handler(request, context) {
-      const deleted = await deleteRow(database, requireSecretPlace(request, context));
-      if (!deleted) throw secretNotFound();
+      const place = requireSecretPlace(request, context);
+      await database.transaction(async (transaction) => {
+        const deleted = await deleteRow(transaction, place);
+        if (deleted === null) throw secretNotFound();
+        await audit.record(transaction, context, secretEntry("secret.deleted", deleted));
+      });
+      audit.wake();
       return {};
     },
   });

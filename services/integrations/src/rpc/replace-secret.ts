@@ -2,6 +2,7 @@ import type { ReplaceSecretRequest, Secret } from "@workflow/proto/integrations/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { secretEntry } from "../domain/secret-audit.ts";
 import { replaceSecret as replaceRow } from "../store/secrets.ts";
 import { sealFor } from "./seal-for.ts";
 import { toSecretMessage } from "./secret-message.ts";
@@ -9,15 +10,20 @@ import { assertValid, requireSecretPlace, secretNotFound } from "./secret-reques
 
 /** Gives a secret another value; the earlier one is gone. */
 export function replaceSecret(context: ServiceContext): UnaryMethod<ReplaceSecretRequest, Secret> {
-  const { database } = context;
+  const { database, audit } = context;
   return rpc({
     scopes: "secrets:write",
     async handler(request, call) {
       assertValid({ value: request.value });
       const place = requireSecretPlace(request, call);
       const sealed = await sealFor(context, place, request.value);
-      const row = await replaceRow(database, place, sealed);
-      if (row === null) throw secretNotFound();
+      const row = await database.transaction(async (transaction) => {
+        const replaced = await replaceRow(transaction, place, sealed);
+        if (replaced === null) throw secretNotFound();
+        await audit.record(transaction, call, secretEntry("secret.replaced", replaced));
+        return replaced;
+      });
+      audit.wake();
       return toSecretMessage(row);
     },
   });

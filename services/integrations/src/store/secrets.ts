@@ -110,16 +110,18 @@ export async function replaceSecret(
   `);
 }
 
-/** Deletes a secret; false when there is none. */
+/** Deletes a secret and returns what it was; null when there is none. */
 export async function deleteSecret(
   database: Queryable,
   { companyId, workflowId, key }: SecretPlace,
-): Promise<boolean> {
-  const { rowCount } = await database.query(sql.prepared("secret_delete", z.object({}))`
-    delete from integrations.secrets
-    where company_id = ${companyId} and workflow_id = ${workflowId} and key = ${key}
+): Promise<SecretRow | null> {
+  return database.maybeOne(sql.prepared("secret_delete", secretRow)`
+    delete from integrations.secrets as secret
+    where secret.company_id = ${companyId}
+      and secret.workflow_id = ${workflowId}
+      and secret.key = ${key}
+    returning ${secretColumns}
   `);
-  return rowCount > 0;
 }
 
 /** The values of those keys that exist. */

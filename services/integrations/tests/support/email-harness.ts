@@ -3,7 +3,7 @@ import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
-import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
+import type { SendEmailRequest, SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import {
   createRpcClient,
   createTokenMinter,
@@ -12,7 +12,8 @@ import {
   readVerificationKey,
 } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, startSmtpDouble } from "@workflow/testkit";
+import type { SmtpDouble, SmtpDoubleOptions } from "@workflow/testkit";
 import { pino } from "pino";
 import type { MailOptions } from "../../src/email/mail.ts";
 import { startIntegrationsService } from "../../src/service.ts";
@@ -28,8 +29,22 @@ export interface EmailHarness {
   logged(): string;
   /** Starts a service with these settings and returns a client of it. */
   start(mail: MailOptions): Promise<EmailClient>;
+  startServer(options?: SmtpDoubleOptions): Promise<SmtpDouble>;
+  /** Starts a mail server and a service that uses it. */
+  startSender(options?: SmtpDoubleOptions): Promise<Sender>;
   close(): Promise<void>;
 }
+
+/** A mail server, a service that uses it, and a company that sends. */
+export interface Sender {
+  double: SmtpDouble;
+  client: EmailClient;
+  identity: Identity;
+  send: (request: SendEmailRequest) => Promise<SendEmailResponse>;
+}
+
+/** EMAIL_FROM. */
+export const FROM = "Order Desk <orders@shop.example>";
 
 export async function startEmailHarness(): Promise<EmailHarness> {
   const testDatabase = await createTestDatabase();
@@ -41,12 +56,13 @@ export async function startEmailHarness(): Promise<EmailHarness> {
   const kek = randomBytes(32);
   const services: RunningService[] = [];
   const clients: EmailClient[] = [];
+  const doubles: SmtpDouble[] = [];
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
     maxConnections: 2,
   });
-  return {
+  const harness: EmailHarness = {
     database,
     logged: () => lines.join(""),
     async start(mail) {
@@ -69,14 +85,32 @@ export async function startEmailHarness(): Promise<EmailHarness> {
       clients.push(client);
       return client;
     },
+    async startServer(options) {
+      const double = await startSmtpDouble(options);
+      doubles.push(double);
+      return double;
+    },
+    async startSender(options) {
+      const double = await harness.startServer(options);
+      const client = await harness.start({ smtpUrl: double.url, emailFrom: FROM });
+      const identity = executionPlane();
+      return {
+        double,
+        client,
+        identity,
+        send: (request) => client.sendEmail(request, { identity }),
+      };
+    },
     async close() {
       for (const client of clients) client.close();
       await Promise.all(services.map((service) => service.stop()));
+      await Promise.all(doubles.map((double) => double.close()));
       await bus.close();
       await database.end();
       await testDatabase.close();
     },
   };
+  return harness;
 }
 
 /** The execution plane, for a company of its own. */

@@ -1,6 +1,7 @@
 import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import type { StepEffects } from "./effects.ts";
 import type { RunJournal } from "./run-journal.ts";
 import type { StepScopes } from "./step-scopes.ts";
@@ -46,13 +47,6 @@ export interface Execution {
   readonly attemptTag: string;
   /** Called when a write that nobody waits for was refused. */
   readonly onStop: () => void;
-}
-
-/** Takes secrets out of texts and JSON values. */
-export interface Scrubber {
-  text(text: string): string;
-  /** @returns the same value when there is nothing to take out */
-  json(value: unknown): unknown;
 }
 
 /** Lets other runs of the process have their turn. */

@@ -102,7 +102,7 @@ async function executeAttempt(
       path,
       key: `${execution.facts.id}:${path}${execution.attemptTag}:${open.attemptGroup}`,
       showInput: (resolved) => {
-        shown.text = execution.scrubber === null ? resolved : execution.scrubber.text(resolved);
+        shown.text = execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
       },
       runNested,
     });

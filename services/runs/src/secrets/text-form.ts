@@ -33,12 +33,13 @@ const htmlInJson = htmlOver(json);
 
 /** How text may be escaped that has such a code unit in it; without any, all are like plain text. */
 const DECODERS_BY_SIGN = new Map<number, readonly Decoder[]>([
-  [0x0d, [decodePlain]],
+  [0x0d, []],
   [0x25, [decodePercent, decodeForm, jsonInPercent, jsonInForm]],
   [0x2b, [decodeForm, jsonInForm]],
   [0x5c, [json, jsonTwice, htmlInJson, jsonInHtml]],
   [0x26, [html, htmlInJson, jsonInHtml]],
 ]);
+const ENDS_IN_SIGN = /[%&\\]$/;
 /** The longest that any of them makes of one character that is not written as a number twice. */
 const UNITS_PER_CHARACTER_MAX = 14;
 
@@ -141,8 +142,10 @@ class TextForm implements SecretForm {
     budget.spend(agreed);
     const isWhole = anchorAt + agreed === value.length;
     const start = at - anchorAt;
-    // Where the value stands as it is, there is no other form of it.
-    if (isWhole && start >= 0 && text.startsWith(this.#before, start)) {
+    // Where the value stands as it is, there is no other form of it, but that its last character may
+    // begin an escape of itself.
+    const isPlain = isWhole && start >= 0 && text.startsWith(this.#before, start);
+    if (isPlain && !ENDS_IN_SIGN.test(value)) {
       return { start, end: at + agreed };
     }
     const signs = signsIn(text, at, at + agreed);
@@ -150,8 +153,8 @@ class TextForm implements SecretForm {
     const earliest = Math.max(0, at - anchorAt * UNITS_PER_CHARACTER_MAX);
     for (const sign of signsIn(text, earliest, at)) signs.add(sign);
     budget.spend(at - earliest);
-    const decoders = new Set([...signs].flatMap((sign) => DECODERS_BY_SIGN.get(sign) ?? []));
-    return this.#findLongest(text, at, decoders, budget);
+    const decoders = [...signs].flatMap((sign) => DECODERS_BY_SIGN.get(sign) ?? []);
+    return this.#findLongest(text, at, new Set([decodePlain, ...decoders]), budget);
   }
 
   #findLongest(

@@ -1,8 +1,8 @@
-import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { ActivateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { changesBetween } from "@workflow/events";
 import { rpc } from "@workflow/rpc";
-import type { UnaryMethod } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { parseStored, requireExecutable } from "../domain/content.ts";
 import { canBecome, transitionRefused } from "../domain/status.ts";
@@ -16,28 +16,42 @@ import { toWorkflowMessage } from "./workflow-message.ts";
 const ATTEMPTS_MAX = 5;
 
 /** Makes a draft or paused workflow active and deploys it before the answer (D22). */
-export function activateWorkflow({
-  database,
-  handOver,
-}: ServiceContext): UnaryMethod<ActivateWorkflowRequest, Workflow> {
+export function activateWorkflow(
+  service: ServiceContext,
+): UnaryMethod<ActivateWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
-      const row = await activate(database, key);
-      await handOver(key, context);
+      const row = await activate(service, key, context);
+      service.audit.wake();
+      await service.handOver(key, context);
       return toWorkflowMessage(row);
     },
   });
 }
 
 /** Activates exactly what was validated: when it changed meanwhile, looks at it again. */
-async function activate(database: Database, key: WorkflowKey): Promise<WorkflowRow> {
+async function activate(
+  { database, audit }: ServiceContext,
+  key: WorkflowKey,
+  context: RpcContext,
+): Promise<WorkflowRow> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const current = await getWorkflow(database, key);
     if (!canBecome(current.status, "active")) throw transitionRefused(current.status, "active");
     requireExecutable(parseStored(current));
-    const row = await activateRow(database, key, current.contentRevision);
+    const row = await database.transaction(async (transaction) => {
+      const activated = await activateRow(transaction, key, current.contentRevision);
+      if (activated === null) return null;
+      await audit.record(transaction, context, {
+        action: "workflow.activated",
+        resourceType: "workflow",
+        resourceId: activated.id,
+        changes: changesBetween({ status: current.status }, { status: activated.status }),
+      });
+      return activated;
+    });
     if (row !== null) return row;
   }
   throw new AppError("CONFLICT", "The workflow keeps changing. Try again.");

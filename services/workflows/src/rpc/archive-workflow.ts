@@ -3,7 +3,8 @@ import type { ArchiveWorkflowRequest, Workflow } from "@workflow/proto/workflows
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { getWorkflow } from "../store/get-workflow.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
+import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
 import { archive } from "../store/set-status.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
@@ -16,6 +17,7 @@ import { toWorkflowMessage } from "./workflow-message.ts";
 export function archiveWorkflow({
   database,
   handOver,
+  audit,
   onEvents,
 }: ServiceContext): UnaryMethod<ArchiveWorkflowRequest, Workflow> {
   return rpc({
@@ -23,15 +25,26 @@ export function archiveWorkflow({
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
       const archived = await database.transaction(async (transaction) => {
-        const archivedRow = await archive(transaction, key);
+        const before = await lockWorkflow(transaction, key);
+        const after = await archive(transaction, key);
+        if (after === null) return null;
         const { companyId, workflowId } = key;
         const { requestId } = context;
         const event = { type: "workflow.archived", companyId, requestId, data: { workflowId } };
-        await insertEvents(transaction, "workflows", archivedRow === null ? [] : [event]);
-        return archivedRow;
+        await insertEvents(transaction, "workflows", [event]);
+        await audit.record(transaction, context, {
+          action: "workflow.archived",
+          resourceType: "workflow",
+          resourceId: workflowId,
+          changes: workflowChanges(before, after),
+        });
+        return after;
       });
-      if (archived !== null) onEvents();
-      // Null means missing, or archived already: nothing leads out of that status.
+      if (archived !== null) {
+        onEvents();
+        audit.wake();
+      }
+      // Null means archived already: nothing leads out of that status.
       const row = archived ?? (await getWorkflow(database, key));
       await handOver(key, context);
       return toWorkflowMessage(row);

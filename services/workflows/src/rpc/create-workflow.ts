@@ -3,6 +3,7 @@ import type { CreateWorkflowRequest, Workflow } from "@workflow/proto/workflows/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
 import { measureContent, parseContent, requireExecutable } from "../domain/content.ts";
 import type { WorkflowContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
@@ -11,6 +12,7 @@ import { toWorkflowMessage } from "./workflow-message.ts";
 /** Stores a new workflow as draft, version 1. */
 export function createWorkflow({
   database,
+  audit,
 }: ServiceContext): UnaryMethod<CreateWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:write",
@@ -19,7 +21,18 @@ export function createWorkflow({
       const contentBytes = measureContent(content);
       requireExecutable(parseContent(content));
       const key = { companyId: context.identity.companyId, workflowId: newUuid() };
-      return toWorkflowMessage(await insertWorkflow(database, key, content, contentBytes));
+      const created = await database.transaction(async (transaction) => {
+        const row = await insertWorkflow(transaction, key, content, contentBytes);
+        await audit.record(transaction, context, {
+          action: "workflow.created",
+          resourceType: "workflow",
+          resourceId: row.id,
+          changes: workflowChanges(null, row),
+        });
+        return row;
+      });
+      audit.wake();
+      return toWorkflowMessage(created);
     },
   });
 }

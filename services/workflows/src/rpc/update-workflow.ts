@@ -1,10 +1,11 @@
-import type { Database } from "@workflow/db";
 import { isStorableText } from "@workflow/definition";
+import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { UpdateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
-import type { UnaryMethod } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
 import {
   badRequest,
   measureContent,
@@ -14,7 +15,7 @@ import {
 } from "../domain/content.ts";
 import type { ParsedDefinition, WorkflowContent } from "../domain/content.ts";
 import { applyMask } from "../domain/update-mask.ts";
-import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
+import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
@@ -31,22 +32,20 @@ interface Change {
 
 /**
  * Replaces the fields that the mask names. An active workflow gets a new version, which is deployed
- * before the answer; others change in place (D20). An empty mask changes nothing.
+ * before the answer; others change in place (D20). An empty mask changes nothing, and is audited like
+ * every update that was accepted.
  */
-export function updateWorkflow({
-  database,
-  handOver,
-}: ServiceContext): UnaryMethod<UpdateWorkflowRequest, Workflow> {
+export function updateWorkflow(
+  service: ServiceContext,
+): UnaryMethod<UpdateWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
       const change = parseChange(request);
       const key = requireWorkflowKey(request.workflowId, context);
-      if (Object.keys(change.fields).length === 0) {
-        return toWorkflowMessage(requireChangeable(await getWorkflow(database, key)));
-      }
-      const row = await update(database, key, change);
-      if (row.status === "active") await handOver(key, context);
+      const row = await update(service, key, change, context);
+      service.audit.wake();
+      if (row.status === "active" && !isEmpty(change)) await service.handOver(key, context);
       return toWorkflowMessage(row);
     },
   });
@@ -74,20 +73,46 @@ function parseSummary(summary: string | undefined): string | null {
  * writing it. Updates of one workflow thereby queue up, each one makes exactly one version and no
  * caller has to repeat its own. In between is only computing, no call to anyone.
  */
-function update(database: Database, key: WorkflowKey, change: Change): Promise<WorkflowRow> {
+function update(
+  { database, audit }: ServiceContext,
+  key: WorkflowKey,
+  change: Change,
+  context: RpcContext,
+): Promise<WorkflowRow> {
   return database.transaction(async (transaction) => {
     const current = requireChangeable(await lockWorkflow(transaction, key));
-    const content: WorkflowContent = { ...contentOf(current), ...change.fields };
-    const contentBytes = measureContent(content);
-    requireExecutable({ ...parseStored(current), ...change.parsed });
-    const row = await replaceContent(transaction, key, {
-      content,
-      contentBytes,
-      changeSummary: change.summary,
+    const row = await replace(transaction, key, change, current);
+    await audit.record(transaction, context, {
+      action: "workflow.updated",
+      resourceType: "workflow",
+      resourceId: row.id,
+      changes: workflowChanges(current, row),
     });
-    if (row === null) throw new Error("A locked workflow changed its status.");
     return row;
   });
+}
+
+async function replace(
+  transaction: Transaction,
+  key: WorkflowKey,
+  change: Change,
+  current: WorkflowRow,
+): Promise<WorkflowRow> {
+  if (isEmpty(change)) return current;
+  const content: WorkflowContent = { ...contentOf(current), ...change.fields };
+  const contentBytes = measureContent(content);
+  requireExecutable({ ...parseStored(current), ...change.parsed });
+  const row = await replaceContent(transaction, key, {
+    content,
+    contentBytes,
+    changeSummary: change.summary,
+  });
+  if (row === null) throw new Error("A locked workflow changed its status.");
+  return row;
+}
+
+function isEmpty({ fields }: Change): boolean {
+  return Object.keys(fields).length === 0;
 }
 
 function requireChangeable(row: WorkflowRow): WorkflowRow {

@@ -9,6 +9,7 @@ export const decideApproval = route({
   path: "/runs/{id}/approvals/{approvalId}",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: "approval.decided",
   summary: "Approve or reject what a run waits for",
   params: { id: "The run's id.", approvalId: "The approval's id." },
   query: NO_QUERY,

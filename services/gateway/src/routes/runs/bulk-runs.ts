@@ -18,6 +18,7 @@ export const bulkRuns = route({
   path: "/runs/bulk",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: ["run.cancelled", "run.retried"],
   summary: "Cancel or retry many runs, each on its own",
   params: {},
   query: NO_QUERY,

@@ -6,6 +6,7 @@ export const cancelRun = route({
   path: "/runs/{id}/cancel",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: "run.cancelled",
   summary: "Cancel a run that has not ended",
   params: { id: "The run's id." },
   query: NO_QUERY,

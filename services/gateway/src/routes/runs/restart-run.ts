@@ -8,6 +8,7 @@ export const restartRun = route({
   path: "/runs/{id}/restart",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: "run.restarted",
   summary: "Start a run that repeats an ended one from a step on",
   params: { id: "The run's id." },
   query: NO_QUERY,

@@ -6,6 +6,7 @@ export const retryRun = route({
   path: "/runs/{id}/retry",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: "run.retried",
   summary: "Start a run that goes on where a failed or timed-out one failed",
   params: { id: "The run's id." },
   query: NO_QUERY,

@@ -5,6 +5,7 @@ export const triggerSchedule = route({
   path: "/workflows/{id}/schedule/trigger",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: null,
   summary: "Start a run now, as the workflow's schedule would",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

@@ -10,6 +10,7 @@ export const updateSchedule = route({
   path: "/workflows/{id}/schedule",
   scope: "workflows:write",
   bucket: "write",
+  audit: "schedule.updated",
   summary: "Change when a workflow's schedule fires, or whether it does",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

@@ -10,6 +10,7 @@ export const createSecret = route({
   path: "/workflows/{workflowId}/secrets",
   scope: "secrets:write",
   bucket: "write",
+  audit: "secret.created",
   summary: "Store a secret for a workflow",
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,

@@ -7,6 +7,7 @@ export const deleteSecret = route({
   path: "/workflows/{workflowId}/secrets/{key}",
   scope: "secrets:write",
   bucket: "write",
+  audit: "secret.deleted",
   summary: "Delete a secret; later runs that name it fail",
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,

@@ -10,6 +10,7 @@ export const replaceSecret = route({
   path: "/workflows/{workflowId}/secrets/{key}",
   scope: "secrets:write",
   bucket: "write",
+  audit: "secret.replaced",
   summary: "Give a secret another value",
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,

@@ -9,6 +9,7 @@ export const activateWorkflow = route({
   path: "/workflows/{id}/activate",
   scope: "workflows:write",
   bucket: "write",
+  audit: "workflow.activated",
   summary: "Make a draft or paused workflow active",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

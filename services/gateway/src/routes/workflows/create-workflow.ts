@@ -9,6 +9,7 @@ export const createWorkflow = route({
   path: "/workflows",
   scope: "workflows:write",
   bucket: "write",
+  audit: "workflow.created",
   summary: "Create a workflow",
   params: {},
   query: NO_QUERY,

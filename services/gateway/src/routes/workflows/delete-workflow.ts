@@ -5,6 +5,7 @@ export const deleteWorkflow = route({
   path: "/workflows/{id}",
   scope: "workflows:write",
   bucket: "write",
+  audit: "workflow.archived",
   summary: "Archive a workflow",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

@@ -6,6 +6,7 @@ export const pauseWorkflow = route({
   path: "/workflows/{id}/pause",
   scope: "workflows:write",
   bucket: "write",
+  audit: "workflow.paused",
   summary: "Pause an active workflow",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

@@ -16,6 +16,7 @@ export const planWorkflow = route({
   path: "/workflows/{id}/plan",
   scope: "workflows:read",
   bucket: "write",
+  audit: null,
   summary: "Tell what a run of a workflow would do, without doing it",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

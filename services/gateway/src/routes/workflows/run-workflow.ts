@@ -19,6 +19,7 @@ export const runWorkflow = route({
   path: "/workflows/{id}/run",
   scope: "workflows:execute",
   bucket: "execute",
+  audit: null,
   summary: "Start a run of an active workflow, and in sync mode wait for its end",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

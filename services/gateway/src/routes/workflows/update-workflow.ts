@@ -20,6 +20,7 @@ export const updateWorkflow = route({
   path: "/workflows/{id}",
   scope: "workflows:write",
   bucket: "write",
+  audit: "workflow.updated",
   summary: "Replace the given fields of a workflow; an active one gets a new version",
   params: { id: "The workflow's id." },
   query: NO_QUERY,

@@ -1,0 +1,29 @@
+import type { Queryable } from "@workflow/db";
+import type { AuditCaller, AuditEntry } from "./audit.ts";
+import { AUDIT_STREAM, toAuditEvent } from "./audit.ts";
+import { insertEvents } from "./outbox.ts";
+import { createOutboxRelay } from "./relay.ts";
+import type { OutboxRelayOptions } from "./relay-options.ts";
+
+/** What a service tells the audit log. */
+export interface AuditTrail {
+  /** Puts changes that a caller makes into the outbox, in the transaction that makes them. */
+  record(tx: Queryable, caller: AuditCaller, ...entries: readonly AuditEntry[]): Promise<void>;
+  /** To be called after such a commit. Cheap, never throws. */
+  wake(): void;
+  /** Ends after the batch under way. What is left stays in the outbox. */
+  stop(): Promise<void>;
+}
+
+/** Opens the way from a service's outbox to the audit stream. */
+export function createAuditTrail(options: Omit<OutboxRelayOptions, "stream">): AuditTrail {
+  const relay = createOutboxRelay({ ...options, stream: AUDIT_STREAM });
+  return {
+    async record(tx, caller, ...entries) {
+      const events = entries.map((entry) => toAuditEvent(caller, entry));
+      await insertEvents(tx, options.schema, events, AUDIT_STREAM);
+    },
+    wake: () => relay.wake(),
+    stop: () => relay.stop(),
+  };
+}

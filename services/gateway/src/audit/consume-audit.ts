@@ -1,0 +1,28 @@
+import type { Database } from "@workflow/db";
+import { AUDIT_STREAM } from "@workflow/events";
+import type { EventBus, Subscription } from "@workflow/events";
+import { createAuditWriter } from "./audit-writer.ts";
+import { toAuditRecord } from "./to-audit-record.ts";
+
+/** The durable name under which events are consumed. */
+const CONSUMER = "gateway-audit";
+const IN_FLIGHT_MAX = 200;
+
+/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
+  [AUDIT_STREAM]: [CONSUMER],
+};
+
+/**
+ * Takes what the services tell of changes by callers into the audit log. An event is acknowledged
+ * when it is committed; one that cannot be understood comes again until it can: nothing is dropped.
+ */
+export function consumeAudit(database: Database, bus: EventBus): Promise<Subscription> {
+  const writer = createAuditWriter(database);
+  return bus.subscribe({
+    consumer: CONSUMER,
+    stream: AUDIT_STREAM,
+    maxInFlight: IN_FLIGHT_MAX,
+    handler: async (event) => writer.write(toAuditRecord(event)),
+  });
+}

@@ -1,0 +1,20 @@
+import type { Transaction } from "@workflow/db";
+import { toAuditEvent } from "@workflow/events";
+import type { AuditCaller, AuditEntry } from "@workflow/events";
+import { appendAudit } from "../store/audit-log.ts";
+import { toAuditRecord } from "./to-audit-record.ts";
+
+/**
+ * Records changes of the gateway's own objects in the transaction that makes them. The last thing to
+ * do in it: other changes of the company that are audited wait from here to the commit.
+ *
+ * @param caller the context of the route, or whoever else did it
+ */
+export async function recordAudit(
+  transaction: Transaction,
+  caller: AuditCaller,
+  ...entries: readonly AuditEntry[]
+): Promise<void> {
+  const records = entries.map((entry) => toAuditRecord(toAuditEvent(caller, entry)));
+  await appendAudit(transaction, records);
+}

@@ -1,0 +1,88 @@
+import { databaseErrorToAppError, listen } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { updateKeysLastUsed, updateSessionsLastUsed } from "../store/last-used.ts";
+import { deleteEndedSessions } from "../store/sessions.ts";
+import { deleteOldTries } from "../store/sign-in-tries.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import type { CachingAuthenticator } from "./authenticator.ts";
+import { IDENTITY_CHANNEL, parseChange } from "./identity-change.ts";
+import { createLastUsedRecorder } from "./last-used.ts";
+import type { LastUsedRecorder } from "./last-used.ts";
+import { TRY_WINDOW_MS } from "./sign-in-limits.ts";
+
+export interface IdentityOptions {
+  database: Database;
+  databaseUrl: string;
+  role: string;
+  logger: Logger;
+}
+
+const FLUSH_MS = 5_000;
+const CLEAN_MS = 60_000;
+
+/**
+ * The authenticator of a gateway with all that works for it in the background: it hears of changes
+ * made by other gateways, last uses are written down, and what has ended is removed.
+ */
+export async function startIdentity(
+  { database, databaseUrl, role, logger }: IdentityOptions,
+  scope: Scope,
+): Promise<CachingAuthenticator> {
+  const keys = createLastUsedRecorder((uses) => updateKeysLastUsed(database, uses));
+  const sessions = createLastUsedRecorder((uses) => updateSessionsLastUsed(database, uses));
+  const authenticator = createAuthenticator({
+    database,
+    onKeyUse: (id) => keys.record(id),
+    onSessionUse: (id) => sessions.record(id),
+    toAppError: databaseErrorToAppError,
+  });
+  const listener = await listen({
+    connectionUri: databaseUrl,
+    role,
+    channels: [IDENTITY_CHANNEL],
+    onNotification: (_channel, payload) => authenticator.forget(parseChange(payload)),
+    // What was said meanwhile was missed.
+    onReconnect: () => authenticator.forget(),
+    // Without it a change is noticed when what is remembered of it is too old, within 5 s.
+    onError: (error) => logger.warn({ err: error }, "changes of access are not heard of"),
+  });
+  scope.defer(() => listener.stop());
+  const flush = async (): Promise<void> => {
+    await flushAll([keys, sessions]);
+  };
+  // Written once more at the very end, for uses of the last seconds.
+  scope.defer(async () => {
+    await flush().catch((error: unknown) => {
+      logger.warn({ err: error }, "the last uses of keys and sessions were not recorded");
+    });
+  });
+  repeat("last-used", FLUSH_MS, flush, logger, scope);
+  const clean = async (): Promise<void> => {
+    await deleteOldTries(database, TRY_WINDOW_MS);
+    await deleteEndedSessions(database);
+  };
+  repeat("identity-clean-up", CLEAN_MS, clean, logger, scope);
+  return authenticator;
+}
+
+async function flushAll(recorders: readonly LastUsedRecorder[]): Promise<void> {
+  for (const recorder of recorders) await recorder.flush();
+}
+
+function repeat(
+  name: string,
+  intervalMs: number,
+  run: () => Promise<void>,
+  logger: Logger,
+  scope: Scope,
+): void {
+  const stopping = new AbortController();
+  const { done } = loop({ name, signal: stopping.signal, intervalMs, logger, run });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "@workflow/errors";
+import type { Authenticator, Credentials } from "../auth/authenticator.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Route } from "../route.ts";
+import { hasOwnOrigin } from "./own-origin.ts";
+import type { RequestInfo } from "./request-info.ts";
+import { sessionTokenOf } from "./session-cookie.ts";
+
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
+
+/**
+ * Finds out who sends a request and whether they may use the route. Rejects with UNAUTHORIZED or
+ * FORBIDDEN when not.
+ */
+export async function admit(
+  authenticator: Authenticator,
+  route: Exclude<Route, { scope: "everybody" }>,
+  request: IncomingMessage,
+  info: RequestInfo,
+): Promise<Caller> {
+  const caller = await authenticator.authenticate(credentialsOf(request));
+  info.companyId = caller.identity.companyId;
+  // A browser sends the cookie along with whatever another site makes it send (D10).
+  if (caller.session !== null && isUnsafe(request)) requireOwnOrigin(request, info);
+  requireAccess(route.scope, caller);
+  return caller;
+}
+
+/**
+ * Lets nobody be signed in by the page of another site. Programs that are no browsers send no
+ * `Origin` and go by without one.
+ */
+export function refuseForeignOrigin(request: IncomingMessage, info: RequestInfo): void {
+  if (request.headers.origin !== undefined) requireOwnOrigin(request, info);
+}
+
+/** What the headers of a request say about who sends it. */
+export function credentialsOf(request: IncomingMessage): Credentials {
+  const apiKey = request.headers["x-api-key"];
+  return {
+    apiKey: Array.isArray(apiKey) ? apiKey.join(",") : apiKey,
+    sessionToken: sessionTokenOf(request),
+  };
+}
+
+function isUnsafe({ method = "" }: IncomingMessage): boolean {
+  return !SAFE_METHODS.includes(method);
+}
+
+function requireOwnOrigin(request: IncomingMessage, info: RequestInfo): void {
+  if (hasOwnOrigin(request, info.isSecure)) return;
+  const message = "A change with a session needs an Origin header that names this server.";
+  throw new AppError("FORBIDDEN", message);
+}
+
+function requireAccess(scope: string, { identity, session }: Caller): void {
+  if (scope === "session") {
+    if (session !== null) return;
+    throw new AppError("FORBIDDEN", "This is for signed-in people; an API key cannot do it.");
+  }
+  if (identity.scopes.includes(scope)) return;
+  const holder = session === null ? "API key" : `role ${session.role}`;
+  throw new AppError("FORBIDDEN", `The ${holder} lacks the scope ${scope}.`);
+}

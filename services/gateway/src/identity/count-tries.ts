@@ -1,0 +1,18 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { countTry } from "../store/sign-in-tries.ts";
+import type { TryLimit } from "../store/sign-in-tries.ts";
+
+/**
+ * Counts a try against limits that all gateways share.
+ *
+ * @throws AppError RATE_LIMITED saying when to come again
+ */
+export async function countTries(database: Database, limits: readonly TryLimit[]): Promise<void> {
+  for (const limit of limits) {
+    const retryAfterMs = await countTry(database, limit);
+    if (retryAfterMs === null) continue;
+    const message = `Rate limit exceeded. Limit: ${limit.max} requests per minute.`;
+    throw new AppError("RATE_LIMITED", message, { retryAfterMs });
+  }
+}

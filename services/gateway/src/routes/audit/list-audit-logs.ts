@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { RawJson } from "../../http/write-json.ts";
+import type { Writable } from "../../http/write-json.ts";
+import { NO_BODY, route } from "../../route.ts";
+import type { AuditRow } from "../../store/audit-list.ts";
+import { pageFields, timestamp } from "../fields.ts";
+
+const ACTION = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+$/;
+const ID_CHARS_MAX = 255;
+
+const someId = z
+  .string()
+  .min(1, "must not be empty")
+  .max(ID_CHARS_MAX, `must have at most ${ID_CHARS_MAX} characters`);
+
+export const listAuditLogs = route({
+  method: "GET",
+  path: "/audit-logs",
+  scope: "audit:read",
+  bucket: "read",
+  summary: "List who changed what, newest first",
+  params: {},
+  query: z
+    .object({
+      action: z.string().max(100).regex(ACTION, "must be an action such as workflow.created"),
+      resourceType: z.string().regex(/^[a-z][a-z_]{0,63}$/, "must be a type such as workflow"),
+      resourceId: someId,
+      actorId: someId,
+      from: timestamp,
+      to: timestamp,
+    })
+    .partial()
+    .extend(pageFields)
+    .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+      path: ["to"],
+      message: "must not be before from",
+    }),
+  body: NO_BODY,
+  responses: { 200: "A page of changes." },
+  handler: async ({ auditLog, identity }, { query }) => {
+    const { limit, cursor, ...filters } = query;
+    const page = await auditLog.list(
+      {
+        companyId: identity.companyId,
+        action: filters.action ?? null,
+        resourceType: filters.resourceType ?? null,
+        resourceId: filters.resourceId ?? null,
+        actorId: filters.actorId ?? null,
+        from: filters.from ?? null,
+        to: filters.to ?? null,
+      },
+      { limit, cursor },
+    );
+    return {
+      status: 200,
+      data: page.rows.map(auditJson),
+      meta: { cursor: page.cursor, hasMore: page.cursor !== null },
+    };
+  },
+});
+
+function auditJson({ actorType, actorId, actorName, changesJson, ...row }: AuditRow): Writable {
+  return {
+    id: row.id,
+    action: row.action,
+    resourceType: row.resourceType,
+    resourceId: row.resourceId,
+    actor: { type: actorType, id: actorId, name: actorName },
+    ipAddress: row.ipAddress,
+    userAgent: row.userAgent,
+    requestId: row.requestId,
+    changes: new RawJson(changesJson),
+    createdAt: row.createdAt,
+  };
+}

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { SESSION_LIFE_MS } from "../../auth/session-life.ts";
+import { sessionCookie } from "../../http/session-cookie.ts";
+import { signIn } from "../../identity/sign-in.ts";
+import { NO_QUERY, openRoute } from "../../route.ts";
+import { givenEmail, givenPassword } from "./session-fields.ts";
+import { sessionJson } from "./session-json.ts";
+
+export const createSession = openRoute({
+  method: "POST",
+  path: "/auth/session",
+  bucket: "write",
+  audit: "session.created",
+  summary: "Sign in; the answer sets the session's cookie",
+  params: {},
+  query: NO_QUERY,
+  body: {
+    schema: z.object({
+      email: givenEmail,
+      password: givenPassword,
+      companyId: z.string().nullish(),
+    }),
+  },
+  responses: { 200: "The session." },
+  handler: async (context, { body: { email, password, companyId } }) => {
+    const request = { email, password, companyId: companyId ?? undefined };
+    const { token, session } = await signIn(context.database, request, context);
+    return {
+      status: 200,
+      data: sessionJson(session, session.companyId),
+      cookie: sessionCookie(token, SESSION_LIFE_MS, context.isSecure),
+    };
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+const PASSWORD_CHARS_MAX = 1_024;
+const EMAIL_CHARS_MAX = 254;
+
+/**
+ * An e-mail address as somebody types it. Whether it is one is not asked: what is none belongs to
+ * nobody, and the answer to that is the same for all.
+ */
+export const givenEmail = z
+  .string()
+  .max(EMAIL_CHARS_MAX, `must have at most ${EMAIL_CHARS_MAX} characters`)
+  .transform((text) => text.trim().toLowerCase());
+
+/** A password that is compared with the stored one. The bound keeps that cheap. */
+export const givenPassword = z
+  .string()
+  .max(PASSWORD_CHARS_MAX, `must have at most ${PASSWORD_CHARS_MAX} characters`);

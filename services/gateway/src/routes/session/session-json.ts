@@ -1,0 +1,13 @@
+import { sessionExpiry } from "../../auth/session-life.ts";
+import type { Session } from "../../auth/caller.ts";
+import type { Writable } from "../../http/write-json.ts";
+
+/** A session that is used right now, as its person sees it (D10). */
+export function sessionJson(session: Session, companyId: string): Writable {
+  return {
+    user: { id: session.userId, email: session.email, name: session.userName },
+    company: { id: companyId, name: session.companyName },
+    role: session.role,
+    expiresAt: sessionExpiry(session.endsAt, new Date()),
+  };
+}

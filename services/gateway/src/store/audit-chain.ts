@@ -1,0 +1,96 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+
+const companyRow = z.object({ companyId: z.string() });
+const endRow = z.object({ seq: z.number(), hashHex: z.string() });
+const existence = z.object({ exists: z.boolean() });
+const chainRow = z.object({
+  seq: z.number(),
+  companyId: z.string(),
+  eventId: z.string(),
+  action: z.string(),
+  resourceType: z.string(),
+  resourceId: z.string(),
+  actorType: z.string(),
+  actorId: z.string(),
+  actorName: z.string().nullable(),
+  ipAddress: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+  changes: z.string(),
+  createdAt: z.date(),
+  prevHashHex: z.string(),
+  hashHex: z.string(),
+});
+
+/** A record in its place, as stored. */
+export type ChainRow = z.output<typeof chainRow>;
+
+/** The last row of a chain, as it should be. */
+export type ChainEnd = z.output<typeof endRow>;
+
+/** Every company that has a chain, or should have one. */
+export async function listChains(queryable: Queryable): Promise<string[]> {
+  const rows = await queryable.any(sql.type(companyRow)`
+    select company_id as "companyId" from gateway.audit_heads
+    union
+    select company_id from gateway.audit_log
+    order by 1
+  `);
+  return rows.map(({ companyId }) => companyId);
+}
+
+/** Where a company's chain ends; null where none is known. */
+export function findChainEnd(queryable: Queryable, companyId: string): Promise<ChainEnd | null> {
+  return queryable.maybeOne(sql.type(endRow)`
+    select seq, encode(hash, 'hex') as "hashHex"
+    from gateway.audit_heads
+    where company_id = ${companyId}
+  `);
+}
+
+/** Whether there is any row after one. */
+export async function hasRowAfter(
+  queryable: Queryable,
+  companyId: string,
+  seq: number,
+): Promise<boolean> {
+  const { exists } = await queryable.one(sql.type(existence)`
+    select exists (
+      select from gateway.audit_log where company_id = ${companyId} and seq > ${seq}
+    ) as exists
+  `);
+  return exists;
+}
+
+/** The rows of a chain after `afterSeq` and up to `untilSeq`, in order. */
+export function listChainRows(
+  queryable: Queryable,
+  companyId: string,
+  range: { afterSeq: number; untilSeq: number; limit: number },
+): Promise<readonly ChainRow[]> {
+  return queryable.any(sql.prepared("audit_chain", chainRow)`
+    select
+      seq,
+      company_id as "companyId",
+      event_id as "eventId",
+      action,
+      resource_type as "resourceType",
+      resource_id as "resourceId",
+      actor_type as "actorType",
+      actor_id as "actorId",
+      actor_name as "actorName",
+      ip_address as "ipAddress",
+      user_agent as "userAgent",
+      request_id as "requestId",
+      changes::text as changes,
+      created_at as "createdAt",
+      encode(prev_hash, 'hex') as "prevHashHex",
+      encode(hash, 'hex') as "hashHex"
+    from gateway.audit_log
+    where company_id = ${companyId} and seq > ${range.afterSeq} and seq <= ${range.untilSeq}
+    order by seq
+    limit ${range.limit}
+  `);
+}

@@ -1,0 +1,146 @@
+import { sql } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
+import { z } from "zod";
+import { FIRST_PREV_HASH, hashRecord } from "../audit/audit-record.ts";
+import type { AuditRecord } from "../audit/audit-record.ts";
+
+const nothing = z.object({});
+const eventRow = z.object({ eventId: z.string() });
+const headRow = z.object({ companyId: z.string(), seq: z.number(), hashHex: z.string() });
+
+/** A record in its place. */
+interface ChainedRecord {
+  record: AuditRecord;
+  seq: number;
+  prevHash: Buffer;
+  hash: Buffer;
+}
+
+/**
+ * Appends records to the chains of their companies, in the order given; those that are there already
+ * are left out. Until the transaction ends nobody else appends for these companies.
+ *
+ * Measured (2026-11-21, 2 shared cores): MEASURE_APPEND
+ */
+export async function appendAudit(
+  transaction: Transaction,
+  records: readonly AuditRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const companyIds = [...new Set(records.map(({ companyId }) => companyId))].toSorted();
+  await lockChains(transaction, companyIds);
+  const known = await listKnown(transaction, records);
+  const added = [...new Map(records.map((record) => [record.eventId, record])).values()].filter(
+    ({ eventId }) => !known.has(eventId),
+  );
+  if (added.length === 0) return;
+  await insertRows(transaction, chain(added, await readHeads(transaction, companyIds)));
+}
+
+/** In one order for all, so that two batches do not wait for each other. */
+async function lockChains(transaction: Transaction, companyIds: readonly string[]): Promise<void> {
+  await transaction.query(sql.prepared("audit_lock", nothing)`
+    select from (
+      select pg_advisory_xact_lock(hashtextextended('audit ' || company_id, 0))
+      from unnest(${sql.array([...companyIds], "text")}) with ordinality as chain (company_id, position)
+      order by position
+    ) as locked
+  `);
+}
+
+async function listKnown(
+  transaction: Transaction,
+  records: readonly AuditRecord[],
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction.any(sql.prepared("audit_known", eventRow)`
+    select log.event_id as "eventId"
+    from unnest(
+      ${sql.array(
+        records.map(({ companyId }) => companyId),
+        "uuid",
+      )},
+      ${sql.array(
+        records.map(({ eventId }) => eventId),
+        "text",
+      )}
+    ) as given (company_id, event_id)
+    join gateway.audit_log as log using (company_id, event_id)
+  `);
+  return new Set(rows.map(({ eventId }) => eventId));
+}
+
+type Heads = ReadonlyMap<string, { seq: number; hash: Buffer }>;
+
+async function readHeads(transaction: Transaction, companyIds: readonly string[]): Promise<Heads> {
+  const rows = await transaction.any(sql.prepared("audit_heads", headRow)`
+    select company_id as "companyId", seq, encode(hash, 'hex') as "hashHex"
+    from gateway.audit_heads
+    where company_id = any(${sql.array([...companyIds], "uuid")})
+  `);
+  return new Map(
+    rows.map(({ companyId, seq, hashHex }) => [
+      companyId,
+      { seq, hash: Buffer.from(hashHex, "hex") },
+    ]),
+  );
+}
+
+function chain(records: readonly AuditRecord[], heads: Heads): ChainedRecord[] {
+  const ends = new Map(heads);
+  return records.map((record) => {
+    const end = ends.get(record.companyId) ?? { seq: 0, hash: FIRST_PREV_HASH };
+    const seq = end.seq + 1;
+    const hash = hashRecord(record, seq, end.hash);
+    ends.set(record.companyId, { seq, hash });
+    return { record, seq, prevHash: end.hash, hash };
+  });
+}
+
+async function insertRows(transaction: Transaction, rows: readonly ChainedRecord[]): Promise<void> {
+  const texts = (valueOf: (record: AuditRecord) => string | null) =>
+    sql.array(
+      rows.map(({ record }) => valueOf(record)),
+      "text",
+    );
+  await transaction.query(sql.prepared("audit_insert", nothing)`
+    insert into gateway.audit_log (
+      company_id, seq, event_id, action, resource_type, resource_id, actor_type, actor_id,
+      actor_name, ip_address, user_agent, request_id, changes, created_at, prev_hash, hash
+    )
+    select
+      company_id::uuid, seq, event_id, action, resource_type, resource_id, actor_type, actor_id,
+      actor_name, ip_address, user_agent, request_id, changes::json, created_at::timestamptz,
+      decode(prev_hash, 'hex'), decode(hash, 'hex')
+    from unnest(
+      ${texts((record) => record.companyId)},
+      ${sql.array(
+        rows.map(({ seq }) => seq),
+        "int8",
+      )},
+      ${texts((record) => record.eventId)},
+      ${texts((record) => record.action)},
+      ${texts((record) => record.resourceType)},
+      ${texts((record) => record.resourceId)},
+      ${texts((record) => record.actorType)},
+      ${texts((record) => record.actorId)},
+      ${texts((record) => record.actorName)},
+      ${texts((record) => record.ipAddress)},
+      ${texts((record) => record.userAgent)},
+      ${texts((record) => record.requestId)},
+      ${texts((record) => record.changes)},
+      ${texts((record) => record.createdAt.toISOString())},
+      ${sql.array(
+        rows.map(({ prevHash }) => prevHash.toString("hex")),
+        "text",
+      )},
+      ${sql.array(
+        rows.map(({ hash }) => hash.toString("hex")),
+        "text",
+      )}
+    ) with ordinality as row (
+      company_id, seq, event_id, action, resource_type, resource_id, actor_type, actor_id,
+      actor_name, ip_address, user_agent, request_id, changes, created_at, prev_hash, hash, position
+    )
+    order by position
+  `);
+}

@@ -1,0 +1,16 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import { formatChange, IDENTITY_CHANNEL } from "../auth/identity-change.ts";
+import type { IdentityChange } from "../auth/identity-change.ts";
+
+/** Tells all gateways of a change of access; inside a transaction, with its commit. */
+export async function notifyIdentityChange(
+  database: Queryable,
+  change: IdentityChange,
+): Promise<void> {
+  const payload = formatChange(change);
+  await database.query(sql.type(z.object({}))`
+    select from pg_notify(${IDENTITY_CHANNEL}, ${payload})
+  `);
+}

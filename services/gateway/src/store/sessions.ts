@@ -1,0 +1,118 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import { ROLES } from "../auth/roles.ts";
+import { SESSION_IDLE_MS } from "../auth/session-life.ts";
+
+const storedSession = z.object({
+  id: z.string(),
+  companyId: z.string(),
+  companyName: z.string(),
+  userId: z.string(),
+  userName: z.string(),
+  email: z.string(),
+  role: z.enum(ROLES),
+  lastUsedAt: z.date(),
+  endsAt: z.date(),
+});
+const identified = z.object({ id: z.string() });
+const nothing = z.object({});
+
+/** A session with the person, the company and the role as they are now. */
+export type StoredSession = z.infer<typeof storedSession>;
+
+/** A session to be stored. */
+export interface NewSession {
+  id: string;
+  tokenHash: Buffer;
+  companyId: string;
+  userId: string;
+  /** The stored hash that the person's password was compared with. */
+  passwordHash: string;
+  endsAt: Date;
+}
+
+/** The session that belongs to the hash of a token, or null. It may have rested for too long. */
+export function findSession(database: Queryable, tokenHash: Buffer): Promise<StoredSession | null> {
+  return database.maybeOne(sql.prepared("session_find", storedSession)`
+    select
+      s.id,
+      s.company_id as "companyId",
+      c.name as "companyName",
+      s.user_id as "userId",
+      u.name as "userName",
+      u.email,
+      m.role,
+      s.last_used_at as "lastUsedAt",
+      s.expires_at as "endsAt"
+    from gateway.sessions s
+    join gateway.memberships m on m.company_id = s.company_id and m.user_id = s.user_id
+    join gateway.companies c on c.id = s.company_id
+    join gateway.users u on u.id = s.user_id
+    where s.token_hash = ${sql.binary(tokenHash)}
+  `);
+}
+
+/**
+ * Stores a session and notes which company its person signed in to last. False when the password has
+ * been changed meanwhile, or the membership has ended: the lock on the person keeps a change of the
+ * password, which ends sessions, from passing between the two.
+ */
+export async function insertSession(transaction: Queryable, session: NewSession): Promise<boolean> {
+  const inserted = await transaction.maybeOne(sql.type(identified)`
+    with signed_in as (
+      select m.company_id, m.user_id
+      from gateway.users u
+      join gateway.memberships m on m.user_id = u.id
+      where u.id = ${session.userId}
+        and u.password_hash = ${session.passwordHash}
+        and m.company_id = ${session.companyId}
+      for share of u
+    )
+    insert into gateway.sessions (id, token_hash, company_id, user_id, expires_at)
+    select
+      ${session.id},
+      ${sql.binary(session.tokenHash)},
+      company_id,
+      user_id,
+      ${sql.timestamp(session.endsAt)}
+    from signed_in
+    returning id
+  `);
+  if (inserted === null) return false;
+  await transaction.query(sql.type(nothing)`
+    update gateway.memberships
+    set last_signed_in_at = now()
+    where company_id = ${session.companyId} and user_id = ${session.userId}
+  `);
+  return true;
+}
+
+/** Ends a session. False when it had ended. */
+export async function deleteSession(database: Queryable, id: string): Promise<boolean> {
+  const deleted = await database.maybeOne(sql.type(identified)`
+    delete from gateway.sessions where id = ${id} returning id
+  `);
+  return deleted !== null;
+}
+
+/** Ends all sessions of a person, in whatever company, except one. */
+export async function deleteOtherSessions(
+  database: Queryable,
+  userId: string,
+  exceptId: string | null,
+): Promise<void> {
+  await database.query(sql.type(nothing)`
+    delete from gateway.sessions
+    where user_id = ${userId} and (${exceptId}::uuid is null or id <> ${exceptId})
+  `);
+}
+
+/** Removes the rows of sessions that have ended by themselves. */
+export async function deleteEndedSessions(database: Queryable): Promise<void> {
+  await database.query(sql.type(nothing)`
+    delete from gateway.sessions
+    where expires_at < now()
+      or last_used_at < now() - ${SESSION_IDLE_MS} * interval '1 millisecond'
+  `);
+}
