@@ -10,6 +10,7 @@ import type { Measured } from "./report.ts";
 import { openRunsLog } from "./runs-log.ts";
 import type { Scenario } from "./scenario.ts";
 import { acceptRuns } from "./scenarios/accept-runs.ts";
+import { authOverhead } from "./scenarios/auth-overhead.ts";
 import { completeRuns } from "./scenarios/complete-runs.ts";
 import { effectSteps } from "./scenarios/effect-steps.ts";
 import { getWorkflow } from "./scenarios/get-workflow.ts";
@@ -34,6 +35,7 @@ const SCENARIOS: readonly Scenario[] = [
   parallelCalls,
   suspendedRuns,
   listRuns,
+  authOverhead,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

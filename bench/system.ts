@@ -31,6 +31,10 @@ export interface System {
   apiKey: string;
   /** The embedded Postgres; a superuser's address. */
   databaseUrl: string;
+  /** Where the workflows service listens for gRPC. */
+  workflowsGrpcAddress: string;
+  /** Holds the key that signs the tokens between the services. */
+  dataDir: string;
   /** Time from the start of the process to its readiness, with an empty data folder. */
   startedInMs: number;
 }
@@ -62,6 +66,8 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     apiKey: await createCompany(scope, env),
     databaseUrl: database.connectionUri,
+    workflowsGrpcAddress: env["WORKFLOWS_GRPC_ADDR"] ?? "",
+    dataDir,
     startedInMs,
   };
 }

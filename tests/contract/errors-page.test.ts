@@ -6,7 +6,7 @@ import type { Reason } from "@workflow/errors";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The statuses of the contract, D2, D4 and D25. */
+/** The statuses of the contract, D2, D4, D25 and RFC 9110. */
 const HTTP_STATUS: Readonly<Record<Reason, number>> = {
   BAD_REQUEST: 400,
   VALIDATION_ERROR: 400,
@@ -20,6 +20,7 @@ const HTTP_STATUS: Readonly<Record<Reason, number>> = {
   METHOD_NOT_ALLOWED: 405,
   EXECUTION_TIMEOUT: 408,
   CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,

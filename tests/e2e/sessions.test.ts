@@ -163,6 +163,27 @@ describe("a session", () => {
     expect(reading.status).toBe(200);
   });
 
+  it("behind a proxy that ends TLS is one of https; without a proxy nobody can say so", async () => {
+    const person = await newPerson();
+    const proxied = await system.startGateway({ trustedProxies: 1 });
+    const https = { "x-forwarded-proto": "https" };
+    const secure = await trySignIn(proxied, person, https);
+    expect(secure.headers.get("set-cookie")).toMatch(/; Secure$/);
+    const plain = await trySignIn(system, person, https);
+    expect(plain.headers.get("set-cookie")).not.toMatch(/Secure/);
+    const cookie = `wfs_session=${tokenIn(secure)}`;
+    const send = ({ origin }: Pick<WholeSystem, "origin">, from: string) =>
+      callApi(`${origin}/api/v1/workflows`, "POST", {
+        headers: { ...https, cookie, origin: from },
+        body: workflowBody(),
+      });
+    const secureOrigin = proxied.origin.replace("http:", "https:");
+    expect(await send(proxied, secureOrigin)).toMatchObject({ status: 201 });
+    expect(await send(proxied, proxied.origin)).toMatchObject(FORBIDDEN);
+    expect(await send(system, system.origin.replace("http:", "https:"))).toMatchObject(FORBIDDEN);
+    await proxied.stop();
+  });
+
   it("does not matter beside an API key, which decides alone", async () => {
     const person = await system.createPerson(system.acme, "viewer");
     const session = bySession(system, await signIn(system, person));

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { workflowBody } from "./scenarios.ts";
 
 /** What an id in a path or a query names. */
-export type Resource = "workflow" | "run" | "approval" | "secret" | "apiKey" | "member";
+export type Resource = (typeof RESOURCES)[number];
+const RESOURCES = ["workflow", "run", "approval", "secret", "apiKey", "member", "actor"] as const;
 
 /** A place of a route where a caller names an object. */
 export interface IdPosition {
@@ -31,6 +32,9 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   fromStepId: null,
   // Each is answered for itself, in the list of results.
   runIds: null,
+  // Of whatever kind.
+  resourceId: "workflow",
+  actorId: "actor",
   // Signing in comes before there is a tenant.
   companyId: null,
 };
@@ -61,6 +65,7 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   secret: "NOT_THERE",
   apiKey: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5b",
   member: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5c",
+  actor: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5d",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

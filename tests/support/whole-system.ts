@@ -3,7 +3,7 @@ import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
-import type { TokenSigner } from "@workflow/rpc";
+import type { GeneratedSigningKey, TokenSigner } from "@workflow/rpc";
 import { createScope } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
@@ -37,6 +37,12 @@ export interface Person {
   password: string;
 }
 
+/** What a gateway can be told beside what all of the system share. */
+export interface GatewayOptions {
+  /** Reverse proxies in front of it; none by default. */
+  trustedProxies?: number;
+}
+
 /** Another gateway of the same system. */
 export interface Gateway {
   origin: string;
@@ -63,8 +69,10 @@ export interface WholeSystem {
   grpcAddresses: Readonly<Record<"workflows" | "runs" | "integrations", string>>;
   /** Signs tokens that the services accept. */
   tokenSigner: TokenSigner;
+  /** The key that it signs with. */
+  signingKey: GeneratedSigningKey;
   /** Starts one more gateway, which ends with the system unless it is stopped before. */
-  startGateway(): Promise<Gateway>;
+  startGateway(options?: GatewayOptions): Promise<Gateway>;
   stop(): Promise<void>;
 }
 
@@ -128,6 +136,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       database: admin,
       grpcAddresses: services.grpcAddresses,
       tokenSigner: services.tokenSigner,
+      signingKey: services.signingKey,
       startGateway: services.startGateway,
       stop: () => scope.close(),
     };
@@ -136,7 +145,10 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
 
 const PASSWORD = "correct horse battery staple";
 
-type Services = Pick<WholeSystem, "startGateway" | "grpcAddresses" | "tokenSigner" | "stop">;
+type Services = Pick<
+  WholeSystem,
+  "startGateway" | "grpcAddresses" | "tokenSigner" | "signingKey" | "stop"
+>;
 
 async function startServices(
   databaseUrl: string,
@@ -144,7 +156,8 @@ async function startServices(
 ): Promise<Services> {
   const scope = createScope();
   return scope.guard(async () => {
-    const { privateKeyPem, publicKeyPem, keyId } = generateSigningKey();
+    const signingKey = generateSigningKey();
+    const { privateKeyPem, publicKeyPem, keyId } = signingKey;
     const tokenSigner = createTokenSigner({ privateKeyPem });
     const common = {
       databaseUrl,
@@ -195,9 +208,10 @@ async function startServices(
       bus,
     });
     scope.defer(() => workflows.stop());
-    const startGateway = async (): Promise<Gateway> => {
+    const startGateway = async (gatewayOptions: GatewayOptions = {}): Promise<Gateway> => {
       const gateway = await startGatewayService({
         ...common,
+        ...gatewayOptions,
         host: "127.0.0.1",
         port: 0,
         bus,
@@ -213,7 +227,7 @@ async function startServices(
       runs: runsGrpcAddress,
       integrations: integrations.grpcAddress,
     };
-    return { startGateway, grpcAddresses, tokenSigner, stop: () => scope.close() };
+    return { startGateway, grpcAddresses, tokenSigner, signingKey, stop: () => scope.close() };
   });
 }
 

@@ -58,8 +58,10 @@ export type { CompiledTrigger, ScheduleChangeResult, Trigger } from "./trigger.t
 export { validateDefinition } from "./validate-definition.ts";
 export type {
   DefinitionInput,
+  ValidationOptions,
   ValidationResult,
   WorkflowDefinition,
 } from "./validate-definition.ts";
+export { jsonEquals } from "./json.ts";
 export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
 export type { JsonTextResult } from "./json-text.ts";

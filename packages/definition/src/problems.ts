@@ -8,6 +8,12 @@ import { compilePattern } from "./pattern.ts";
 export class Problems {
   private readonly found: Violation[] = [];
   private patternInstructionsLeft: number = DEFINITION_LIMITS.patternInstructionsMax;
+  private readonly mayBeUnfinished: boolean;
+
+  /** @param options.mayBeUnfinished whether it is no problem that a step holds nothing yet */
+  constructor({ mayBeUnfinished = false }: { mayBeUnfinished?: boolean } = {}) {
+    this.mayBeUnfinished = mayBeUnfinished;
+  }
 
   get violations(): Violation[] {
     return [...this.found];
@@ -23,9 +29,9 @@ export class Problems {
     this.found.push({ path: [...path], message });
   }
 
-  /** Adds that a step lacks something without which it can't run, such as its nested steps. */
+  /** Adds that a step holds nothing that it could run; in a draft that is no problem. */
   addUnfinished(path: readonly string[], message: string): void {
-    this.add(path, message);
+    if (!this.mayBeUnfinished) this.add(path, message);
   }
 
   addAll(path: readonly string[], violations: readonly Violation[]): void {

@@ -33,13 +33,25 @@ export interface WorkflowDefinition {
 export type ValidationResult =
   { ok: true; definition: WorkflowDefinition } | { ok: false; violations: Violation[] };
 
+/** How a definition is looked at. */
+export interface ValidationOptions {
+  /**
+   * Whether loops may still have an empty body and parallel steps no branches or empty ones: for
+   * workflows that are being drawn and that nothing can start.
+   */
+  mayBeUnfinished?: boolean;
+}
+
 /**
  * Checks everything about a definition that can be known before it runs (D14 to D19) and reports all
  * problems at once, at most 50. Paths lead into the definition, array indices as decimal strings.
  * Takes any JSON value, however hostile, without throwing.
  */
-export function validateDefinition(input: DefinitionInput): ValidationResult {
-  const problems = new Problems();
+export function validateDefinition(
+  input: DefinitionInput,
+  options: ValidationOptions = {},
+): ValidationResult {
+  const problems = new Problems(options);
   checkDepth(input, problems);
   if (problems.violations.length === 0) {
     problems.parse(triggerSchema, input.trigger, ["trigger"]);

@@ -21,6 +21,8 @@ export const GRPC_CODE_BY_REASON = {
   METHOD_NOT_ALLOWED: 12,
   /** Another object or a concurrent change stands in the way. */
   CONFLICT: 6,
+  /** The object is not (any more) the one that the request's `If-Match` names (RFC 9110). */
+  PRECONDITION_FAILED: 10,
   /** A body or a value is larger than its limit (D4). */
   PAYLOAD_TOO_LARGE: 11,
   /** A body that is not JSON in UTF-8. */

@@ -21,8 +21,16 @@ describe("changes for the audit log", () => {
   });
 
   it("tell things of a list apart by id, and cut texts and lists short", () => {
-    const before = new Map([["a", "1"], ["b", "1"], ["c", "1"]]);
-    const after = new Map([["b", "2"], ["c", "1"], ["d", "1"]]);
+    const before = new Map([
+      ["a", "1"],
+      ["b", "1"],
+      ["c", "1"],
+    ]);
+    const after = new Map([
+      ["b", "2"],
+      ["c", "1"],
+      ["d", "1"],
+    ]);
     expect(itemChanges(before, after)).toEqual({ added: ["d"], removed: ["a"], modified: ["b"] });
     const many = new Map(Array.from({ length: 1_000 }, (_, index) => [`step${index}`, ""]));
     expect(itemChanges(new Map(), many)).toMatchObject({ added: { length: 20 } });
@@ -32,7 +40,12 @@ describe("changes for the audit log", () => {
   });
 
   it("are never more than 16 KiB, whatever the names and values", () => {
-    const texts = ["x".repeat(5_000), "€".repeat(5_000), "\u{1f600}".repeat(5_000), "\0".repeat(5_000)];
+    const texts = [
+      "x".repeat(5_000),
+      "€".repeat(5_000),
+      "\u{1f600}".repeat(5_000),
+      "\0".repeat(5_000),
+    ];
     for (const text of texts) {
       const fields = Object.fromEntries(
         Array.from({ length: 1_000 }, (_, index) => [`${text.slice(0, 600)}${index}`, text]),

@@ -22,7 +22,10 @@ export function toIpAddress(text: string | undefined): string | undefined {
 
 /** A user agent as it can be sent on and kept: of bounded length, other bytes replaced. */
 export function toUserAgent(text: string | undefined): string | undefined {
-  const clean = (text ?? "").slice(0, USER_AGENT_CHARS_MAX).replaceAll(/[^\x20-\x7e]/g, "?").trim();
+  const clean = (text ?? "")
+    .slice(0, USER_AGENT_CHARS_MAX)
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .trim();
   return clean === "" ? undefined : clean;
 }
 

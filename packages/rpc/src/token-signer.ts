@@ -4,7 +4,7 @@ import type { Identity } from "./identity.ts";
 import { keyIdOf, readSigningKey } from "./keys.ts";
 import { DEFAULT_TOKEN_ISSUER, TOKEN_ALGORITHM, TOKEN_AUDIENCE } from "./token-claims.ts";
 
-const MINTED_TOKENS_MAX = 5_000;
+const MINTED_TOKENS_MAX = 10_000;
 
 export interface TokenSignerOptions {
   /** Ed25519, PKCS #8. */

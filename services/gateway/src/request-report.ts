@@ -47,7 +47,11 @@ export function createRequestReport(logger: Logger, registry?: Registry): Reques
       durationMs: Math.round(durationMs * 1000) / 1000,
       ...(isComplete ? {} : { disconnected: true }),
     };
-    if (error === undefined || status < 500) logger.info(line, "request");
-    else logger.error({ ...line, err: error }, "request failed");
+    // A synchronous run that failed is its workflow's affair, and answered as it should be.
+    if (error === undefined || status < 500 || error.reason === "TRIGGER_ERROR") {
+      logger.info(line, "request");
+    } else if (error.reason === "UNAVAILABLE") {
+      logger.warn({ ...line, err: error }, "request could not be served for the moment");
+    } else logger.error({ ...line, err: error }, "request failed");
   };
 }

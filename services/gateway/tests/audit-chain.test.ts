@@ -62,7 +62,9 @@ describe("the chain of a company", () => {
     for (const { bus } of others) await bus.close();
     for (const companyId of companies) {
       const rows = await listSeqs(companyId);
-      expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+      expect(rows.map(({ seq }) => seq)).toEqual(
+        Array.from({ length: 100 }, (_, index) => index + 1),
+      );
       expect(await verifyAudit(gateway.database, { companyId })).toMatchObject({
         companies: 1,
         events: 100,
@@ -106,7 +108,10 @@ describe("the chain of a company", () => {
     const changes = { name: { from: null, to: "nul \0 and lone \ud800" } };
     const client = { userAgent: "a\0b\ud800" };
     await publish(gateway.bus, auditEvent(companyId, { resourceId: "x\0y", changes }, { client }));
-    expect(await verifyAudit(gateway.database, { companyId })).toMatchObject({ events: 1, ok: true });
+    expect(await verifyAudit(gateway.database, { companyId })).toMatchObject({
+      events: 1,
+      ok: true,
+    });
   });
 });
 
@@ -128,7 +133,10 @@ describe("the gateway's database role", () => {
     ["delete from the log", sql.fragment`delete from gateway.audit_log`],
     ["empty the log", sql.fragment`truncate gateway.audit_log`],
     ["move the end of a chain", sql.fragment`update gateway.audit_heads set seq = seq - 1`],
-    ["make an end of a chain", sql.fragment`insert into gateway.audit_heads values (gen_random_uuid(), 1, '')`],
+    [
+      "make an end of a chain",
+      sql.fragment`insert into gateway.audit_heads values (gen_random_uuid(), 1, '')`,
+    ],
     ["remove the end of a chain", sql.fragment`delete from gateway.audit_heads`],
     ["switch the trigger off", sql.fragment`alter table gateway.audit_log disable trigger all`],
     ["skip the trigger", sql.fragment`set session_replication_role = replica`],
@@ -174,7 +182,8 @@ describe("verify-audit", () => {
   const cases: [string, (companyId: string) => SqlFragment, Omit<BrokenChain, "companyId">][] = [
     [
       "a changed value",
-      (id) => sql.fragment`update gateway.audit_log set actor_name = 'Somebody' where ${rowOf(id, 3)}`,
+      (id) =>
+        sql.fragment`update gateway.audit_log set actor_name = 'Somebody' where ${rowOf(id, 3)}`,
       { seq: 3, reason: "changed" },
     ],
     [
@@ -259,7 +268,10 @@ describe("verify-audit", () => {
     await tamper(sql.fragment`delete from gateway.audit_log where company_id = ${companyId}`);
     await tamper(sql.fragment`delete from gateway.audit_heads where company_id = ${companyId}`);
     for (let seq = 1; seq <= 4; seq += 1) await publish(gateway.bus, auditEvent(companyId));
-    expect(await verifyAudit(gateway.database, { companyId })).toMatchObject({ ok: true, events: 4 });
+    expect(await verifyAudit(gateway.database, { companyId })).toMatchObject({
+      ok: true,
+      events: 4,
+    });
     expect(await verifyAudit(gateway.database, { companyId, anchor: end })).toMatchObject({
       ok: false,
       firstBroken: { companyId, seq: 3, reason: "changed" },

@@ -96,7 +96,11 @@ describe("GET /audit-logs", () => {
   it("finds by each filter and by several", async () => {
     const { companyId, list } = await makeReader();
     const actorId = newUuid();
-    const paused = auditEvent(companyId, { action: "workflow.paused", resourceId: "a" }, { actorId });
+    const paused = auditEvent(
+      companyId,
+      { action: "workflow.paused", resourceId: "a" },
+      { actorId },
+    );
     const created = auditEvent(companyId, { resourceId: "b" });
     const secret = auditEvent(
       companyId,

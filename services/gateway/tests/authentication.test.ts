@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
+import { toAppError } from "@workflow/errors";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { createApiKey, createCompany } from "../src/admin/index.ts";
+import { generateApiKey, hashApiKey } from "../src/auth/api-key-format.ts";
+import { createAuthenticator } from "../src/auth/authenticator.ts";
 import { makeWorkflow, WORKFLOW_ID } from "./support/messages.ts";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
@@ -107,6 +110,41 @@ describe("authentication", () => {
     `;
     await waitFor(async () => (await test.database.one(lastUsed)).usedAt !== null);
   });
+
+  it("knows 10,000 keys in turn, each by its own name", async () => {
+    const count = 10_000;
+    const keys = Array.from({ length: count }, generateApiKey);
+    await test.database.query(sql.type(z.object({}))`
+      insert into gateway.api_keys (id, company_id, name, key_hash, key_prefix, scopes)
+      select gen_random_uuid(), ${test.company.companyId}, k.name, k.hash, 'wfk_', '{workflows:read}'
+      from unnest(
+        ${sql.array(
+          keys.map((key) => key.slice(-6)),
+          "text",
+        )},
+        ${sql.array(keys.map(hashApiKey), "bytea")}
+      ) as k (name, hash)
+    `);
+    const authenticator = createAuthenticator({
+      database: test.database,
+      onKeyUse: () => {},
+      onSessionUse: () => {},
+      toAppError,
+    });
+    let next = 0;
+    const wrong: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let key = keys[next++]; key !== undefined; key = keys[next++]) {
+        const { identity } = await authenticator.authenticate({
+          apiKey: key,
+          sessionToken: undefined,
+        });
+        if (identity.principal.name !== key.slice(-6)) wrong.push(key);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    expect(wrong).toEqual([]);
+  }, 60_000);
 
   it("keeps the companies of two keys apart under parallel load", async () => {
     const other = await createCompany(test.database, {

@@ -121,7 +121,8 @@ describe("the HTTP surface", () => {
 
     it("declares a scope, a bucket and a summary for each route", () => {
       for (const route of ROUTES) {
-        expect([route.path, route.scope]).toEqual([route.path, expect.stringMatching(/^\w+:\w+$/)]);
+        const access = expect.stringMatching(/^(?:\w+:\w+|session|everybody)$/);
+        expect([route.path, route.scope]).toEqual([route.path, access]);
         expect(["read", "write", "execute"]).toContain(route.bucket);
         expect(route.bucket === "read").toBe(route.method === "GET");
         expect(route.summary).not.toBe("");

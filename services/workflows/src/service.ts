@@ -21,11 +21,18 @@ import type { PushDependencies } from "./deployment/push-deployment.ts";
 import { repairOverdue } from "./deployment/repair-overdue.ts";
 import { activateWorkflow } from "./rpc/activate-workflow.ts";
 import { archiveWorkflow } from "./rpc/archive-workflow.ts";
+import { cloneWorkflow } from "./rpc/clone-workflow.ts";
+import { compareVersions } from "./rpc/compare-versions.ts";
 import { createWorkflow } from "./rpc/create-workflow.ts";
+import { getVersion } from "./rpc/get-version.ts";
 import { getWorkflow } from "./rpc/get-workflow.ts";
+import { importWorkflow } from "./rpc/import-workflow.ts";
+import { listVersions } from "./rpc/list-versions.ts";
 import { listWorkflows } from "./rpc/list-workflows.ts";
 import { pauseWorkflow } from "./rpc/pause-workflow.ts";
 import { planWorkflow } from "./rpc/plan-workflow.ts";
+import { rollbackWorkflow } from "./rpc/rollback-workflow.ts";
+import { saveCanvas } from "./rpc/save-canvas.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 
@@ -143,6 +150,13 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
     activateWorkflow: activateWorkflow(context),
     pauseWorkflow: pauseWorkflow(context),
     planWorkflow: planWorkflow(context),
+    saveCanvas: saveCanvas(context),
+    cloneWorkflow: cloneWorkflow(context),
+    importWorkflow: importWorkflow(context),
+    listVersions: listVersions(context),
+    getVersion: getVersion(context),
+    compareVersions: compareVersions(context),
+    rollbackWorkflow: rollbackWorkflow(context),
   });
   return server;
 }

@@ -1,8 +1,6 @@
-import { createUser } from "@workflow/service-gateway/admin";
+import { createUser, ROLES } from "@workflow/service-gateway/admin";
 import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
-
-const ROLES = ["owner", "admin", "member", "viewer"] as const;
 
 export const createUserCommand: Command = {
   summary: `Makes a user of a company; the role is one of ${ROLES.join(", ")}.`,

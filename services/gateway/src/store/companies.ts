@@ -6,10 +6,19 @@ import type { Role } from "../auth/roles.ts";
 
 const nothing = z.object({});
 const identified = z.object({ id: z.string() });
+const company = z.object({
+  id: z.string(),
+  name: z.string(),
+  createdAt: z.date(),
+  owners: z.array(z.string()),
+});
 const existence = z.object({ exists: z.boolean() });
 
 /** Any fixed number: whoever holds it decides whether the database gets its first company. */
 const FIRST_COMPANY_LOCK = 7_320_419_022_302;
+
+/** A company as those see it who run the installation. */
+export type Company = z.infer<typeof company>;
 
 /** A person to be stored. */
 export interface NewUser {
@@ -96,4 +105,23 @@ export async function lockWhetherEmpty(transaction: Transaction): Promise<boolea
     select from (select pg_advisory_xact_lock(${FIRST_COMPANY_LOCK})) as lock
   `);
   return !(await hasCompany(transaction));
+}
+
+/** All companies with the e-mail addresses of their owners, the oldest first. */
+export function listCompanies(database: Queryable): Promise<readonly Company[]> {
+  return database.any(sql.type(company)`
+    select
+      c.id,
+      c.name,
+      c.created_at as "createdAt",
+      array(
+        select u.email
+        from gateway.memberships m
+        join gateway.users u on u.id = m.user_id
+        where m.company_id = c.id and m.role = 'owner'
+        order by u.email
+      ) as owners
+    from gateway.companies c
+    order by c.created_at, c.id
+  `);
 }

@@ -66,3 +66,14 @@ export async function replacePassword(
   `);
   return changed !== null;
 }
+
+/** Stores another password, whatever the old one was. */
+export async function overwritePassword(
+  database: Queryable,
+  userId: string,
+  passwordHash: string,
+): Promise<void> {
+  await database.query(sql.type(z.object({}))`
+    update gateway.users set password_hash = ${passwordHash} where id = ${userId}
+  `);
+}

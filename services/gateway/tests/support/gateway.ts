@@ -9,7 +9,7 @@ import { Registry } from "prom-client";
 import { createCompany } from "../../src/admin/index.ts";
 import type { CreatedCompany } from "../../src/admin/index.ts";
 import { startGatewayService } from "../../src/service.ts";
-import type { RunningGateway } from "../../src/service.ts";
+import type { GatewayServiceOptions, RunningGateway } from "../../src/service.ts";
 import { startBackendDoubles } from "./backends.ts";
 import type { BackendDoubles } from "./backends.ts";
 
@@ -38,7 +38,9 @@ export interface Answer {
   body: unknown;
 }
 
-export async function startTestGateway(): Promise<TestGateway> {
+export async function startTestGateway(
+  options: Partial<GatewayServiceOptions> = {},
+): Promise<TestGateway> {
   const testDatabase = await createTestDatabase();
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
@@ -64,6 +66,7 @@ export async function startTestGateway(): Promise<TestGateway> {
     tokenSigner: createTokenSigner({ privateKeyPem }),
     logger,
     metricsRegistry: registry,
+    ...options,
   });
   const company = await createCompany(database, {
     name: "Acme",

@@ -137,7 +137,7 @@ async function takePlace(
   });
   if (entered === "entered") return null;
   if (entered === "queued") return { status: "pending", wakeAt: null };
-  const message = `The workflow already has ${limit} runs, as many as its concurrency allows.`;
+  const message = `The workflow had as many runs as its concurrency limit of ${limit} allows.`;
   return { status: "cancelled", error: { code: "CONCURRENCY_LIMIT", message } };
 }
 

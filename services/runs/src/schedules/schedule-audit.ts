@@ -10,7 +10,13 @@ export function scheduleChanges(before: ScheduleRow, after: ScheduleRow): AuditC
   };
 }
 
-function fieldsOf({ cron, interval_value, interval_unit, timezone, enabled }: ScheduleRow): AuditFields {
+function fieldsOf({
+  cron,
+  interval_value,
+  interval_unit,
+  timezone,
+  enabled,
+}: ScheduleRow): AuditFields {
   const interval = interval_value === null ? null : `${interval_value} ${interval_unit}`;
   return { cronExpression: cron, interval, timezone, enabled };
 }

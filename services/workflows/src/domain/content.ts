@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { isStorableText, parseJsonText, validateDefinition } from "@workflow/definition";
+import type { ValidationOptions } from "@workflow/definition";
 
 /** What a caller writes into a workflow. JSON fields hold the caller's own text. */
 export interface WorkflowContent {
@@ -84,17 +85,44 @@ export function parseStored(content: WorkflowContent): ParsedDefinition {
   };
 }
 
+/** The content of something that has one, a stored workflow or version. */
+export function contentOf(source: WorkflowContent): WorkflowContent {
+  const { name, description, triggerJson, stepsJson } = source;
+  const { inputSchemaJson, outputSchemaJson, settingsJson } = source;
+  return {
+    name,
+    description,
+    triggerJson,
+    stepsJson,
+    inputSchemaJson,
+    outputSchemaJson,
+    settingsJson,
+  };
+}
+
 /**
  * Throws VALIDATION_ERROR, with one violation for each problem, unless the definition can be
  * executed as it stands.
  */
 export function requireExecutable(definition: ParsedDefinition): void {
+  requireValid(definition, { mayBeUnfinished: false });
+}
+
+/** As `requireExecutable`, but loops and parallel steps may still be empty. */
+export function requireDraft(definition: ParsedDefinition): void {
+  requireValid(definition, { mayBeUnfinished: true });
+}
+
+function requireValid(definition: ParsedDefinition, options: ValidationOptions): void {
   const { trigger, steps, inputSchema, outputSchema, settings } = definition;
-  const result = validateDefinition({ trigger, steps, inputSchema, outputSchema, settings });
-  if (result.ok) return;
-  throw new AppError("VALIDATION_ERROR", "The workflow definition is not valid.", {
-    violations: result.violations,
-  });
+  const input = { trigger, steps, inputSchema, outputSchema, settings };
+  const result = validateDefinition(input, options);
+  if (!result.ok) throw invalidDefinition(result.violations);
+}
+
+/** The VALIDATION_ERROR for a definition with these problems. */
+export function invalidDefinition(violations: readonly Violation[]): AppError {
+  return new AppError("VALIDATION_ERROR", "The workflow definition is not valid.", { violations });
 }
 
 /**

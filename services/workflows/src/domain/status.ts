@@ -30,6 +30,14 @@ export function canBecome(from: Status, target: Status): boolean {
   return targets.includes(target);
 }
 
+/** Throws BAD_REQUEST for an archived workflow: nothing of it changes any more (D21). */
+export function requireChangeable({ status }: { status: Status }): void {
+  if (status !== "archived") return;
+  throw new AppError("BAD_REQUEST", "An archived workflow cannot be changed.", {
+    details: { currentStatus: status },
+  });
+}
+
 /** The BAD_REQUEST for a change of status that does not exist (D22). */
 export function transitionRefused(currentStatus: Status, targetStatus: Status): AppError {
   const message =

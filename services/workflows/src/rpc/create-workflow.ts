@@ -37,7 +37,8 @@ export function createWorkflow({
   });
 }
 
-function toContent(request: CreateWorkflowRequest): WorkflowContent {
+/** The content that a request carries. */
+export function toContent(request: CreateWorkflowRequest): WorkflowContent {
   return {
     name: request.name,
     description: request.description ?? null,

@@ -2,11 +2,11 @@ import type { GetWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { getWorkflow as getRow } from "../store/get-workflow.ts";
+import { getWorkflowWithCanvas } from "../store/get-workflow.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** Returns one workflow, archived ones included (D21). */
+/** Returns one workflow with what the visual editor keeps, archived ones included (D21). */
 export function getWorkflow({
   database,
 }: ServiceContext): UnaryMethod<GetWorkflowRequest, Workflow> {
@@ -14,7 +14,8 @@ export function getWorkflow({
     scopes: "workflows:read",
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
-      return toWorkflowMessage(await getRow(database, key));
+      const { workflow, canvas } = await getWorkflowWithCanvas(database, key);
+      return toWorkflowMessage(workflow, canvas);
     },
   });
 }

@@ -35,7 +35,7 @@ export function listWorkflows({
       const page = await listRows(database, { companyId, status, search, limit, after });
       const last = page.hasMore ? page.rows.at(-1) : undefined;
       return {
-        workflows: page.rows.map(toWorkflowMessage),
+        workflows: page.rows.map((row) => toWorkflowMessage(row)),
         page: {
           cursor: last ? cursors.encode(binding, [last.createdAt.toISOString(), last.id]) : "",
           hasMore: page.hasMore,

@@ -1,19 +1,21 @@
-import { isStorableText } from "@workflow/definition";
 import type { Transaction } from "@workflow/db";
-import { AppError } from "@workflow/errors";
 import type { UpdateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
+import { parseChangeSummary } from "../domain/change-summary.ts";
 import {
-  badRequest,
+  contentOf,
   measureContent,
   parseFields,
   parseStored,
+  requireDraft,
   requireExecutable,
 } from "../domain/content.ts";
 import type { ParsedDefinition, WorkflowContent } from "../domain/content.ts";
+import { requireMatch } from "../domain/etag.ts";
+import { requireChangeable } from "../domain/status.ts";
 import { applyMask } from "../domain/update-mask.ts";
 import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
@@ -21,13 +23,13 @@ import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-const SUMMARY_CHARS_MAX = 10_000;
-
 /** What a request changes, its shape checked. */
 interface Change {
   fields: Partial<WorkflowContent>;
   parsed: Partial<ParsedDefinition>;
   summary: string | null;
+  /** Entity tags; empty: whatever the workflow is now. */
+  ifMatch: readonly string[];
 }
 
 /**
@@ -54,18 +56,12 @@ export function updateWorkflow(
 function parseChange(request: UpdateWorkflowRequest): Change {
   const fields = applyMask(request.updateMask ?? [], request);
   measureContent(fields);
-  return { fields, parsed: parseFields(fields), summary: parseSummary(request.changeSummary) };
-}
-
-function parseSummary(summary: string | undefined): string | null {
-  if (summary === undefined) return null;
-  const message = !isStorableText(summary)
-    ? "must not contain NUL or unpaired surrogates"
-    : summary.length > SUMMARY_CHARS_MAX
-      ? `must have at most ${SUMMARY_CHARS_MAX} characters`
-      : null;
-  if (message === null) return summary;
-  throw badRequest([{ path: ["changeSummary"], message }]);
+  return {
+    fields,
+    parsed: parseFields(fields),
+    summary: parseChangeSummary(request.changeSummary),
+    ifMatch: request.ifMatch ?? [],
+  };
 }
 
 /**
@@ -80,7 +76,9 @@ function update(
   context: RpcContext,
 ): Promise<WorkflowRow> {
   return database.transaction(async (transaction) => {
-    const current = requireChangeable(await lockWorkflow(transaction, key));
+    const current = await lockWorkflow(transaction, key);
+    requireMatch(change.ifMatch, current);
+    requireChangeable(current);
     const row = await replace(transaction, key, change, current);
     await audit.record(transaction, context, {
       action: "workflow.updated",
@@ -101,11 +99,16 @@ async function replace(
   if (isEmpty(change)) return current;
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };
   const contentBytes = measureContent(content);
-  requireExecutable({ ...parseStored(current), ...change.parsed });
+  const definition = { ...parseStored(current), ...change.parsed };
+  // A draft may be renamed while it is being drawn; steps that come by this way must be complete.
+  const mayBeUnfinished = current.status !== "active" && change.parsed.steps === undefined;
+  if (mayBeUnfinished) requireDraft(definition);
+  else requireExecutable(definition);
   const row = await replaceContent(transaction, key, {
     content,
     contentBytes,
     changeSummary: change.summary,
+    newVersion: "active",
   });
   if (row === null) throw new Error("A locked workflow changed its status.");
   return row;
@@ -113,25 +116,4 @@ async function replace(
 
 function isEmpty({ fields }: Change): boolean {
   return Object.keys(fields).length === 0;
-}
-
-function requireChangeable(row: WorkflowRow): WorkflowRow {
-  if (row.status !== "archived") return row;
-  throw new AppError("BAD_REQUEST", "An archived workflow cannot be changed.", {
-    details: { currentStatus: row.status },
-  });
-}
-
-function contentOf(row: WorkflowRow): WorkflowContent {
-  const { name, description, triggerJson, stepsJson } = row;
-  const { inputSchemaJson, outputSchemaJson, settingsJson } = row;
-  return {
-    name,
-    description,
-    triggerJson,
-    stepsJson,
-    inputSchemaJson,
-    outputSchemaJson,
-    settingsJson,
-  };
 }

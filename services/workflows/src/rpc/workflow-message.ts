@@ -1,7 +1,8 @@
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
-import type { Workflow } from "@workflow/proto/workflows/v1/workflows";
+import type { Canvas, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import { etagOf } from "../domain/etag.ts";
 import type { Status } from "../domain/status.ts";
-import type { WorkflowRow } from "../store/workflow-row.ts";
+import type { CanvasRow, WorkflowRow } from "../store/workflow-row.ts";
 
 /** How each status is called in messages. */
 export const MESSAGE_STATUS = {
@@ -12,7 +13,7 @@ export const MESSAGE_STATUS = {
 } as const satisfies Record<Status, WorkflowStatus>;
 
 /** The message for a stored workflow; JSON goes from the database into it as text. */
-export function toWorkflowMessage(row: WorkflowRow): Workflow {
+export function toWorkflowMessage(row: WorkflowRow, canvas: CanvasRow | null = null): Workflow {
   return {
     id: row.id,
     name: row.name,
@@ -27,5 +28,16 @@ export function toWorkflowMessage(row: WorkflowRow): Workflow {
     clonedFrom: row.clonedFrom ?? undefined,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
+    etag: etagOf(row),
+    canvas: canvas === null ? undefined : toCanvasMessage(row, canvas),
   };
+}
+
+/** The message for what the visual editor keeps with a workflow. */
+export function toCanvasMessage(
+  row: WorkflowRow,
+  { stateJson, savedAt, modifiedAt }: CanvasRow,
+): Canvas {
+  const { id: workflowId, updatedAt } = row;
+  return { workflowId, stateJson, savedAt, modifiedAt, updatedAt, etag: etagOf(row) };
 }

@@ -1,8 +1,9 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { z } from "zod";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
-import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
+import type { CanvasRow, WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
 /** Throws NOT_FOUND for a workflow that is missing or of another company. */
 export async function getWorkflow(database: Queryable, key: WorkflowKey): Promise<WorkflowRow> {
@@ -13,6 +14,33 @@ export async function getWorkflow(database: Queryable, key: WorkflowKey): Promis
       and workflow.company_id = ${key.companyId}
   `);
   return row ?? throwNotFound();
+}
+
+const visualRow = workflowRow.extend({
+  canvasStateJson: z.string().nullable(),
+  canvasSavedAt: z.date().nullable(),
+  modifiedAt: z.date(),
+});
+
+/** Like `getWorkflow`, with what the visual editor keeps; null where it was never used. */
+export async function getWorkflowWithCanvas(
+  database: Queryable,
+  key: WorkflowKey,
+): Promise<{ workflow: WorkflowRow; canvas: CanvasRow | null }> {
+  const row = await database.maybeOne(sql.prepared("workflows_get_with_canvas", visualRow)`
+    select
+      ${workflowColumns},
+      workflow.canvas_state::text as "canvasStateJson",
+      workflow.canvas_saved_at as "canvasSavedAt",
+      coalesce(workflow.modified_at, workflow.updated_at) as "modifiedAt"
+    from workflows.workflows as workflow
+    where workflow.id = ${key.workflowId}
+      and workflow.company_id = ${key.companyId}
+  `);
+  if (row === null) return throwNotFound();
+  const { canvasStateJson: stateJson, canvasSavedAt: savedAt, modifiedAt, ...workflow } = row;
+  const hasCanvas = stateJson !== null && savedAt !== null;
+  return { workflow, canvas: hasCanvas ? { stateJson, savedAt, modifiedAt } : null };
 }
 
 /**

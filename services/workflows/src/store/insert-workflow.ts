@@ -10,16 +10,18 @@ export async function insertWorkflow(
   key: WorkflowKey,
   content: WorkflowContent,
   contentBytes: number,
+  canvasStateJson: string | null = null,
 ): Promise<WorkflowRow> {
   return database.one(sql.prepared("workflows_insert", workflowRow)`
     insert into workflows.workflows as workflow (
       id, company_id, name, description, status, trigger, steps, input_schema, output_schema,
-      settings, content_bytes
+      settings, content_bytes, canvas_state, canvas_saved_at, modified_at
     )
     values (
       ${key.workflowId}, ${key.companyId}, ${content.name}, ${content.description}, 'draft',
       ${content.triggerJson}, ${content.stepsJson}, ${content.inputSchemaJson},
-      ${content.outputSchemaJson}, ${content.settingsJson}, ${contentBytes}
+      ${content.outputSchemaJson}, ${content.settingsJson}, ${contentBytes}, ${canvasStateJson},
+      case when ${canvasStateJson !== null} then now() end, now()
     )
     returning ${workflowColumns}
   `);

@@ -4,25 +4,30 @@ import type { WorkflowContent } from "../domain/content.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
-/** What an update writes. */
-interface ContentChange {
+/** What a change of the content writes. */
+export interface ContentChange {
   content: WorkflowContent;
   contentBytes: number;
   changeSummary: string | null;
+  /** State of the visual editor; null takes it away, undefined leaves it as it is. */
+  canvasStateJson?: string | null;
+  /** `active`: a new version for active workflows only; others change in place. */
+  newVersion: "active" | "always";
 }
 
 /**
- * Replaces the content of a workflow that this transaction has locked and that is not archived. An
- * active one gets the next version, its old one goes to the history, and a hand-over becomes due;
- * others change in place (D20). Both parts are one statement, so neither happens without the other.
- * Null when the workflow is missing or archived. The clock is read inside the statement: at the
- * start of the transaction another update may still have been ahead in the queue for the lock.
+ * Replaces the content of a workflow that this transaction has locked and that is not archived. Where
+ * there is to be a new version (D20) the old one goes to the history; of an active workflow a
+ * hand-over becomes due. It is one statement, so no part happens without the others. Null when the
+ * workflow is missing or archived. The clock is read inside the statement: at the start of the
+ * transaction another update may still have been ahead in the queue for the lock.
  */
 export async function replaceContent(
   transaction: Transaction,
   key: WorkflowKey,
-  { content, contentBytes, changeSummary }: ContentChange,
+  { content, contentBytes, changeSummary, canvasStateJson, newVersion }: ContentChange,
 ): Promise<WorkflowRow | null> {
+  const hasCanvas = canvasStateJson !== undefined;
   return transaction.maybeOne(sql.prepared("workflows_replace_content", workflowRow)`
     with moment as materialized (
       select clock_timestamp() as at
@@ -30,16 +35,16 @@ export async function replaceContent(
     archived_version as (
       insert into workflows.workflow_versions (
         workflow_id, version, company_id, name, description, trigger, steps, input_schema,
-        output_schema, settings, change_summary, created_at, archived_at
+        output_schema, settings, canvas_state, content_bytes, change_summary, created_at, archived_at
       )
       select
         old.id, old.version, old.company_id, old.name, old.description, old.trigger, old.steps,
-        old.input_schema, old.output_schema, old.settings, old.change_summary,
-        old.version_created_at, moment.at
+        old.input_schema, old.output_schema, old.settings, old.canvas_state, old.content_bytes,
+        old.change_summary, old.version_created_at, moment.at
       from workflows.workflows as old, moment
       where old.id = ${key.workflowId}
         and old.company_id = ${key.companyId}
-        and old.status = 'active'
+        and (old.status = 'active' or (${newVersion === "always"} and old.status <> 'archived'))
       returning 1 as step
     ),
     step as (
@@ -55,6 +60,11 @@ export async function replaceContent(
       output_schema = ${content.outputSchemaJson},
       settings = ${content.settingsJson},
       content_bytes = ${contentBytes},
+      canvas_state = case when ${hasCanvas} then ${canvasStateJson ?? null} else workflow.canvas_state end,
+      canvas_saved_at = case
+        when not ${hasCanvas} then workflow.canvas_saved_at
+        when ${typeof canvasStateJson === "string"} then moment.at
+      end,
       content_revision = workflow.content_revision + 1,
       version = workflow.version + step.size,
       version_created_at = case when step.size = 1 then moment.at else workflow.version_created_at end,
@@ -62,7 +72,8 @@ export async function replaceContent(
         when step.size = 1 then ${changeSummary}
         else coalesce(${changeSummary}, workflow.change_summary)
       end,
-      deploy_revision = workflow.deploy_revision + step.size,
+      deploy_revision = workflow.deploy_revision + (workflow.status = 'active')::integer,
+      modified_at = moment.at,
       updated_at = moment.at
     from step, moment
     where workflow.id = ${key.workflowId}

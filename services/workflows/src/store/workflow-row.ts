@@ -16,12 +16,23 @@ export const workflowRow = z.object({
   settingsJson: z.string().nullable(),
   clonedFrom: z.string().nullable(),
   contentRevision: z.number(),
+  deployRevision: z.number(),
   createdAt: z.date(),
   updatedAt: z.date(),
 });
 
 /** A workflow as stored. */
 export type WorkflowRow = z.infer<typeof workflowRow>;
+
+/** The state of the visual editor, as stored beside a workflow. */
+export const canvasRow = z.object({
+  stateJson: z.string(),
+  savedAt: z.date(),
+  modifiedAt: z.date(),
+});
+
+/** The state of the visual editor, as stored beside a workflow. */
+export type CanvasRow = z.infer<typeof canvasRow>;
 
 /** Names one workflow of one company. */
 export interface WorkflowKey {
@@ -43,6 +54,7 @@ export const workflowColumns = sql.fragment`
   workflow.settings::text as "settingsJson",
   workflow.cloned_from as "clonedFrom",
   workflow.content_revision as "contentRevision",
+  workflow.deploy_revision as "deployRevision",
   workflow.created_at as "createdAt",
   workflow.updated_at as "updatedAt"
 `;

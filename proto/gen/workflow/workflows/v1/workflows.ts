@@ -48,6 +48,32 @@ export namespace WorkflowStatus {
   export type UNRECOGNIZED = typeof WorkflowStatus.UNRECOGNIZED;
 }
 
+/** What has become of a place in a step. */
+export const StepChangeKind = {
+  /** UNSPECIFIED - Not set; never sent. */
+  UNSPECIFIED: 0,
+  /** ADDED - There is something where there was nothing. */
+  ADDED: 1,
+  /** REMOVED - There is nothing where there was something. */
+  REMOVED: 2,
+  /** CHANGED - There is something else. Steps that a step holds are told by their ids here. */
+  CHANGED: 3,
+  /** NESTED - The step that stands there differs, and is listed by itself. */
+  NESTED: 4,
+  UNRECOGNIZED: -1,
+} as const;
+
+export type StepChangeKind = typeof StepChangeKind[keyof typeof StepChangeKind];
+
+export namespace StepChangeKind {
+  export type UNSPECIFIED = typeof StepChangeKind.UNSPECIFIED;
+  export type ADDED = typeof StepChangeKind.ADDED;
+  export type REMOVED = typeof StepChangeKind.REMOVED;
+  export type CHANGED = typeof StepChangeKind.CHANGED;
+  export type NESTED = typeof StepChangeKind.NESTED;
+  export type UNRECOGNIZED = typeof StepChangeKind.UNRECOGNIZED;
+}
+
 /** A workflow: what starts it and what it does, step by step. */
 export interface Workflow {
   /** UUIDv7. */
@@ -87,7 +113,38 @@ export interface Workflow {
     | Date
     | undefined;
   /** When it last changed. */
-  updatedAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** Differs after each change of the workflow: a strong entity tag with its quotes (RFC 9110). */
+  etag: string;
+  /** State of the visual editor; only from GetWorkflow, and only when there is one. */
+  canvas: Canvas | undefined;
+}
+
+/** What the visual editor keeps with a workflow. */
+export interface Canvas {
+  /** The workflow's id. */
+  workflowId: string;
+  /** JSON object: blocks, edges, loops, parallels and viewport, as the caller wrote them. */
+  stateJson: string;
+  /** When it was last saved. */
+  savedAt:
+    | Date
+    | undefined;
+  /**
+   * When it or the definition last changed; later than saved_at once the definition has been changed
+   * by other means.
+   */
+  modifiedAt:
+    | Date
+    | undefined;
+  /** The workflow's updated_at. */
+  updatedAt:
+    | Date
+    | undefined;
+  /** The workflow's etag. */
+  etag: string;
 }
 
 /** A new workflow. */
@@ -179,7 +236,14 @@ export interface UpdateWorkflowRequest {
     | string
     | undefined;
   /** What changed, in the caller's words; kept with the version that this update makes. */
-  changeSummary?: string | undefined;
+  changeSummary?:
+    | string
+    | undefined;
+  /**
+   * Entity tags with their quotes: if there are any, the change is made only while the workflow's etag
+   * is one of them.
+   */
+  ifMatch: string[];
 }
 
 /** Names the workflow to archive. */
@@ -251,6 +315,201 @@ export interface WorkflowPlan {
   nextRunAt: Date[];
 }
 
+/** A save of the visual editor. */
+export interface SaveCanvasRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** JSON object: the editor's state. */
+  canvasStateJson: string;
+  /** JSON array: the steps (D16); absent: they stay as they are. */
+  stepsJson?:
+    | string
+    | undefined;
+  /** JSON object: the trigger (D14); absent: it stays as it is. */
+  triggerJson?:
+    | string
+    | undefined;
+  /** As in UpdateWorkflowRequest. */
+  ifMatch: string[];
+}
+
+/** The workflow to copy. */
+export interface CloneWorkflowRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** The copy's name, 1 to 255 characters. */
+  name: string;
+}
+
+/** A workflow that was exported. */
+export interface ImportWorkflowRequest {
+  /** Name, description and definition. */
+  content:
+    | CreateWorkflowRequest
+    | undefined;
+  /** JSON object: the editor's state; absent when there is none. */
+  canvasStateJson?: string | undefined;
+}
+
+/** A workflow that was imported, and what it needs before it can run. */
+export interface ImportWorkflowResponse {
+  /** Draft, version 1. */
+  workflow:
+    | Workflow
+    | undefined;
+  /** Keys of the secrets that its steps name, in document order. */
+  secretKeys: string[];
+  /** Providers whose connections its actions need. */
+  connectionProviders: string[];
+}
+
+/** Which versions of a workflow. */
+export interface ListVersionsRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** How many at most, 1 to 1000; 0: 1000. A page that would be too large is shorter. */
+  limit: number;
+  /** Where the page before has ended; empty: from the newest. */
+  cursor: string;
+}
+
+/** Some versions of a workflow. */
+export interface ListVersionsResponse {
+  /** The workflow's id. */
+  workflowId: string;
+  /** The number of the current version. */
+  currentVersion: number;
+  /** Newest first. */
+  versions: WorkflowVersion[];
+  /** The rest of the list. */
+  page: PageInfo | undefined;
+}
+
+/** Names one version of a workflow. */
+export interface GetVersionRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** The version's number. */
+  version: number;
+}
+
+/** A workflow's content at one time. */
+export interface WorkflowVersion {
+  /** The version's number. */
+  version: number;
+  /** The workflow's name then. */
+  name: string;
+  /** Its description; absent when there was none. */
+  description?:
+    | string
+    | undefined;
+  /** JSON object: the trigger (D14). */
+  triggerJson: string;
+  /** JSON array: the steps (D16). */
+  stepsJson: string;
+  /**
+   * What differs from the version before, in the words of whoever made it; absent when nothing was
+   * said.
+   */
+  changeSummary?:
+    | string
+    | undefined;
+  /** Whether it is the workflow's content now. */
+  isCurrent: boolean;
+  /** When the version came to be. */
+  createdAt: Date | undefined;
+}
+
+/** Names two versions of a workflow. */
+export interface CompareVersionsRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** The number of the version to start from. */
+  fromVersion: number;
+  /** The number of the version to arrive at. */
+  toVersion: number;
+}
+
+/** In what two versions of a workflow differ. */
+export interface VersionComparison {
+  /** As asked for. */
+  fromVersion: number;
+  /** As asked for. */
+  toVersion: number;
+  /** The names. */
+  name:
+    | TextComparison
+    | undefined;
+  /** The descriptions. */
+  description:
+    | TextComparison
+    | undefined;
+  /** Whether the triggers differ as JSON values. */
+  triggerChanged: boolean;
+  /** Ids of the steps that only the later one has, nested ones included, in document order. */
+  addedStepIds: string[];
+  /** Ids of the steps that only the earlier one has. */
+  removedStepIds: string[];
+  /** The steps of both that differ; a step that holds a step that differs does, too. */
+  modifiedSteps: ModifiedStep[];
+}
+
+/** A text in two versions. */
+export interface TextComparison {
+  /** Absent when there was none. */
+  from?:
+    | string
+    | undefined;
+  /** Absent when there is none. */
+  to?: string | undefined;
+}
+
+/** A step that two versions have, but not the same. */
+export interface ModifiedStep {
+  /** The step's id. */
+  id: string;
+  /** In document order, at most 100. */
+  changes: StepChange[];
+  /** Whether there are more changes than those. */
+  truncated: boolean;
+}
+
+/** One place in which a step differs. */
+export interface StepChange {
+  /** JSON pointer into the step (RFC 6901). */
+  path: string;
+  /** What has become of the place. */
+  kind: StepChangeKind;
+  /** JSON: what was there; absent when there was nothing, or when it is large. */
+  fromJson?:
+    | string
+    | undefined;
+  /** JSON: what is there; absent when there is nothing, or when it is large. */
+  toJson?: string | undefined;
+}
+
+/** Which version to go back to. */
+export interface RollbackWorkflowRequest {
+  /** The workflow's id. */
+  workflowId: string;
+  /** The number of the version whose content is taken. */
+  version: number;
+  /** Why, in the caller's words; kept with the new version. */
+  changeSummary?: string | undefined;
+}
+
+/** What a rollback has made. */
+export interface RollbackWorkflowResponse {
+  /** The workflow with its new version. */
+  workflow:
+    | Workflow
+    | undefined;
+  /** The version that was current before. */
+  rolledBackFrom: number;
+  /** The version whose content is current again. */
+  rolledBackTo: number;
+}
+
 function createBaseWorkflow(): Workflow {
   return {
     id: "",
@@ -266,6 +525,8 @@ function createBaseWorkflow(): Workflow {
     clonedFrom: undefined,
     createdAt: undefined,
     updatedAt: undefined,
+    etag: "",
+    canvas: undefined,
   };
 }
 
@@ -309,6 +570,12 @@ export const Workflow: MessageFns<Workflow> = {
     }
     if (message.updatedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(106).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(114).string(message.etag);
+    }
+    if (message.canvas !== undefined) {
+      Canvas.encode(message.canvas, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -430,6 +697,22 @@ export const Workflow: MessageFns<Workflow> = {
             message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.canvas = Canvas.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -460,6 +743,125 @@ export const Workflow: MessageFns<Workflow> = {
     message.clonedFrom = object.clonedFrom ?? undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.updatedAt = object.updatedAt ?? undefined;
+    message.etag = object.etag ?? "";
+    message.canvas = (object.canvas !== undefined && object.canvas !== null)
+      ? Canvas.fromPartial(object.canvas)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCanvas(): Canvas {
+  return { workflowId: "", stateJson: "", savedAt: undefined, modifiedAt: undefined, updatedAt: undefined, etag: "" };
+}
+
+export const Canvas: MessageFns<Canvas> = {
+  encode(message: Canvas, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.stateJson !== "") {
+      writer.uint32(18).string(message.stateJson);
+    }
+    if (message.savedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.savedAt), writer.uint32(26).fork()).join();
+    }
+    if (message.modifiedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.modifiedAt), writer.uint32(34).fork()).join();
+    }
+    if (message.updatedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(42).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(50).string(message.etag);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Canvas {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCanvas();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.stateJson = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.savedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.modifiedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.etag = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Canvas>): Canvas {
+    return Canvas.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Canvas>): Canvas {
+    const message = createBaseCanvas();
+    message.workflowId = object.workflowId ?? "";
+    message.stateJson = object.stateJson ?? "";
+    message.savedAt = object.savedAt ?? undefined;
+    message.modifiedAt = object.modifiedAt ?? undefined;
+    message.updatedAt = object.updatedAt ?? undefined;
+    message.etag = object.etag ?? "";
     return message;
   },
 };
@@ -814,6 +1216,7 @@ function createBaseUpdateWorkflowRequest(): UpdateWorkflowRequest {
     outputSchemaJson: undefined,
     settingsJson: undefined,
     changeSummary: undefined,
+    ifMatch: [],
   };
 }
 
@@ -848,6 +1251,9 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
     }
     if (message.changeSummary !== undefined) {
       writer.uint32(82).string(message.changeSummary);
+    }
+    for (const v of message.ifMatch) {
+      writer.uint32(90).string(v!);
     }
     return writer;
   },
@@ -945,6 +1351,14 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
             message.changeSummary = reader.string();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.ifMatch.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -972,6 +1386,7 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
     message.outputSchemaJson = object.outputSchemaJson ?? undefined;
     message.settingsJson = object.settingsJson ?? undefined;
     message.changeSummary = object.changeSummary ?? undefined;
+    message.ifMatch = object.ifMatch?.map((e) => e) || [];
     return message;
   },
 };
@@ -1493,6 +1908,1339 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
   },
 };
 
+function createBaseSaveCanvasRequest(): SaveCanvasRequest {
+  return { workflowId: "", canvasStateJson: "", stepsJson: undefined, triggerJson: undefined, ifMatch: [] };
+}
+
+export const SaveCanvasRequest: MessageFns<SaveCanvasRequest> = {
+  encode(message: SaveCanvasRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.canvasStateJson !== "") {
+      writer.uint32(18).string(message.canvasStateJson);
+    }
+    if (message.stepsJson !== undefined) {
+      writer.uint32(26).string(message.stepsJson);
+    }
+    if (message.triggerJson !== undefined) {
+      writer.uint32(34).string(message.triggerJson);
+    }
+    for (const v of message.ifMatch) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SaveCanvasRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSaveCanvasRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.canvasStateJson = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stepsJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.triggerJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ifMatch.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SaveCanvasRequest>): SaveCanvasRequest {
+    return SaveCanvasRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SaveCanvasRequest>): SaveCanvasRequest {
+    const message = createBaseSaveCanvasRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.canvasStateJson = object.canvasStateJson ?? "";
+    message.stepsJson = object.stepsJson ?? undefined;
+    message.triggerJson = object.triggerJson ?? undefined;
+    message.ifMatch = object.ifMatch?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseCloneWorkflowRequest(): CloneWorkflowRequest {
+  return { workflowId: "", name: "" };
+}
+
+export const CloneWorkflowRequest: MessageFns<CloneWorkflowRequest> = {
+  encode(message: CloneWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CloneWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCloneWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CloneWorkflowRequest>): CloneWorkflowRequest {
+    return CloneWorkflowRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CloneWorkflowRequest>): CloneWorkflowRequest {
+    const message = createBaseCloneWorkflowRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseImportWorkflowRequest(): ImportWorkflowRequest {
+  return { content: undefined, canvasStateJson: undefined };
+}
+
+export const ImportWorkflowRequest: MessageFns<ImportWorkflowRequest> = {
+  encode(message: ImportWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.content !== undefined) {
+      CreateWorkflowRequest.encode(message.content, writer.uint32(10).fork()).join();
+    }
+    if (message.canvasStateJson !== undefined) {
+      writer.uint32(18).string(message.canvasStateJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.content = CreateWorkflowRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.canvasStateJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportWorkflowRequest>): ImportWorkflowRequest {
+    return ImportWorkflowRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportWorkflowRequest>): ImportWorkflowRequest {
+    const message = createBaseImportWorkflowRequest();
+    message.content = (object.content !== undefined && object.content !== null)
+      ? CreateWorkflowRequest.fromPartial(object.content)
+      : undefined;
+    message.canvasStateJson = object.canvasStateJson ?? undefined;
+    return message;
+  },
+};
+
+function createBaseImportWorkflowResponse(): ImportWorkflowResponse {
+  return { workflow: undefined, secretKeys: [], connectionProviders: [] };
+}
+
+export const ImportWorkflowResponse: MessageFns<ImportWorkflowResponse> = {
+  encode(message: ImportWorkflowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflow !== undefined) {
+      Workflow.encode(message.workflow, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.secretKeys) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.connectionProviders) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportWorkflowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportWorkflowResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflow = Workflow.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.secretKeys.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.connectionProviders.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportWorkflowResponse>): ImportWorkflowResponse {
+    return ImportWorkflowResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportWorkflowResponse>): ImportWorkflowResponse {
+    const message = createBaseImportWorkflowResponse();
+    message.workflow = (object.workflow !== undefined && object.workflow !== null)
+      ? Workflow.fromPartial(object.workflow)
+      : undefined;
+    message.secretKeys = object.secretKeys?.map((e) => e) || [];
+    message.connectionProviders = object.connectionProviders?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseListVersionsRequest(): ListVersionsRequest {
+  return { workflowId: "", limit: 0, cursor: "" };
+}
+
+export const ListVersionsRequest: MessageFns<ListVersionsRequest> = {
+  encode(message: ListVersionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).int32(message.limit);
+    }
+    if (message.cursor !== "") {
+      writer.uint32(26).string(message.cursor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListVersionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListVersionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.cursor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListVersionsRequest>): ListVersionsRequest {
+    return ListVersionsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListVersionsRequest>): ListVersionsRequest {
+    const message = createBaseListVersionsRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.limit = object.limit ?? 0;
+    message.cursor = object.cursor ?? "";
+    return message;
+  },
+};
+
+function createBaseListVersionsResponse(): ListVersionsResponse {
+  return { workflowId: "", currentVersion: 0, versions: [], page: undefined };
+}
+
+export const ListVersionsResponse: MessageFns<ListVersionsResponse> = {
+  encode(message: ListVersionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.currentVersion !== 0) {
+      writer.uint32(16).int32(message.currentVersion);
+    }
+    for (const v of message.versions) {
+      WorkflowVersion.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListVersionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListVersionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.currentVersion = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.versions.push(WorkflowVersion.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListVersionsResponse>): ListVersionsResponse {
+    return ListVersionsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListVersionsResponse>): ListVersionsResponse {
+    const message = createBaseListVersionsResponse();
+    message.workflowId = object.workflowId ?? "";
+    message.currentVersion = object.currentVersion ?? 0;
+    message.versions = object.versions?.map((e) => WorkflowVersion.fromPartial(e)) || [];
+    message.page = (object.page !== undefined && object.page !== null) ? PageInfo.fromPartial(object.page) : undefined;
+    return message;
+  },
+};
+
+function createBaseGetVersionRequest(): GetVersionRequest {
+  return { workflowId: "", version: 0 };
+}
+
+export const GetVersionRequest: MessageFns<GetVersionRequest> = {
+  encode(message: GetVersionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetVersionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetVersionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetVersionRequest>): GetVersionRequest {
+    return GetVersionRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetVersionRequest>): GetVersionRequest {
+    const message = createBaseGetVersionRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.version = object.version ?? 0;
+    return message;
+  },
+};
+
+function createBaseWorkflowVersion(): WorkflowVersion {
+  return {
+    version: 0,
+    name: "",
+    description: undefined,
+    triggerJson: "",
+    stepsJson: "",
+    changeSummary: undefined,
+    isCurrent: false,
+    createdAt: undefined,
+  };
+}
+
+export const WorkflowVersion: MessageFns<WorkflowVersion> = {
+  encode(message: WorkflowVersion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== 0) {
+      writer.uint32(8).int32(message.version);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.triggerJson !== "") {
+      writer.uint32(34).string(message.triggerJson);
+    }
+    if (message.stepsJson !== "") {
+      writer.uint32(42).string(message.stepsJson);
+    }
+    if (message.changeSummary !== undefined) {
+      writer.uint32(50).string(message.changeSummary);
+    }
+    if (message.isCurrent !== false) {
+      writer.uint32(56).bool(message.isCurrent);
+    }
+    if (message.createdAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAt), writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkflowVersion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkflowVersion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.triggerJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.stepsJson = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.changeSummary = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.isCurrent = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.createdAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WorkflowVersion>): WorkflowVersion {
+    return WorkflowVersion.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WorkflowVersion>): WorkflowVersion {
+    const message = createBaseWorkflowVersion();
+    message.version = object.version ?? 0;
+    message.name = object.name ?? "";
+    message.description = object.description ?? undefined;
+    message.triggerJson = object.triggerJson ?? "";
+    message.stepsJson = object.stepsJson ?? "";
+    message.changeSummary = object.changeSummary ?? undefined;
+    message.isCurrent = object.isCurrent ?? false;
+    message.createdAt = object.createdAt ?? undefined;
+    return message;
+  },
+};
+
+function createBaseCompareVersionsRequest(): CompareVersionsRequest {
+  return { workflowId: "", fromVersion: 0, toVersion: 0 };
+}
+
+export const CompareVersionsRequest: MessageFns<CompareVersionsRequest> = {
+  encode(message: CompareVersionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.fromVersion !== 0) {
+      writer.uint32(16).int32(message.fromVersion);
+    }
+    if (message.toVersion !== 0) {
+      writer.uint32(24).int32(message.toVersion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareVersionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareVersionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.fromVersion = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.toVersion = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CompareVersionsRequest>): CompareVersionsRequest {
+    return CompareVersionsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CompareVersionsRequest>): CompareVersionsRequest {
+    const message = createBaseCompareVersionsRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.fromVersion = object.fromVersion ?? 0;
+    message.toVersion = object.toVersion ?? 0;
+    return message;
+  },
+};
+
+function createBaseVersionComparison(): VersionComparison {
+  return {
+    fromVersion: 0,
+    toVersion: 0,
+    name: undefined,
+    description: undefined,
+    triggerChanged: false,
+    addedStepIds: [],
+    removedStepIds: [],
+    modifiedSteps: [],
+  };
+}
+
+export const VersionComparison: MessageFns<VersionComparison> = {
+  encode(message: VersionComparison, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fromVersion !== 0) {
+      writer.uint32(8).int32(message.fromVersion);
+    }
+    if (message.toVersion !== 0) {
+      writer.uint32(16).int32(message.toVersion);
+    }
+    if (message.name !== undefined) {
+      TextComparison.encode(message.name, writer.uint32(26).fork()).join();
+    }
+    if (message.description !== undefined) {
+      TextComparison.encode(message.description, writer.uint32(34).fork()).join();
+    }
+    if (message.triggerChanged !== false) {
+      writer.uint32(40).bool(message.triggerChanged);
+    }
+    for (const v of message.addedStepIds) {
+      writer.uint32(50).string(v!);
+    }
+    for (const v of message.removedStepIds) {
+      writer.uint32(58).string(v!);
+    }
+    for (const v of message.modifiedSteps) {
+      ModifiedStep.encode(v!, writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): VersionComparison {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVersionComparison();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fromVersion = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.toVersion = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = TextComparison.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = TextComparison.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.triggerChanged = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.addedStepIds.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.removedStepIds.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.modifiedSteps.push(ModifiedStep.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<VersionComparison>): VersionComparison {
+    return VersionComparison.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<VersionComparison>): VersionComparison {
+    const message = createBaseVersionComparison();
+    message.fromVersion = object.fromVersion ?? 0;
+    message.toVersion = object.toVersion ?? 0;
+    message.name = (object.name !== undefined && object.name !== null)
+      ? TextComparison.fromPartial(object.name)
+      : undefined;
+    message.description = (object.description !== undefined && object.description !== null)
+      ? TextComparison.fromPartial(object.description)
+      : undefined;
+    message.triggerChanged = object.triggerChanged ?? false;
+    message.addedStepIds = object.addedStepIds?.map((e) => e) || [];
+    message.removedStepIds = object.removedStepIds?.map((e) => e) || [];
+    message.modifiedSteps = object.modifiedSteps?.map((e) => ModifiedStep.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTextComparison(): TextComparison {
+  return { from: undefined, to: undefined };
+}
+
+export const TextComparison: MessageFns<TextComparison> = {
+  encode(message: TextComparison, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== undefined) {
+      writer.uint32(10).string(message.from);
+    }
+    if (message.to !== undefined) {
+      writer.uint32(18).string(message.to);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TextComparison {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTextComparison();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TextComparison>): TextComparison {
+    return TextComparison.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TextComparison>): TextComparison {
+    const message = createBaseTextComparison();
+    message.from = object.from ?? undefined;
+    message.to = object.to ?? undefined;
+    return message;
+  },
+};
+
+function createBaseModifiedStep(): ModifiedStep {
+  return { id: "", changes: [], truncated: false };
+}
+
+export const ModifiedStep: MessageFns<ModifiedStep> = {
+  encode(message: ModifiedStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    for (const v of message.changes) {
+      StepChange.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.truncated !== false) {
+      writer.uint32(24).bool(message.truncated);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModifiedStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModifiedStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.changes.push(StepChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.truncated = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ModifiedStep>): ModifiedStep {
+    return ModifiedStep.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ModifiedStep>): ModifiedStep {
+    const message = createBaseModifiedStep();
+    message.id = object.id ?? "";
+    message.changes = object.changes?.map((e) => StepChange.fromPartial(e)) || [];
+    message.truncated = object.truncated ?? false;
+    return message;
+  },
+};
+
+function createBaseStepChange(): StepChange {
+  return { path: "", kind: 0, fromJson: undefined, toJson: undefined };
+}
+
+export const StepChange: MessageFns<StepChange> = {
+  encode(message: StepChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.kind !== 0) {
+      writer.uint32(16).int32(message.kind);
+    }
+    if (message.fromJson !== undefined) {
+      writer.uint32(26).string(message.fromJson);
+    }
+    if (message.toJson !== undefined) {
+      writer.uint32(34).string(message.toJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fromJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.toJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StepChange>): StepChange {
+    return StepChange.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StepChange>): StepChange {
+    const message = createBaseStepChange();
+    message.path = object.path ?? "";
+    message.kind = object.kind ?? 0;
+    message.fromJson = object.fromJson ?? undefined;
+    message.toJson = object.toJson ?? undefined;
+    return message;
+  },
+};
+
+function createBaseRollbackWorkflowRequest(): RollbackWorkflowRequest {
+  return { workflowId: "", version: 0, changeSummary: undefined };
+}
+
+export const RollbackWorkflowRequest: MessageFns<RollbackWorkflowRequest> = {
+  encode(message: RollbackWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.version !== 0) {
+      writer.uint32(16).int32(message.version);
+    }
+    if (message.changeSummary !== undefined) {
+      writer.uint32(26).string(message.changeSummary);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RollbackWorkflowRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRollbackWorkflowRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changeSummary = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RollbackWorkflowRequest>): RollbackWorkflowRequest {
+    return RollbackWorkflowRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RollbackWorkflowRequest>): RollbackWorkflowRequest {
+    const message = createBaseRollbackWorkflowRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.version = object.version ?? 0;
+    message.changeSummary = object.changeSummary ?? undefined;
+    return message;
+  },
+};
+
+function createBaseRollbackWorkflowResponse(): RollbackWorkflowResponse {
+  return { workflow: undefined, rolledBackFrom: 0, rolledBackTo: 0 };
+}
+
+export const RollbackWorkflowResponse: MessageFns<RollbackWorkflowResponse> = {
+  encode(message: RollbackWorkflowResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflow !== undefined) {
+      Workflow.encode(message.workflow, writer.uint32(10).fork()).join();
+    }
+    if (message.rolledBackFrom !== 0) {
+      writer.uint32(16).int32(message.rolledBackFrom);
+    }
+    if (message.rolledBackTo !== 0) {
+      writer.uint32(24).int32(message.rolledBackTo);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RollbackWorkflowResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRollbackWorkflowResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflow = Workflow.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.rolledBackFrom = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.rolledBackTo = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RollbackWorkflowResponse>): RollbackWorkflowResponse {
+    return RollbackWorkflowResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RollbackWorkflowResponse>): RollbackWorkflowResponse {
+    const message = createBaseRollbackWorkflowResponse();
+    message.workflow = (object.workflow !== undefined && object.workflow !== null)
+      ? Workflow.fromPartial(object.workflow)
+      : undefined;
+    message.rolledBackFrom = object.rolledBackFrom ?? 0;
+    message.rolledBackTo = object.rolledBackTo ?? 0;
+    return message;
+  },
+};
+
 /**
  * Stores and validates workflows. The company is always that of the caller's token; a workflow of
  * another company is NOT_FOUND everywhere.
@@ -1541,7 +3289,7 @@ export const WorkflowsServiceService = {
    * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
    * archived and the new one deployed before the answer; any other changes in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * CONFLICT (changed meanwhile).
+   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow: {
     path: "/workflow.workflows.v1.WorkflowsService/UpdateWorkflow" as const,
@@ -1610,6 +3358,103 @@ export const WorkflowsServiceService = {
     responseSerialize: (value: WorkflowPlan): Buffer => Buffer.from(WorkflowPlan.encode(value).finish()),
     responseDeserialize: (value: Buffer): WorkflowPlan => WorkflowPlan.decode(value),
   },
+  /**
+   * Stores the state of the visual editor and, where they are given, the steps and the trigger. While
+   * the workflow is not active, loops and parallel steps may still be empty. An active workflow has to
+   * be executable, and gets a new version when steps or trigger are given (D20).
+   * Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (shape, archived workflow),
+   * VALIDATION_ERROR (steps, trigger), PRECONDITION_FAILED (if_match), CONFLICT (status, version or
+   * steps changed during a save with steps), UNAVAILABLE as ActivateWorkflow.
+   */
+  saveCanvas: {
+    path: "/workflow.workflows.v1.WorkflowsService/SaveCanvas" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SaveCanvasRequest): Buffer => Buffer.from(SaveCanvasRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SaveCanvasRequest => SaveCanvasRequest.decode(value),
+    responseSerialize: (value: Canvas): Buffer => Buffer.from(Canvas.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Canvas => Canvas.decode(value),
+  },
+  /**
+   * Stores a copy of a workflow, whatever its status, as draft, version 1: content and canvas, not
+   * the history and not the secrets. Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (name).
+   */
+  cloneWorkflow: {
+    path: "/workflow.workflows.v1.WorkflowsService/CloneWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CloneWorkflowRequest): Buffer => Buffer.from(CloneWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CloneWorkflowRequest => CloneWorkflowRequest.decode(value),
+    responseSerialize: (value: Workflow): Buffer => Buffer.from(Workflow.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Workflow => Workflow.decode(value),
+  },
+  /**
+   * Stores a workflow that was exported as draft, version 1. Scope workflows:write.
+   * Errors: as CreateWorkflow.
+   */
+  importWorkflow: {
+    path: "/workflow.workflows.v1.WorkflowsService/ImportWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ImportWorkflowRequest): Buffer =>
+      Buffer.from(ImportWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ImportWorkflowRequest => ImportWorkflowRequest.decode(value),
+    responseSerialize: (value: ImportWorkflowResponse): Buffer =>
+      Buffer.from(ImportWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ImportWorkflowResponse => ImportWorkflowResponse.decode(value),
+  },
+  /**
+   * Lists the versions of a workflow, newest first, the current one included. Scope workflows:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor).
+   */
+  listVersions: {
+    path: "/workflow.workflows.v1.WorkflowsService/ListVersions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListVersionsRequest): Buffer => Buffer.from(ListVersionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListVersionsRequest => ListVersionsRequest.decode(value),
+    responseSerialize: (value: ListVersionsResponse): Buffer =>
+      Buffer.from(ListVersionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListVersionsResponse => ListVersionsResponse.decode(value),
+  },
+  /** Returns one version. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  getVersion: {
+    path: "/workflow.workflows.v1.WorkflowsService/GetVersion" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetVersionRequest): Buffer => Buffer.from(GetVersionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetVersionRequest => GetVersionRequest.decode(value),
+    responseSerialize: (value: WorkflowVersion): Buffer => Buffer.from(WorkflowVersion.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WorkflowVersion => WorkflowVersion.decode(value),
+  },
+  /** Tells in what two versions differ. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  compareVersions: {
+    path: "/workflow.workflows.v1.WorkflowsService/CompareVersions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CompareVersionsRequest): Buffer =>
+      Buffer.from(CompareVersionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CompareVersionsRequest => CompareVersionsRequest.decode(value),
+    responseSerialize: (value: VersionComparison): Buffer => Buffer.from(VersionComparison.encode(value).finish()),
+    responseDeserialize: (value: Buffer): VersionComparison => VersionComparison.decode(value),
+  },
+  /**
+   * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
+   * the version has to be executable by today's rules and is deployed before the answer.
+   * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
+   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   */
+  rollbackWorkflow: {
+    path: "/workflow.workflows.v1.WorkflowsService/RollbackWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RollbackWorkflowRequest): Buffer =>
+      Buffer.from(RollbackWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RollbackWorkflowRequest => RollbackWorkflowRequest.decode(value),
+    responseSerialize: (value: RollbackWorkflowResponse): Buffer =>
+      Buffer.from(RollbackWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RollbackWorkflowResponse => RollbackWorkflowResponse.decode(value),
+  },
 } as const;
 
 export interface WorkflowsServiceServer extends UntypedServiceImplementation {
@@ -1629,7 +3474,7 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
    * archived and the new one deployed before the answer; any other changes in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * CONFLICT (changed meanwhile).
+   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow: handleUnaryCall<UpdateWorkflowRequest, Workflow>;
   /**
@@ -1655,6 +3500,41 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    * Scope workflows:read. Errors: NOT_FOUND, BAD_REQUEST (input_json is not a JSON object).
    */
   planWorkflow: handleUnaryCall<PlanWorkflowRequest, WorkflowPlan>;
+  /**
+   * Stores the state of the visual editor and, where they are given, the steps and the trigger. While
+   * the workflow is not active, loops and parallel steps may still be empty. An active workflow has to
+   * be executable, and gets a new version when steps or trigger are given (D20).
+   * Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (shape, archived workflow),
+   * VALIDATION_ERROR (steps, trigger), PRECONDITION_FAILED (if_match), CONFLICT (status, version or
+   * steps changed during a save with steps), UNAVAILABLE as ActivateWorkflow.
+   */
+  saveCanvas: handleUnaryCall<SaveCanvasRequest, Canvas>;
+  /**
+   * Stores a copy of a workflow, whatever its status, as draft, version 1: content and canvas, not
+   * the history and not the secrets. Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (name).
+   */
+  cloneWorkflow: handleUnaryCall<CloneWorkflowRequest, Workflow>;
+  /**
+   * Stores a workflow that was exported as draft, version 1. Scope workflows:write.
+   * Errors: as CreateWorkflow.
+   */
+  importWorkflow: handleUnaryCall<ImportWorkflowRequest, ImportWorkflowResponse>;
+  /**
+   * Lists the versions of a workflow, newest first, the current one included. Scope workflows:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor).
+   */
+  listVersions: handleUnaryCall<ListVersionsRequest, ListVersionsResponse>;
+  /** Returns one version. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  getVersion: handleUnaryCall<GetVersionRequest, WorkflowVersion>;
+  /** Tells in what two versions differ. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  compareVersions: handleUnaryCall<CompareVersionsRequest, VersionComparison>;
+  /**
+   * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
+   * the version has to be executable by today's rules and is deployed before the answer.
+   * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
+   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   */
+  rollbackWorkflow: handleUnaryCall<RollbackWorkflowRequest, RollbackWorkflowResponse>;
 }
 
 export interface WorkflowsServiceClient extends Client {
@@ -1716,7 +3596,7 @@ export interface WorkflowsServiceClient extends Client {
    * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
    * archived and the new one deployed before the answer; any other changes in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * CONFLICT (changed meanwhile).
+   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow(
     request: UpdateWorkflowRequest,
@@ -1811,6 +3691,139 @@ export interface WorkflowsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: WorkflowPlan) => void,
+  ): ClientUnaryCall;
+  /**
+   * Stores the state of the visual editor and, where they are given, the steps and the trigger. While
+   * the workflow is not active, loops and parallel steps may still be empty. An active workflow has to
+   * be executable, and gets a new version when steps or trigger are given (D20).
+   * Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (shape, archived workflow),
+   * VALIDATION_ERROR (steps, trigger), PRECONDITION_FAILED (if_match), CONFLICT (status, version or
+   * steps changed during a save with steps), UNAVAILABLE as ActivateWorkflow.
+   */
+  saveCanvas(
+    request: SaveCanvasRequest,
+    callback: (error: ServiceError | null, response: Canvas) => void,
+  ): ClientUnaryCall;
+  saveCanvas(
+    request: SaveCanvasRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: Canvas) => void,
+  ): ClientUnaryCall;
+  saveCanvas(
+    request: SaveCanvasRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: Canvas) => void,
+  ): ClientUnaryCall;
+  /**
+   * Stores a copy of a workflow, whatever its status, as draft, version 1: content and canvas, not
+   * the history and not the secrets. Scope workflows:write. Errors: NOT_FOUND, BAD_REQUEST (name).
+   */
+  cloneWorkflow(
+    request: CloneWorkflowRequest,
+    callback: (error: ServiceError | null, response: Workflow) => void,
+  ): ClientUnaryCall;
+  cloneWorkflow(
+    request: CloneWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: Workflow) => void,
+  ): ClientUnaryCall;
+  cloneWorkflow(
+    request: CloneWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: Workflow) => void,
+  ): ClientUnaryCall;
+  /**
+   * Stores a workflow that was exported as draft, version 1. Scope workflows:write.
+   * Errors: as CreateWorkflow.
+   */
+  importWorkflow(
+    request: ImportWorkflowRequest,
+    callback: (error: ServiceError | null, response: ImportWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  importWorkflow(
+    request: ImportWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ImportWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  importWorkflow(
+    request: ImportWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ImportWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Lists the versions of a workflow, newest first, the current one included. Scope workflows:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor).
+   */
+  listVersions(
+    request: ListVersionsRequest,
+    callback: (error: ServiceError | null, response: ListVersionsResponse) => void,
+  ): ClientUnaryCall;
+  listVersions(
+    request: ListVersionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListVersionsResponse) => void,
+  ): ClientUnaryCall;
+  listVersions(
+    request: ListVersionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListVersionsResponse) => void,
+  ): ClientUnaryCall;
+  /** Returns one version. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  getVersion(
+    request: GetVersionRequest,
+    callback: (error: ServiceError | null, response: WorkflowVersion) => void,
+  ): ClientUnaryCall;
+  getVersion(
+    request: GetVersionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: WorkflowVersion) => void,
+  ): ClientUnaryCall;
+  getVersion(
+    request: GetVersionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: WorkflowVersion) => void,
+  ): ClientUnaryCall;
+  /** Tells in what two versions differ. Scope workflows:read. Errors: NOT_FOUND (workflow or version). */
+  compareVersions(
+    request: CompareVersionsRequest,
+    callback: (error: ServiceError | null, response: VersionComparison) => void,
+  ): ClientUnaryCall;
+  compareVersions(
+    request: CompareVersionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: VersionComparison) => void,
+  ): ClientUnaryCall;
+  compareVersions(
+    request: CompareVersionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: VersionComparison) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
+   * the version has to be executable by today's rules and is deployed before the answer.
+   * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
+   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   */
+  rollbackWorkflow(
+    request: RollbackWorkflowRequest,
+    callback: (error: ServiceError | null, response: RollbackWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  rollbackWorkflow(
+    request: RollbackWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RollbackWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  rollbackWorkflow(
+    request: RollbackWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RollbackWorkflowResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
+import { createRpcClient, createTokenMinter, createTokenSigner } from "@workflow/rpc";
+import { ROUTES } from "@workflow/service-gateway/routes";
+import { z } from "zod";
+import { createApp } from "../../services/gateway/src/app.ts";
+import { createAuthenticator } from "../../services/gateway/src/auth/authenticator.ts";
+import type { Authenticator } from "../../services/gateway/src/auth/authenticator.ts";
+import { listenHttp } from "../../services/gateway/src/http/server.ts";
+
+/** What the process is told when it starts. */
+const gatewayStart = z.object({
+  databaseUrl: z.string(),
+  workflowsGrpcAddress: z.string(),
+  signingKeyFile: z.string(),
+  apiKey: z.string(),
+  /** Whether each request is authenticated; else all are taken for ones with the API key. */
+  authenticates: z.boolean(),
+});
+
+/** A gateway of the benchmark's own; of the services it knows the workflows service alone. */
+export type GatewayStart = z.input<typeof gatewayStart>;
+
+process.once("disconnect", () => process.exit());
+process.once("message", (message) => {
+  void start(gatewayStart.parse(message));
+});
+
+async function start(options: z.output<typeof gatewayStart>): Promise<void> {
+  const database = await openDatabase({
+    connectionUri: options.databaseUrl,
+    role: "workflow_gateway",
+    maxConnections: 2,
+    applicationName: "bench-gateway",
+  });
+  const privateKeyPem = await readFile(options.signingKeyFile, "utf8");
+  const workflows = createRpcClient(WorkflowsServiceService, {
+    address: options.workflowsGrpcAddress,
+    minter: createTokenMinter(createTokenSigner({ privateKeyPem })),
+  });
+  const authenticator = createAuthenticator({
+    database,
+    onKeyUse: () => {},
+    onSessionUse: () => {},
+    toAppError: databaseErrorToAppError,
+  });
+  const app = createApp({
+    routes: ROUTES,
+    authenticator: options.authenticates
+      ? authenticator
+      : await letEverybodyIn(authenticator, options.apiKey),
+    database,
+    forget: () => {},
+    backends: Object.assign(Object.create(null), { workflows }),
+    stopping: new AbortController().signal,
+    readiness: { missing: async () => [], setStopping: () => {} },
+    report: () => {},
+    trustedProxies: 0,
+  });
+  const { port } = await listenHttp(app, "127.0.0.1", 0);
+  process.send?.({ pid: process.pid, url: `http://127.0.0.1:${port}` });
+}
+
+async function letEverybodyIn(
+  authenticator: Authenticator,
+  apiKey: string,
+): Promise<Authenticator> {
+  const caller = authenticator.authenticate({ apiKey, sessionToken: undefined });
+  await caller;
+  return { authenticate: () => caller };
+}

@@ -1,0 +1,16 @@
+import { isStorableText } from "@workflow/definition";
+import { badRequest } from "./content.ts";
+
+const SUMMARY_CHARS_MAX = 10_000;
+
+/** A caller's words about a change; null when it said nothing. Throws BAD_REQUEST. */
+export function parseChangeSummary(summary: string | undefined): string | null {
+  if (summary === undefined) return null;
+  const message = !isStorableText(summary)
+    ? "must not contain NUL or unpaired surrogates"
+    : summary.length > SUMMARY_CHARS_MAX
+      ? `must have at most ${SUMMARY_CHARS_MAX} characters`
+      : null;
+  if (message === null) return summary;
+  throw badRequest([{ path: ["changeSummary"], message }]);
+}

@@ -1,0 +1,27 @@
+import { AppError } from "@workflow/errors";
+import type { Status } from "./status.ts";
+
+/** What a workflow's entity tag is made of. */
+export interface Tagged {
+  contentRevision: number;
+  deployRevision: number;
+  status: Status;
+}
+
+/**
+ * The strong entity tag of a workflow (RFC 9110, section 8.8.3): differs after each change that a
+ * caller can see. Content and canvas raise the first revision, activation and pause the second, and
+ * archiving, which nothing comes after, shows in the status.
+ */
+export function etagOf({ contentRevision, deployRevision, status }: Tagged): string {
+  return `"${contentRevision}-${deployRevision}-${status}"`;
+}
+
+/** Throws PRECONDITION_FAILED unless the workflow's tag is one of those given, if any are. */
+export function requireMatch(ifMatch: readonly string[], workflow: Tagged): void {
+  if (ifMatch.length === 0 || ifMatch.includes(etagOf(workflow))) return;
+  throw new AppError(
+    "PRECONDITION_FAILED",
+    "The workflow has changed since it was read. Read it again and repeat the change.",
+  );
+}

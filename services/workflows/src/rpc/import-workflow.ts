@@ -1,0 +1,61 @@
+import { newUuid } from "@workflow/db";
+import { planDefinition } from "@workflow/definition";
+import type {
+  ImportWorkflowRequest,
+  ImportWorkflowResponse,
+} from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
+import { checkCanvasState } from "../domain/canvas-state.ts";
+import { badRequest, measureContent, parseContent, requireExecutable } from "../domain/content.ts";
+import { insertWorkflow } from "../store/insert-workflow.ts";
+import { toContent } from "./create-workflow.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/** Stores a workflow that was exported, and tells what it needs before it can run. */
+export function importWorkflow({
+  database,
+  audit,
+}: ServiceContext): UnaryMethod<ImportWorkflowRequest, ImportWorkflowResponse> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      if (request.content === undefined) {
+        throw badRequest([{ path: ["content"], message: "must be set" }]);
+      }
+      const content = toContent(request.content);
+      const contentBytes = measureContent(content);
+      const definition = parseContent(content);
+      const { canvasStateJson } = request;
+      if (canvasStateJson !== undefined) checkCanvasState(canvasStateJson);
+      requireExecutable(definition);
+      const key = { companyId: context.identity.companyId, workflowId: newUuid() };
+      const row = await database.transaction(async (transaction) => {
+        const imported = await insertWorkflow(
+          transaction,
+          key,
+          content,
+          contentBytes,
+          canvasStateJson,
+        );
+        await audit.record(transaction, context, {
+          action: "workflow.imported",
+          resourceType: "workflow",
+          resourceId: imported.id,
+          changes: workflowChanges(null, imported),
+        });
+        return imported;
+      });
+      audit.wake();
+      const { secretKeys, connectionProviders } = planDefinition(definition, {
+        input: {},
+        workflowId: row.id,
+        version: row.version,
+        now: row.createdAt,
+      });
+      return { workflow: toWorkflowMessage(row), secretKeys, connectionProviders };
+    },
+  });
+}

@@ -1,0 +1,76 @@
+import { unchanged } from "@workflow/events";
+import type {
+  RollbackWorkflowRequest,
+  RollbackWorkflowResponse,
+} from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
+import { parseChangeSummary } from "../domain/change-summary.ts";
+import { contentOf, measureContent, parseStored, requireExecutable } from "../domain/content.ts";
+import { requireChangeable } from "../domain/status.ts";
+import { lockWorkflow } from "../store/get-workflow.ts";
+import { replaceContent } from "../store/replace-content.ts";
+import { getRestorableVersion } from "../store/versions.ts";
+import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { requireWorkflowKey } from "./workflow-key.ts";
+import { toWorkflowMessage } from "./workflow-message.ts";
+
+/** What to go back to. */
+interface Rollback {
+  version: number;
+  summary: string | null;
+}
+
+/**
+ * Makes a new version with the content of another one, the current one included, and leaves the
+ * status as it is (D20). An active workflow is deployed before the answer.
+ */
+export function rollbackWorkflow(
+  service: ServiceContext,
+): UnaryMethod<RollbackWorkflowRequest, RollbackWorkflowResponse> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      const { version } = request;
+      const summary = parseChangeSummary(request.changeSummary);
+      const key = requireWorkflowKey(request.workflowId, context);
+      const { row, from } = await rollBack(service, key, { version, summary }, context);
+      service.audit.wake();
+      if (row.status === "active") await service.handOver(key, context);
+      return { workflow: toWorkflowMessage(row), rolledBackFrom: from, rolledBackTo: version };
+    },
+  });
+}
+
+function rollBack(
+  { database, audit }: ServiceContext,
+  key: WorkflowKey,
+  { version, summary }: Rollback,
+  context: RpcContext,
+): Promise<{ row: WorkflowRow; from: number }> {
+  return database.transaction(async (transaction) => {
+    const current = await lockWorkflow(transaction, key);
+    const target = await getRestorableVersion(transaction, key, version);
+    requireChangeable(current);
+    // The version may be older than a rule. One that nothing can start is looked at when activated.
+    if (current.status === "active") requireExecutable(parseStored(target));
+    const content = contentOf(target);
+    const row = await replaceContent(transaction, key, {
+      content,
+      contentBytes: measureContent(content),
+      changeSummary: summary ?? `Rollback to version ${version}`,
+      canvasStateJson: target.canvasStateJson,
+      newVersion: "always",
+    });
+    if (row === null) throw new Error("A locked workflow changed its status.");
+    await audit.record(transaction, context, {
+      action: "workflow.rolled_back",
+      resourceType: "workflow",
+      resourceId: row.id,
+      changes: { ...unchanged({ rolledBackTo: version }), ...workflowChanges(current, row) },
+    });
+    return { row, from: current.version };
+  });
+}

@@ -1,0 +1,139 @@
+import type { Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { Canvas, SaveCanvasRequest } from "@workflow/proto/workflows/v1/workflows";
+import { rpc } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { unsupportedModelsOfSteps } from "../domain/agent-models.ts";
+import { workflowChanges } from "../domain/audit-changes.ts";
+import { checkCanvasState } from "../domain/canvas-state.ts";
+import {
+  contentOf,
+  invalidDefinition,
+  measureContent,
+  parseFields,
+  parseStored,
+  requireDraft,
+  requireExecutable,
+} from "../domain/content.ts";
+import type { ParsedDefinition, WorkflowContent } from "../domain/content.ts";
+import { requireMatch } from "../domain/etag.ts";
+import { requireChangeable } from "../domain/status.ts";
+import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
+import { replaceContent } from "../store/replace-content.ts";
+import { saveCanvas as saveCanvasAlone } from "../store/save-canvas.ts";
+import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { requireWorkflowKey } from "./workflow-key.ts";
+import { toCanvasMessage } from "./workflow-message.ts";
+
+/** What a request saves, its shape checked. */
+interface Save {
+  canvasStateJson: string;
+  fields: Partial<Pick<WorkflowContent, "stepsJson" | "triggerJson">>;
+  parsed: Partial<ParsedDefinition>;
+  /** Entity tags; empty: whatever the workflow is now. */
+  ifMatch: readonly string[];
+}
+
+/** Stores the state of the visual editor and, where given, steps and trigger (D20). */
+export function saveCanvas(service: ServiceContext): UnaryMethod<SaveCanvasRequest, Canvas> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, context) {
+      const save = parseSave(request);
+      const key = requireWorkflowKey(request.workflowId, context);
+      const row = await saveInTransaction(service, key, save, context);
+      service.audit.wake();
+      if (row.status === "active" && changesDefinition(save)) await service.handOver(key, context);
+      const { updatedAt: savedAt } = row;
+      const { canvasStateJson: stateJson } = save;
+      return toCanvasMessage(row, { stateJson, savedAt, modifiedAt: savedAt });
+    },
+  });
+}
+
+function parseSave(request: SaveCanvasRequest): Save {
+  const { canvasStateJson, stepsJson, triggerJson } = request;
+  checkCanvasState(canvasStateJson);
+  const fields = {
+    ...(stepsJson === undefined ? {} : { stepsJson }),
+    ...(triggerJson === undefined ? {} : { triggerJson }),
+  };
+  measureContent(fields);
+  const parsed = parseFields(fields);
+  const violations = unsupportedModelsOfSteps(parsed.steps);
+  if (violations.length > 0) throw invalidDefinition(violations);
+  return { canvasStateJson, fields, parsed, ifMatch: request.ifMatch ?? [] };
+}
+
+/**
+ * Saves with steps replace what the editor has loaded, so they must not meet something else: what
+ * was there when the request came has to be there still when its turn has come. The others queue up
+ * at the lock like updates do.
+ */
+async function saveInTransaction(
+  { database, audit }: ServiceContext,
+  key: WorkflowKey,
+  save: Save,
+  context: RpcContext,
+): Promise<WorkflowRow> {
+  const seen = save.fields.stepsJson === undefined ? null : await getWorkflow(database, key);
+  return database.transaction(async (transaction) => {
+    const current = await lockWorkflow(transaction, key);
+    if (seen !== null) requireUnchanged(seen, current);
+    requireMatch(save.ifMatch, current);
+    requireChangeable(current);
+    const row = await write(transaction, key, save, current);
+    await audit.record(transaction, context, {
+      action: "workflow.canvas_saved",
+      resourceType: "workflow",
+      resourceId: row.id,
+      changes: { canvas: { changed: true }, ...workflowChanges(current, row) },
+    });
+    return row;
+  });
+}
+
+function requireUnchanged(seen: WorkflowRow, current: WorkflowRow): void {
+  const isUnchanged =
+    seen.status === current.status &&
+    seen.version === current.version &&
+    seen.stepsJson === current.stepsJson;
+  if (isUnchanged) return;
+  throw new AppError(
+    "CONFLICT",
+    "The workflow changed while it was being saved. Reload it, reconcile, and save again.",
+  );
+}
+
+async function write(
+  transaction: Transaction,
+  key: WorkflowKey,
+  save: Save,
+  current: WorkflowRow,
+): Promise<WorkflowRow> {
+  const { canvasStateJson, fields, parsed } = save;
+  let row: WorkflowRow | null;
+  if (changesDefinition(save)) {
+    const content: WorkflowContent = { ...contentOf(current), ...fields };
+    const contentBytes = measureContent(content);
+    const definition = { ...parseStored(current), ...parsed };
+    if (current.status === "active") requireExecutable(definition);
+    else requireDraft(definition);
+    row = await replaceContent(transaction, key, {
+      content,
+      contentBytes,
+      changeSummary: null,
+      canvasStateJson,
+      newVersion: "active",
+    });
+  } else {
+    row = await saveCanvasAlone(transaction, key, canvasStateJson);
+  }
+  if (row === null) throw new Error("A locked workflow changed its status.");
+  return row;
+}
+
+function changesDefinition({ fields }: Save): boolean {
+  return Object.keys(fields).length > 0;
+}

@@ -1,0 +1,16 @@
+import type { WorkflowVersion } from "@workflow/proto/workflows/v1/workflows";
+import type { VersionRow } from "../store/versions.ts";
+
+/** The message for a stored version; JSON goes from the database into it as text. */
+export function toVersionMessage(row: VersionRow): WorkflowVersion {
+  return {
+    version: row.version,
+    name: row.name,
+    description: row.description ?? undefined,
+    triggerJson: row.triggerJson,
+    stepsJson: row.stepsJson,
+    changeSummary: row.changeSummary ?? undefined,
+    isCurrent: row.isCurrent,
+    createdAt: row.createdAt,
+  };
+}

@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { newUuid } from "@workflow/db";
+import { ROUTES } from "@workflow/service-gateway/routes";
+import { auditOf } from "../support/audit-log.ts";
+import { madeId, prepareAudited } from "../support/audited-requests.ts";
+import { bodyOf, fillWithUnknown, nameOf } from "../support/route-requests.ts";
+import { startWholeSystem } from "../support/whole-system.ts";
+import type { WholeSystem } from "../support/whole-system.ts";
+
+/** Unsafe routes that leave nothing: a run is its own record (D51), and a plan changes nothing. */
+const NOT_AUDITED = [
+  "POST /workflows/{id}/plan",
+  "POST /workflows/{id}/run",
+  "POST /workflows/{id}/schedule/trigger",
+];
+
+const UNSAFE = ROUTES.filter(({ method }) => method !== "GET");
+
+let system: WholeSystem;
+beforeAll(async () => {
+  system = await startWholeSystem();
+});
+afterAll(() => system.stop());
+
+it("only starts of runs and plans are not audited", () => {
+  const silent = UNSAFE.filter(({ audit }) => audit.length === 0).map(nameOf);
+  expect(silent.toSorted()).toEqual(NOT_AUDITED.toSorted());
+});
+
+it("docs/audit.md lists the actions of all routes, and no others", async () => {
+  const page = await readFile(new URL("../../docs/audit.md", import.meta.url), "utf8");
+  const listed = [...page.matchAll(/^\| `([a-z_]+\.[a-z_]+)`/gm)].map(([, action]) => action);
+  const declared = new Set(UNSAFE.flatMap(({ audit }) => audit));
+  expect(listed.toSorted()).toEqual([...declared].toSorted());
+});
+
+describe.each(UNSAFE.map((route) => ({ route, name: nameOf(route) })))(
+  "$name",
+  ({ route, name }) => {
+    it("leaves one event for each object that it changes, with who did it", async () => {
+      const { path, resourceIds, ...options } = await prepareAudited(system, name);
+      const requestId = `audit-${newUuid()}`;
+      const answer = await system.call(route.method, path, {
+        ...options,
+        headers: { ...options.headers, "x-request-id": requestId, "user-agent": "matrix/1" },
+      });
+      expect(answer.error).toBeUndefined();
+      const events = await auditOf(system, requestId);
+      const wanted = resourceIds ?? [madeId(answer.data) ?? events[0]?.resourceId];
+      expect(events.map(({ resourceId }) => resourceId).toSorted()).toEqual(wanted.toSorted());
+      for (const event of events) {
+        expect(route.audit).toContain(event.action);
+        expect(event.actor.type).toBe(options.key === null ? "user" : "api_key");
+        expect(event).toMatchObject({ ipAddress: "127.0.0.1", userAgent: "matrix/1", requestId });
+        expect(JSON.stringify(event)).not.toContain("hush");
+      }
+    });
+
+    it("leaves none when it is refused", async () => {
+      const requestId = `refused-${newUuid()}`;
+      const namesObject = Object.keys(route.params).length > 0;
+      const answer = await system.call(route.method, fillWithUnknown(route), {
+        body: namesObject ? bodyOf(route) : {},
+        headers: { "x-request-id": requestId },
+      });
+      expect([400, 403, 404]).toContain(answer.status);
+      expect(await auditOf(system, requestId)).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,249 @@
+import { createHmac, createPublicKey } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Client, credentials, Metadata, status as Code } from "@grpc/grpc-js";
+import type { MethodDefinition } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import type { AnyDefinition, ServiceDefinition } from "@grpc/proto-loader";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  ListWorkflowsRequest,
+  WorkflowsServiceService,
+} from "@workflow/proto/workflows/v1/workflows";
+import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
+import type { Identity } from "@workflow/rpc";
+import { SCOPES } from "@workflow/service-gateway/admin";
+import { exportJWK, importPKCS8, SignJWT } from "jose";
+import { z } from "zod";
+import { createWorkflow } from "../support/scenarios.ts";
+import { startWholeSystem } from "../support/whole-system.ts";
+import type { WholeSystem } from "../support/whole-system.ts";
+
+const PROTO = join(import.meta.dirname, "../../proto");
+
+/** Everything that the protos define, read from the files themselves. */
+const definitions = loadSync(
+  readdirSync(join(PROTO, "workflow"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".proto"))
+    .map((name) => join("workflow", name)),
+  { includeDirs: [PROTO], keepCase: true },
+);
+
+const services = Object.entries(definitions).flatMap(([name, definition]) =>
+  isService(definition) ? [{ name, definition }] : [],
+);
+const methods = services.flatMap(({ definition }) =>
+  Object.values(definition).map((method) => ({ path: method.path, method })),
+);
+
+const messageType = z.looseObject({ field: z.array(z.looseObject({ name: z.string() })) });
+
+function isService(definition: AnyDefinition): definition is ServiceDefinition {
+  return !("format" in definition);
+}
+
+let system: WholeSystem;
+const clients = new Map<string, Client>();
+
+beforeAll(async () => {
+  system = await startWholeSystem();
+  for (const [domain, address] of Object.entries(system.grpcAddresses)) {
+    clients.set(domain, new Client(address, credentials.createInsecure()));
+  }
+});
+afterAll(async () => {
+  for (const client of clients.values()) client.close();
+  await system.stop();
+});
+
+/** Somebody who may do everything. */
+function caller(): Identity {
+  const scopes = [...SCOPES, "internal:deployments", "internal:secrets", "internal:effects"];
+  return { companyId: system.acme.id, principal: { type: "service", id: "test" }, scopes };
+}
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** The claims of a good token. */
+function claims() {
+  const { companyId, scopes } = caller();
+  return {
+    sub: "test",
+    cid: companyId,
+    typ: "service",
+    scope: scopes.join(" "),
+    iss: "workflow",
+    aud: "workflow-internal",
+    iat: seconds(),
+    exp: seconds() + 60,
+  };
+}
+
+/** A token that the system's own key has signed, with other claims. */
+async function signed(changes: object): Promise<string> {
+  const { privateKeyPem, keyId } = system.signingKey;
+  return new SignJWT({ ...claims(), ...changes })
+    .setProtectedHeader({ alg: "EdDSA", kid: keyId })
+    .sign(await importPKCS8(privateKeyPem, "EdDSA"));
+}
+
+function foreign(keyId: string): Promise<string> {
+  const { privateKeyPem } = generateSigningKey();
+  return createTokenSigner({ privateKeyPem, keyId }).sign(caller(), 60);
+}
+
+/** Signed with the public key as if that were a shared secret. */
+async function confused(): Promise<string> {
+  const { publicKeyPem, keyId } = system.signingKey;
+  const text = `${base64({ alg: "HS256", kid: keyId })}.${base64(claims())}`;
+  const signature = createHmac("sha256", publicKeyPem).update(text).digest("base64url");
+  return `${text}.${signature}`;
+}
+
+/** Brings its own key along. */
+async function selfMade(): Promise<string> {
+  const { privateKeyPem, publicKeyPem } = generateSigningKey();
+  const jwk = await exportJWK(createPublicKey(publicKeyPem));
+  return new SignJWT(claims())
+    .setProtectedHeader({ alg: "EdDSA", jwk })
+    .sign(await importPKCS8(privateKeyPem, "EdDSA"));
+}
+
+async function forged(): Promise<string> {
+  const [header, , signature] = (await signed({})).split(".");
+  return `${header}.${base64({ ...claims(), cid: system.globex.id })}.${signature}`;
+}
+
+const BAD_TOKENS: readonly [string, () => string | undefined | Promise<string>][] = [
+  ["no token", () => undefined],
+  ["an empty one", () => ""],
+  ["no JWT", () => "secret"],
+  ["an API key", () => system.acme.key],
+  ["an expired one", () => signed({ exp: seconds() - 1 })],
+  ["one without an end", () => signed({ exp: undefined })],
+  ["one for another audience", () => signed({ aud: "elsewhere" })],
+  ["one without a company", () => signed({ cid: "" })],
+  ["one of an unknown kind", () => signed({ typ: "root" })],
+  ["another company in a signed one", () => forged()],
+  ["a foreign key", () => foreign("elsewhere")],
+  ["a foreign key under the name of ours", () => foreign(system.signingKey.keyId)],
+  ["a key that it brings along", () => selfMade()],
+  [
+    "the algorithm none",
+    () => `${base64({ alg: "none", kid: system.signingKey.keyId })}.${base64(claims())}.`,
+  ],
+  ["our public key as a shared secret", () => confused()],
+];
+
+/** The status of a call with an empty request, or of the end of its stream. */
+function call(
+  { path, responseStream }: Pick<MethodDefinition<unknown, unknown>, "path" | "responseStream">,
+  token: string | undefined,
+): Promise<number> {
+  const domain = path.split(".")[1] ?? "";
+  const client = clients.get(domain);
+  if (client === undefined) throw new Error(`Say where ${domain} listens, in whole-system.ts.`);
+  const metadata = new Metadata();
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const encode = (bytes: Buffer): Buffer => bytes;
+  const request = [path, encode, encode, Buffer.alloc(0), metadata] as const;
+  const options = { deadline: Date.now() + 20_000 };
+  return new Promise((resolve) => {
+    if (responseStream) {
+      const stream = client.makeServerStreamRequest(...request, options);
+      stream.on("error", () => {});
+      stream.on("status", ({ code }) => resolve(code));
+      stream.resume();
+    } else {
+      client.makeUnaryRequest(...request, options, (error) => resolve(error?.code ?? Code.OK));
+    }
+  });
+}
+
+describe("the protos", () => {
+  it("define services, whose methods are all called below", () => {
+    expect(services.length).toBeGreaterThanOrEqual(7);
+    expect(methods.length).toBeGreaterThanOrEqual(28);
+    expect(methods.every(({ method }) => !method.requestStream)).toBe(true);
+  });
+
+  it("leave no field of a request to say which company or who calls", () => {
+    for (const { path, method } of methods) {
+      const { field } = messageType.parse(method.requestType.type);
+      const names = field.map(({ name }) => name);
+      const suspicious = names.filter((name) => /company|tenant|actor|principal|scope/.test(name));
+      expect([path, suspicious]).toEqual([path, []]);
+    }
+  });
+});
+
+describe.each(methods)("$path", ({ method }) => {
+  it.each(BAD_TOKENS)("is UNAUTHENTICATED with %s", async (_what, makeToken) => {
+    expect(await call(method, await makeToken())).toBe(Code.UNAUTHENTICATED);
+  });
+
+  it("lets a good token in, and refuses one without scopes", async () => {
+    const token = await system.tokenSigner.sign(caller(), 60);
+    const good = await call(method, token);
+    expect([Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.UNIMPLEMENTED]).not.toContain(good);
+    const none = await system.tokenSigner.sign({ ...caller(), scopes: [] }, 60);
+    expect(await call(method, none)).toBe(Code.PERMISSION_DENIED);
+  });
+});
+
+describe("health and reflection", () => {
+  it("are open to everybody", async () => {
+    for (const domain of clients.keys()) {
+      const path = "/grpc.health.v1.Health/Check";
+      const client = clients.get(domain);
+      const code = await new Promise((resolve) => {
+        const pass = (bytes: Buffer): Buffer => bytes;
+        client?.makeUnaryRequest(path, pass, pass, Buffer.alloc(0), (error) =>
+          resolve(error?.code ?? Code.OK),
+        );
+      });
+      expect([domain, code]).toEqual([domain, Code.OK]);
+    }
+  });
+});
+
+describe("the company of a token", () => {
+  it("is the only one that counts, whatever the metadata says", async () => {
+    await createWorkflow(system, { name: "Of Acme" });
+    await createWorkflow(system, { name: "Of Globex" }, { key: system.globex.key });
+    const plain = await listWorkflows({});
+    const misleading = await listWorkflows({
+      "company-id": system.globex.id,
+      "x-company-id": system.globex.id,
+      "x-api-key": system.globex.key,
+    });
+    expect(misleading).toEqual(plain);
+    expect(plain).toContain("Of Acme");
+    expect(plain).not.toContain("Of Globex");
+  });
+});
+
+async function listWorkflows(headers: Readonly<Record<string, string>>): Promise<string[]> {
+  const metadata = new Metadata();
+  const token = await system.tokenSigner.sign(caller(), 60);
+  metadata.set("authorization", `Bearer ${token}`);
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  const { path, requestSerialize, responseDeserialize } = WorkflowsServiceService.listWorkflows;
+  const request = ListWorkflowsRequest.fromPartial({ page: { limit: 100 } });
+  return new Promise((resolve, reject) => {
+    clients
+      .get("workflows")
+      ?.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        metadata,
+        (error, list) => {
+          if (error === null) resolve(list?.workflows.map(({ name }) => name) ?? []);
+          else reject(error);
+        },
+      );
+  });
+}

@@ -1,0 +1,51 @@
+import { sql } from "@workflow/db";
+import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
+import type { WholeSystem } from "./whole-system.ts";
+
+export const auditEvent = z.strictObject({
+  id: z.string(),
+  action: z.string(),
+  resourceType: z.string(),
+  resourceId: z.string(),
+  actor: z.strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+  ipAddress: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+  changes: z.record(z.string(), z.unknown()),
+  createdAt: z.iso.datetime(),
+});
+export type AuditEvent = z.output<typeof auditEvent>;
+
+const countRow = z.object({ count: z.number() });
+
+/** Waits until everything that services have told is in the log. */
+export async function waitForAudit({ database }: Pick<WholeSystem, "database">): Promise<void> {
+  await waitFor(
+    async () => {
+      const { count } = await database.one(sql.type(countRow)`
+        select count(*) as count
+        from (
+          select stream, published_at from workflows.outbox
+          union all select stream, published_at from runs.outbox
+          union all select stream, published_at from integrations.outbox
+        ) as outbox
+        where stream = 'audit' and published_at is null
+      `);
+      return count === 0;
+    },
+    { what: "all changes to be in the audit log" },
+  );
+}
+
+/** What a request has left in the log of a company, oldest first. */
+export async function auditOf(
+  system: WholeSystem,
+  requestId: string,
+  key = system.acme.key,
+): Promise<AuditEvent[]> {
+  await waitForAudit(system);
+  const { data } = await system.call("GET", "/audit-logs?limit=100", { key });
+  const events = z.array(auditEvent).parse(data);
+  return events.filter((event) => event.requestId === requestId).toReversed();
+}

@@ -1,0 +1,198 @@
+import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
+import type { CallOptions } from "./api-client.ts";
+import { bySession, signIn } from "./people.ts";
+import {
+  createActive,
+  createInStatus,
+  delay,
+  failing,
+  runToEnd,
+  startRun,
+  transform,
+  waitForRun,
+  workflowBody,
+} from "./scenarios.ts";
+import type { WholeSystem } from "./whole-system.ts";
+
+/** A request that succeeds and changes something. */
+export interface AuditedRequest extends CallOptions {
+  path: string;
+  /** The objects that are changed, one event each; null for one whose id the answer may say. */
+  resourceIds: readonly string[] | null;
+}
+
+type Prepare = (system: WholeSystem) => Promise<AuditedRequest>;
+
+const withId = z.object({ id: z.string() });
+const withUserId = z.object({ userId: z.string() });
+const approvals = z.array(withId);
+
+/** For every route that may change something, how to bring it about. */
+const PREPARE: Readonly<Record<string, Prepare>> = {
+  "POST /workflows": async () => ({
+    path: "/workflows",
+    body: workflowBody(),
+    resourceIds: null,
+  }),
+  "PUT /workflows/{id}": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}`, body: { name: "Renamed" }, resourceIds: [id] };
+  },
+  "DELETE /workflows/{id}": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}`, resourceIds: [id] };
+  },
+  "POST /workflows/{id}/activate": async (system) => {
+    const id = await createInStatus(system, "paused");
+    return { path: `/workflows/${id}/activate`, resourceIds: [id] };
+  },
+  "POST /workflows/{id}/pause": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}/pause`, resourceIds: [id] };
+  },
+  "POST /workflows/{id}/plan": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}/plan`, body: {}, resourceIds: [] };
+  },
+  "POST /workflows/{id}/run": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}/run`, body: {}, resourceIds: [] };
+  },
+  "PUT /workflows/{id}/schedule": async (system) => {
+    const id = await createScheduled(system);
+    const { data } = await system.call("GET", `/workflows/${id}/schedule`);
+    return {
+      path: `/workflows/${id}/schedule`,
+      body: { cron: "0 9 * * 1" },
+      resourceIds: [withId.parse(data).id],
+    };
+  },
+  "POST /workflows/{id}/schedule/trigger": async (system) => {
+    const id = await createScheduled(system);
+    return { path: `/workflows/${id}/schedule/trigger`, resourceIds: [] };
+  },
+  "POST /runs/{id}/cancel": async (system) => {
+    const id = await startSleeping(system);
+    return { path: `/runs/${id}/cancel`, resourceIds: [id] };
+  },
+  "POST /runs/{id}/retry": async (system) => {
+    const id = await failRun(system);
+    return { path: `/runs/${id}/retry`, resourceIds: [id] };
+  },
+  "POST /runs/{id}/restart": async (system) => {
+    const steps = [transform("greet", { text: "Hello" })];
+    const { id } = await runToEnd(system, await createActive(system, { steps }));
+    return { path: `/runs/${id}/restart`, body: { fromStepId: "greet" }, resourceIds: [id] };
+  },
+  "POST /runs/bulk": async (system) => {
+    const runIds = [await startSleeping(system), await startSleeping(system)];
+    const { id: ended } = await runToEnd(system, await createActive(system));
+    return {
+      path: "/runs/bulk",
+      body: { action: "cancel", runIds: [...runIds, ended] },
+      resourceIds: runIds,
+    };
+  },
+  "POST /runs/{id}/approvals/{approvalId}": async (system) => {
+    const ask = { id: "ask", type: "approval", name: "ask", config: { message: "Go on?" } };
+    const id = await startRun(system, await createActive(system, { steps: [ask] }));
+    const approvalId = await waitFor(async () => {
+      const { data } = await system.call("GET", `/runs/${id}/approvals`);
+      return approvals.parse(data)[0]?.id ?? null;
+    });
+    return {
+      path: `/runs/${id}/approvals/${approvalId}`,
+      body: { decision: "approved" },
+      resourceIds: [id],
+    };
+  },
+  "POST /workflows/{workflowId}/secrets": async (system) => ({
+    path: `/workflows/${await createActive(system)}/secrets`,
+    body: { key: "TOKEN", value: "hush-hush-hush" },
+    resourceIds: null,
+  }),
+  "PUT /workflows/{workflowId}/secrets/{key}": async (system) => {
+    const { path, id } = await createSecret(system);
+    return { path: `${path}/TOKEN`, body: { value: "hush-hush-hush" }, resourceIds: [id] };
+  },
+  "DELETE /workflows/{workflowId}/secrets/{key}": async (system) => {
+    const { path, id } = await createSecret(system);
+    return { path: `${path}/TOKEN`, resourceIds: [id] };
+  },
+  "POST /auth/api-keys": async () => ({
+    path: "/auth/api-keys",
+    body: { name: "One more", scopes: ["runs:read"] },
+    resourceIds: null,
+  }),
+  "DELETE /auth/api-keys/{keyId}": async (system) => {
+    const body = { name: "Short-lived", scopes: ["runs:read"] };
+    const { data } = await system.call("POST", "/auth/api-keys", { body });
+    const { id } = withId.parse(data);
+    return { path: `/auth/api-keys/${id}`, resourceIds: [id] };
+  },
+  "POST /auth/session": async (system) => {
+    const { email, password } = await system.createPerson(system.acme, "member");
+    return { path: "/auth/session", body: { email, password }, key: null, resourceIds: null };
+  },
+  "DELETE /auth/session": async (system) => {
+    const person = await system.createPerson(system.acme, "member");
+    const session = bySession(system, await signIn(system, person));
+    return { path: "/auth/session", ...session, resourceIds: null };
+  },
+  "POST /auth/password": async (system) => {
+    const person = await system.createPerson(system.acme, "member");
+    const session = bySession(system, await signIn(system, person));
+    const body = { currentPassword: person.password, newPassword: "another horse battery" };
+    return { path: "/auth/password", ...session, body, resourceIds: [person.id] };
+  },
+  "POST /members": async (system) => {
+    const { email } = await system.createPerson(system.globex, "viewer");
+    return { path: "/members", body: { email, role: "viewer" }, resourceIds: null };
+  },
+  "PATCH /members/{userId}": async (system) => {
+    const { id } = await system.createPerson(system.acme, "member");
+    return { path: `/members/${id}`, body: { role: "viewer" }, resourceIds: [id] };
+  },
+  "DELETE /members/{userId}": async (system) => {
+    const { id } = await system.createPerson(system.acme, "member");
+    return { path: `/members/${id}`, resourceIds: [id] };
+  },
+};
+
+/** A request of a route that will succeed. Throws for a route that is not known here. */
+export async function prepareAudited(system: WholeSystem, name: string): Promise<AuditedRequest> {
+  const prepare = PREPARE[name];
+  if (prepare === undefined) {
+    throw new Error(`Say how ${name} succeeds, in ${import.meta.filename}.`);
+  }
+  return prepare(system);
+}
+
+/** The id of what an answer says was made; undefined when it does not say. */
+export function madeId(data: unknown): string | undefined {
+  return withId.safeParse(data).data?.id ?? withUserId.safeParse(data).data?.userId;
+}
+
+async function createScheduled(system: WholeSystem): Promise<string> {
+  return createActive(system, { trigger: { type: "schedule", cron: "0 0 1 1 *" } });
+}
+
+async function startSleeping(system: WholeSystem): Promise<string> {
+  const steps = [delay("sleep", 600_000)];
+  const id = await startRun(system, await createActive(system, { steps }));
+  await waitForRun(system, id, ["suspended", "running"]);
+  return id;
+}
+
+async function failRun(system: WholeSystem): Promise<string> {
+  const { id } = await runToEnd(system, await createActive(system, { steps: [failing("call")] }));
+  return id;
+}
+
+async function createSecret(system: WholeSystem): Promise<{ path: string; id: string }> {
+  const path = `/workflows/${await createActive(system)}/secrets`;
+  const body = { key: "TOKEN", value: "hush" };
+  const { data } = await system.call("POST", path, { body });
+  return { path, id: withId.parse(data).id };
+}

@@ -1,0 +1,51 @@
+import { sql } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
+
+const table = z.object({ schema: z.string(), name: z.string() });
+const rows = z.object({ rows: z.string().nullable() });
+const pending = z.object({ pending: z.boolean() });
+
+const SCHEMAS = ["gateway", "workflows", "runs", "integrations"];
+/** How work is handed out and events are handed on, which goes on whatever callers do. */
+const MOVING = ["tasks", "outbox", "wake_ups"];
+/** Written in the background, some time after a request. */
+const LATE_COLUMNS = ["last_used_at"];
+
+/**
+ * Every row of all services, by table, as text that differs when any of them does. Waits for what
+ * earlier requests have still to tell the audit log.
+ */
+export async function dumpTables(database: Database): Promise<Record<string, string>> {
+  const tables = await database.any(sql.type(table)`
+    select table_schema as schema, table_name as name
+    from information_schema.tables
+    where table_schema = any(${sql.array(SCHEMAS, "text")})
+      and table_type = 'BASE TABLE'
+    order by table_schema, table_name
+  `);
+  const outboxes = tables.filter(({ name }) => name === "outbox");
+  await waitFor(async () => {
+    for (const { schema } of outboxes) {
+      const outbox = sql.identifier([schema, "outbox"]);
+      const found = await database.one(sql.type(pending)`
+        select exists (select from ${outbox} where published_at is null) as pending
+      `);
+      if (found.pending) return false;
+    }
+    return true;
+  });
+  const dump: Record<string, string> = {};
+  for (const { schema, name } of tables.filter((each) => !MOVING.includes(each.name))) {
+    const content = await database.one(sql.type(rows)`
+      select string_agg(r.row, E'\n' order by r.row) as rows
+      from (
+        select (to_jsonb(t) - ${sql.array(LATE_COLUMNS, "text")})::text as row
+        from ${sql.identifier([schema, name])} as t
+      ) as r
+    `);
+    dump[`${schema}.${name}`] = content.rows ?? "";
+  }
+  return dump;
+}
