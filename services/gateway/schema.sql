@@ -17,6 +17,39 @@ table gateway.api_keys
   constraint api_keys_pkey PRIMARY KEY (id)
   CREATE INDEX api_keys_list_idx ON gateway.api_keys USING btree (company_id, created_at DESC, id DESC)
 
+table gateway.audit_heads with (fillfactor=50)
+  column company_id uuid not null
+  column seq bigint not null
+  column hash bytea not null
+  constraint audit_heads_pkey PRIMARY KEY (company_id)
+
+table gateway.audit_log
+  column company_id uuid not null
+  column seq bigint not null
+  column event_id text collate "C" not null
+  column action text collate "C" not null
+  column resource_type text collate "C" not null
+  column resource_id text collate "C" not null
+  column actor_type text not null
+  column actor_id text collate "C" not null
+  column actor_name text
+  column ip_address text
+  column user_agent text
+  column request_id text
+  column changes json not null
+  column created_at timestamp(3) with time zone not null
+  column prev_hash bytea not null
+  column hash bytea not null
+  constraint audit_log_event_key UNIQUE (company_id, event_id)
+  constraint audit_log_hash_length CHECK (((octet_length(prev_hash) = 32) AND (octet_length(hash) = 32)))
+  constraint audit_log_pkey PRIMARY KEY (company_id, seq)
+  constraint audit_log_seq_positive CHECK ((seq > 0))
+  CREATE INDEX audit_log_by_action ON gateway.audit_log USING btree (company_id, action, event_id)
+  CREATE INDEX audit_log_by_actor ON gateway.audit_log USING btree (company_id, actor_id, event_id)
+  CREATE INDEX audit_log_by_resource ON gateway.audit_log USING btree (company_id, resource_id, event_id)
+  CREATE INDEX audit_log_by_resource_type ON gateway.audit_log USING btree (company_id, resource_type, event_id)
+  CREATE TRIGGER audit_log_chain BEFORE INSERT ON gateway.audit_log FOR EACH ROW EXECUTE FUNCTION gateway.extend_audit_chain()
+
 table gateway.companies
   column id uuid not null
   column name text not null
@@ -24,16 +57,47 @@ table gateway.companies
   constraint companies_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
   constraint companies_pkey PRIMARY KEY (id)
 
+table gateway.cursor_key
+  column only_row boolean not null default true
+  column key bytea not null
+  constraint cursor_key_pkey PRIMARY KEY (only_row)
+  constraint cursor_key_single CHECK (only_row)
+
 table gateway.memberships
   column company_id uuid not null
   column user_id uuid not null
   column role text not null
   column created_at timestamp(3) with time zone not null default now()
+  column last_signed_in_at timestamp(3) with time zone
   constraint memberships_company_fkey FOREIGN KEY (company_id) REFERENCES gateway.companies(id) ON DELETE CASCADE
   constraint memberships_pkey PRIMARY KEY (company_id, user_id)
   constraint memberships_role_known CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])))
   constraint memberships_user_fkey FOREIGN KEY (user_id) REFERENCES gateway.users(id) ON DELETE CASCADE
   CREATE INDEX memberships_user_idx ON gateway.memberships USING btree (user_id)
+
+table gateway.sessions
+  column id uuid not null
+  column token_hash bytea not null
+  column company_id uuid not null
+  column user_id uuid not null
+  column created_at timestamp(3) with time zone not null default now()
+  column last_used_at timestamp(3) with time zone not null default now()
+  column expires_at timestamp(3) with time zone not null
+  constraint sessions_membership_fkey FOREIGN KEY (company_id, user_id) REFERENCES gateway.memberships(company_id, user_id) ON DELETE CASCADE
+  constraint sessions_pkey PRIMARY KEY (id)
+  constraint sessions_token_key UNIQUE (token_hash)
+  constraint sessions_token_length CHECK ((octet_length(token_hash) = 32))
+  CREATE INDEX sessions_expires_idx ON gateway.sessions USING btree (expires_at)
+  CREATE INDEX sessions_membership_idx ON gateway.sessions USING btree (company_id, user_id)
+  CREATE INDEX sessions_user_idx ON gateway.sessions USING btree (user_id)
+
+table gateway.sign_in_tries
+  column subject bytea not null
+  column tried_at timestamp with time zone[] not null
+  column last_tried_at timestamp with time zone not null
+  constraint sign_in_tries_pkey PRIMARY KEY (subject)
+  constraint sign_in_tries_subject_length CHECK ((octet_length(subject) = 32))
+  CREATE INDEX sign_in_tries_last_idx ON gateway.sign_in_tries USING btree (last_tried_at)
 
 table gateway.users
   column id uuid not null
@@ -46,3 +110,26 @@ table gateway.users
   constraint users_email_lower_case CHECK ((email = lower(email)))
   constraint users_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
   constraint users_pkey PRIMARY KEY (id)
+
+CREATE OR REPLACE FUNCTION gateway.extend_audit_chain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.seq = 1 and new.prev_hash = decode(repeat('00', 32), 'hex') then
+    insert into gateway.audit_heads (company_id, seq, hash)
+    values (new.company_id, new.seq, new.hash);
+  else
+    update gateway.audit_heads
+    set seq = new.seq, hash = new.hash
+    where company_id = new.company_id and seq = new.seq - 1 and hash = new.prev_hash;
+    if not found then
+      raise exception 'row % does not continue the audit chain of company %', new.seq, new.company_id
+        using errcode = 'integrity_constraint_violation', constraint = 'audit_log_chain';
+    end if;
+  end if;
+  return new;
+end
+$function$

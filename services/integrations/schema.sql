@@ -35,6 +35,19 @@ table integrations.keks
   column created_at timestamp(3) with time zone not null default now()
   constraint keks_pkey PRIMARY KEY (id)
 
+table integrations.outbox
+  column seq bigint not null generated always as identity
+  column stream text not null default 'integrations'::text
+  column id text not null
+  column type text not null
+  column company_id uuid not null
+  column payload json not null
+  column created_at timestamp with time zone not null default now()
+  column published_at timestamp with time zone
+  constraint outbox_id_key UNIQUE (id)
+  constraint outbox_pkey PRIMARY KEY (seq)
+  CREATE INDEX outbox_pending ON integrations.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
+
 table integrations.secrets with (fillfactor=90)
   column id uuid not null
   column company_id uuid not null

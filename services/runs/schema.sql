@@ -92,9 +92,10 @@ table runs.outbox
   column payload json not null
   column created_at timestamp with time zone not null default now()
   column published_at timestamp with time zone
+  column stream text not null default 'runs'::text
   constraint outbox_id_key UNIQUE (id)
   constraint outbox_pkey PRIMARY KEY (seq)
-  CREATE INDEX outbox_unpublished ON runs.outbox USING btree (seq) WHERE (published_at IS NULL)
+  CREATE INDEX outbox_pending ON runs.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
 
 table runs.runs with (fillfactor=85)
   column id text collate "C" not null
@@ -125,16 +126,14 @@ table runs.runs with (fillfactor=85)
   column depth integer not null default 0
   constraint runs_ended CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text]))))
   constraint runs_parent CHECK (((parent_run_id IS NULL) = (parent_step IS NULL)))
-  constraint runs_parent_step_key UNIQUE (parent_run_id, parent_step)
   constraint runs_pkey PRIMARY KEY (id)
   constraint runs_status CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'waiting_approval'::text, 'suspended'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text])))
   constraint runs_trigger_type CHECK ((trigger_type = ANY (ARRAY['api'::text, 'webhook'::text, 'schedule'::text, 'manual'::text])))
-  CREATE INDEX runs_by_company ON runs.runs USING btree (company_id, id DESC)
-  CREATE INDEX runs_by_status ON runs.runs USING btree (company_id, status, id DESC)
-  CREATE INDEX runs_by_trigger ON runs.runs USING btree (company_id, trigger_type, id DESC)
-  CREATE INDEX runs_by_workflow ON runs.runs USING btree (workflow_id, id DESC)
+  CREATE INDEX runs_by_state ON runs.runs USING btree (company_id, trigger_type, status, id DESC)
+  CREATE INDEX runs_by_workflow_state ON runs.runs USING btree (workflow_id, trigger_type, status, id DESC)
   CREATE INDEX runs_live_by_schedule ON runs.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (completed_at IS NULL))
   CREATE INDEX runs_live_children ON runs.runs USING btree (parent_run_id) WHERE (parent_waits AND (completed_at IS NULL))
+  CREATE UNIQUE INDEX runs_parent_step_key ON runs.runs USING btree (parent_run_id, parent_step) WHERE (parent_run_id IS NOT NULL)
 
 table runs.schedules
   column id text collate "C" not null

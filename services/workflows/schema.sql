@@ -12,9 +12,10 @@ table workflows.outbox
   column payload json not null
   column created_at timestamp with time zone not null default now()
   column published_at timestamp with time zone
+  column stream text not null default 'workflows'::text
   constraint outbox_id_key UNIQUE (id)
   constraint outbox_pkey PRIMARY KEY (seq)
-  CREATE INDEX outbox_unpublished ON workflows.outbox USING btree (seq) WHERE (published_at IS NULL)
+  CREATE INDEX outbox_pending ON workflows.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
 
 table workflows.workflow_versions
   column workflow_id uuid not null
@@ -30,6 +31,8 @@ table workflows.workflow_versions
   column change_summary text
   column created_at timestamp(3) with time zone not null
   column archived_at timestamp(3) with time zone not null
+  column canvas_state json
+  column content_bytes integer
   constraint workflow_versions_pkey PRIMARY KEY (workflow_id, version)
   constraint workflow_versions_workflow_fkey FOREIGN KEY (workflow_id) REFERENCES workflows.workflows(id)
 
@@ -54,6 +57,10 @@ table workflows.workflows
   column created_at timestamp(3) with time zone not null default now()
   column updated_at timestamp(3) with time zone not null default now()
   column version_created_at timestamp(3) with time zone not null default now()
+  column canvas_state json
+  column canvas_saved_at timestamp(3) with time zone
+  column modified_at timestamp(3) with time zone
+  constraint workflows_canvas_saved CHECK (((canvas_state IS NULL) = (canvas_saved_at IS NULL)))
   constraint workflows_deployed_not_ahead CHECK (((deployed_revision >= 0) AND (deployed_revision <= deploy_revision)))
   constraint workflows_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
   constraint workflows_pkey PRIMARY KEY (id)
@@ -62,3 +69,4 @@ table workflows.workflows
   CREATE INDEX workflows_due_idx ON workflows.workflows USING btree (id) WHERE (deploy_revision > deployed_revision)
   CREATE INDEX workflows_list_by_status_idx ON workflows.workflows USING btree (company_id, status, created_at DESC, id DESC)
   CREATE INDEX workflows_list_idx ON workflows.workflows USING btree (company_id, created_at DESC, id DESC) WHERE (status <> 'archived'::text)
+  CREATE INDEX workflows_name_idx ON workflows.workflows USING gin (company_id, lower(name) public.gin_trgm_ops)

@@ -32,8 +32,8 @@ const page = z.object({
 
 interface Reader {
   companyId: string;
-  list(query?: string): Promise<z.output<typeof page>>;
-  get(query: string): ReturnType<typeof call>;
+  list: (query?: string) => Promise<z.output<typeof page>>;
+  get: (query: string) => ReturnType<typeof call>;
 }
 
 /** A company of its own, with a key that may read its log. */

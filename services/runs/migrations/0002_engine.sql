@@ -12,9 +12,11 @@ alter table runs.runs
   add column parent_waits boolean not null default false,
   -- How many runs are above this one (D17).
   add column depth integer not null default 0,
-  add constraint runs_parent_step_key unique (parent_run_id, parent_step),
   add constraint runs_parent check ((parent_run_id is null) = (parent_step is null));
 
+-- An attempt of a step starts one child. Partial, so that runs without a parent do not pay for it.
+create unique index runs_parent_step_key on runs.runs (parent_run_id, parent_step)
+  where parent_run_id is not null;
 -- Scheduled runs by schedule, to skip a firing while an earlier run goes on (D14).
 create index runs_live_by_schedule on runs.runs (schedule_id)
   where schedule_id is not null and completed_at is null;

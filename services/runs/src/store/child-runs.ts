@@ -73,7 +73,7 @@ export async function insertChild(
     from runs.deployment_heads as head
     where head.workflow_id = ${child.workflowId} and head.company_id = ${child.companyId}
       and head.deployment_id = ${child.deploymentId} and head.status = 'active'
-    on conflict on constraint runs_parent_step_key do nothing
+    on conflict (parent_run_id, parent_step) where parent_run_id is not null do nothing
     returning id
   `);
   return row?.id ?? null;
