@@ -169,8 +169,9 @@ describe("a revoked key", () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => system.call("DELETE", `/auth/api-keys/${id}`)),
     );
-    const statuses = answers.map(({ status }) => status).toSorted();
-    expect(statuses).toEqual([200, 404, 404, 404, 404, 404, 404, 404]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(7);
   });
 });
 

@@ -202,6 +202,7 @@ describe("a change and its record", () => {
   });
 
   it("stand in a chain that verifies", async () => {
+    await createActive(system);
     await waitForAudit(system);
     const { acme } = system;
     const result = await verifyAudit(system.database, { companyId: acme.id });

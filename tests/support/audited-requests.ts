@@ -55,6 +55,28 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const id = await createActive(system);
     return { path: `/workflows/${id}/plan`, body: {}, resourceIds: [] };
   },
+  "PATCH /workflows/{id}/canvas": async (system) => {
+    const id = await createActive(system);
+    return {
+      path: `/workflows/${id}/canvas`,
+      body: { canvasState: { blocks: {}, edges: [], loops: {}, parallels: {} } },
+      resourceIds: [id],
+    };
+  },
+  "POST /workflows/{id}/clone": async (system) => ({
+    path: `/workflows/${await createActive(system)}/clone`,
+    body: { name: "Copy" },
+    resourceIds: null,
+  }),
+  "POST /workflows/import": async () => ({
+    path: "/workflows/import",
+    body: { formatVersion: 1, ...workflowBody() },
+    resourceIds: null,
+  }),
+  "POST /workflows/{id}/versions/{version}/rollback": async (system) => {
+    const id = await createActive(system);
+    return { path: `/workflows/${id}/versions/1/rollback`, resourceIds: [id] };
+  },
   "POST /workflows/{id}/run": async (system) => {
     const id = await createActive(system);
     return { path: `/workflows/${id}/run`, body: {}, resourceIds: [] };

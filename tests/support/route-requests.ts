@@ -39,10 +39,26 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   companyId: null,
 };
 
+/**
+ * Parameters of a path that name no object but a part of one, which every object has: with the value
+ * that requests give them.
+ */
+const PARTS: Readonly<Record<string, string>> = { version: "1" };
+
+/** Queries without which a route answers 400. */
+const QUERIES: Readonly<Record<string, string>> = {
+  "GET /workflows/{id}/versions/compare": "?from=1&to=1",
+};
+
 /** Bodies that a route accepts and that would be noticed if they had an effect. */
 const BODIES: Readonly<Record<string, unknown>> = {
   "POST /workflows": workflowBody(),
+  "POST /workflows/import": { formatVersion: 1, ...workflowBody() },
   "PUT /workflows/{id}": { name: "Taken over" },
+  "POST /workflows/{id}/clone": { name: "Taken over" },
+  "PATCH /workflows/{id}/canvas": {
+    canvasState: { blocks: {}, edges: [], loops: {}, parallels: {} },
+  },
   "POST /workflows/{id}/run": { input: {} },
   "POST /runs/{id}/restart": { fromStepId: "sleep" },
   "POST /runs/bulk": { action: "cancel", runIds: ["run_01jzsa0pjtf9d8m9d8m9d8m9d8"] },
@@ -87,6 +103,7 @@ export function idPositionsOf(route: Route): IdPosition[] {
   const positions: IdPosition[] = [];
   const segments = route.path.split("/");
   for (const name of Object.keys(route.params)) {
+    if (name in PARTS) continue;
     const resource = BY_SEGMENT[segments[segments.indexOf(`{${name}}`) - 1] ?? ""];
     if (resource === undefined) throw unknownPosition(route, name);
     positions.push({ in: "path", name, resource });
@@ -107,9 +124,10 @@ export function idPositionsOf(route: Route): IdPosition[] {
 
 /** The path of a request with these values of its parameters. */
 export function fillPath(route: Route, valueOf: (name: string) => string): string {
-  return route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
-    encodeURIComponent(valueOf(name)),
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent(PARTS[name] ?? valueOf(name)),
   );
+  return path + (QUERIES[nameOf(route)] ?? "");
 }
 
 /** The path of a request that names only objects that do not exist. */

@@ -112,6 +112,44 @@ describe("beside a running system", () => {
     expect(await system.statusOf("/workflows", reader ?? "")).toBe(403);
   });
 
+  it("set-password gives a person another password, with which the person can sign in", async () => {
+    const made = await runAdmin(
+      settings,
+      "create-company --name Forgetful --email f@forgetful.example --password longpassword --json",
+    );
+    const { companyId, userId }: Record<string, string> = JSON.parse(made.stdout);
+    const set = await runAdmin(
+      settings,
+      "set-password --email F@forgetful.example --password anotherpassword --json",
+    );
+    expect(JSON.parse(set.stdout)).toEqual({ userId });
+    const signIn = async (password: string): Promise<number> => {
+      const response = await fetch(`${system.baseUrl}/auth/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: "f@forgetful.example", password }),
+      });
+      return response.status;
+    };
+    expect(await signIn("longpassword")).toBe(401);
+    expect(await signIn("anotherpassword")).toBe(200);
+    const listed = await runAdmin(settings, "list-companies --json");
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      companies: expect.arrayContaining([
+        expect.objectContaining({
+          id: companyId,
+          name: "Forgetful",
+          owners: ["f@forgetful.example"],
+        }),
+      ]),
+    });
+    const unknown = await runAdmin(
+      settings,
+      "set-password --email nobody@forgetful.example --password anotherpassword --json",
+    );
+    expect(unknown.exitCode).toBe(1);
+  });
+
   it("an admin command that fails says why, with --json as JSON", async () => {
     const unknown = "01900000-0000-7000-8000-000000000000";
     const { exitCode, stdout, stderr } = await runAdmin(

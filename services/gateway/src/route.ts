@@ -79,6 +79,8 @@ export interface Reply<Status extends SuccessStatus = SuccessStatus> {
   meta?: Writable;
   /** The `Set-Cookie` header. */
   cookie?: string;
+  /** The `ETag` of the resource. A read whose `If-None-Match` names it is answered with 304. */
+  etag?: string;
 }
 
 /** One server-sent event. */

@@ -19,6 +19,12 @@ describe("a route declaration", () => {
     route({ ...plain, path: "/things", params: {}, handler: reply });
     // @ts-expect-error no such scope
     route({ ...plain, path: "/things", scope: "things:read", params: {}, handler: reply });
+    const unsafe = { ...plain, method: "POST", path: "/things", scope: "runs:read" } as const;
+    // @ts-expect-error it does not say what it leaves in the audit log
+    route({ ...unsafe, params: {}, handler: reply });
+    expect(route({ ...unsafe, audit: null, params: {}, handler: reply }).audit).toEqual([]);
+    const made = route({ ...unsafe, audit: "thing.made", params: {}, handler: reply });
+    expect(made.audit).toEqual(["thing.made"]);
     // @ts-expect-error the parameter is not described
     route({ ...plain, path: "/things/{id}", scope: "runs:read", params: {}, handler: reply });
     // @ts-expect-error a status that is not declared

@@ -53,7 +53,7 @@ export function createCredentialCache<Found extends object>(
     },
     forget(isMeant) {
       underWay = new Map();
-      for (const [key, found] of [...known.entries()]) {
+      for (const [key, found] of known.entries()) {
         if (isMeant(found)) known.delete(key);
       }
     },

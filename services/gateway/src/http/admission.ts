@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
 import type { Authenticator, Credentials } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Route } from "../route.ts";
+import type { Access, Route } from "../route.ts";
 import { hasOwnOrigin } from "./own-origin.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
@@ -54,7 +54,7 @@ function requireOwnOrigin(request: IncomingMessage, info: RequestInfo): void {
   throw new AppError("FORBIDDEN", message);
 }
 
-function requireAccess(scope: string, { identity, session }: Caller): void {
+function requireAccess(scope: Access, { identity, session }: Caller): void {
   if (scope === "session") {
     if (session !== null) return;
     throw new AppError("FORBIDDEN", "This is for signed-in people; an API key cannot do it.");

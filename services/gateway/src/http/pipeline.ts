@@ -19,13 +19,14 @@ import type {
 } from "../route.ts";
 import { admit, refuseForeignOrigin } from "./admission.ts";
 import { sendEvents } from "./event-stream.ts";
+import { isNotModified } from "./entity-tags.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
 import type { JsonBody } from "./json-body.ts";
 import { parseQuery } from "./parse-query.ts";
 import { readBody } from "./read-body.ts";
 import { requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
-import { sendSuccess } from "./respond.ts";
+import { sendNotModified, sendSuccess } from "./respond.ts";
 
 export interface PipelineDependencies {
   authenticator: Authenticator;
@@ -72,7 +73,7 @@ export async function serveRoute(
   await callServices(async () => {
     const reply = await runRoute(route, context, input);
     if (!("events" in reply)) {
-      sendReply(response, reply);
+      sendReply(request, response, reply);
       return;
     }
     await sendEvents(request, response, reply.events, {
@@ -108,11 +109,15 @@ async function serveOpenRoute(
   const context = createOpenContext(dependencies, info, request);
   const reply = await withDatabaseErrors(() => route.run(context, input));
   if ("events" in reply) throw new Error("An open route has no stream of events.");
-  sendReply(response, reply);
+  sendReply(request, response, reply);
 }
 
-function sendReply(response: ServerResponse, { status, data, meta, cookie }: Reply): void {
-  sendSuccess(response, status, data, meta, cookie);
+function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  const { status, data, meta, cookie, etag } = reply;
+  if (cookie !== undefined) response.setHeader("Set-Cookie", cookie);
+  if (etag !== undefined) response.setHeader("ETag", etag);
+  if (etag !== undefined && isNotModified(request, etag)) sendNotModified(response);
+  else sendSuccess(response, status, data, meta);
 }
 
 /** A handler's own queries may fail like any other: a database that is away is no fault of ours. */

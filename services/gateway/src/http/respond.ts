@@ -23,11 +23,16 @@ export function sendSuccess(
   status: number,
   data: Writable,
   meta?: Writable,
-  cookie?: string,
 ): void {
-  if (cookie !== undefined) response.setHeader("Set-Cookie", cookie);
   const metaText = meta === undefined ? "" : `,"meta":${writeJson(meta)}`;
   sendJsonText(response, status, `{"success":true,"data":${writeJson(data)}${metaText}}`);
+}
+
+/** Tells a reader that what it has is still right (RFC 9110, section 15.4.5). */
+export function sendNotModified(response: ServerResponse): void {
+  response.statusCode = 304;
+  response.setHeader("Cache-Control", "no-store");
+  response.end();
 }
 
 /** Answers with the error envelope, and notes the error for the log. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A whole number in a query string, written in plain digits. */
-function queryInteger(bounds: { min: number; max: number }) {
+export function queryInteger(bounds: { min: number; max: number }) {
   const { min, max } = bounds;
   const message = `must be an integer from ${min} to ${max}`;
   return z

@@ -6,6 +6,7 @@ import { decideApproval } from "./approvals/decide-approval.ts";
 import { listApprovals } from "./approvals/list-approvals.ts";
 import { listRunApprovals } from "./approvals/list-run-approvals.ts";
 import { listAuditLogs } from "./audit/list-audit-logs.ts";
+import { saveCanvas } from "./canvas/save-canvas.ts";
 import { addMember } from "./members/add-member.ts";
 import { changeRole } from "./members/change-role.ts";
 import { listMembers } from "./members/list-members.ts";
@@ -29,10 +30,17 @@ import { changePassword } from "./session/change-password.ts";
 import { createSession } from "./session/create-session.ts";
 import { deleteSession } from "./session/delete-session.ts";
 import { getSession } from "./session/get-session.ts";
+import { compareVersions } from "./versions/compare-versions.ts";
+import { getVersion } from "./versions/get-version.ts";
+import { listVersions } from "./versions/list-versions.ts";
+import { rollbackWorkflow } from "./versions/rollback-workflow.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
+import { cloneWorkflow } from "./workflows/clone-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
 import { deleteWorkflow } from "./workflows/delete-workflow.ts";
+import { exportWorkflow } from "./workflows/export-workflow.ts";
 import { getWorkflow } from "./workflows/get-workflow.ts";
+import { importWorkflow } from "./workflows/import-workflow.ts";
 import { listWorkflowRuns } from "./workflows/list-workflow-runs.ts";
 import { listWorkflows } from "./workflows/list-workflows.ts";
 import { pauseWorkflow } from "./workflows/pause-workflow.ts";
@@ -50,6 +58,14 @@ export const ROUTES: readonly Route[] = [
   activateWorkflow,
   pauseWorkflow,
   planWorkflow,
+  saveCanvas,
+  cloneWorkflow,
+  exportWorkflow,
+  importWorkflow,
+  listVersions,
+  getVersion,
+  compareVersions,
+  rollbackWorkflow,
   runWorkflow,
   listWorkflowRuns,
   getSchedule,

@@ -59,6 +59,13 @@ export async function startBackendDoubles(
     activateWorkflow: notFound("Workflow"),
     pauseWorkflow: notFound("Workflow"),
     planWorkflow: notFound("Workflow"),
+    saveCanvas: notFound("Workflow"),
+    cloneWorkflow: notFound("Workflow"),
+    importWorkflow: notFound("Workflow"),
+    listVersions: notFound("Workflow"),
+    getVersion: notFound("Workflow"),
+    compareVersions: notFound("Workflow"),
+    rollbackWorkflow: notFound("Workflow"),
   };
   const runs: Handlers<RunsServiceService> = {
     startRun: notFound("Workflow"),
@@ -118,6 +125,13 @@ export async function startBackendDoubles(
     activateWorkflow: double("activateWorkflow", writeScope, () => workflows.activateWorkflow),
     pauseWorkflow: double("pauseWorkflow", writeScope, () => workflows.pauseWorkflow),
     planWorkflow: double("planWorkflow", readScope, () => workflows.planWorkflow),
+    saveCanvas: double("saveCanvas", writeScope, () => workflows.saveCanvas),
+    cloneWorkflow: double("cloneWorkflow", writeScope, () => workflows.cloneWorkflow),
+    importWorkflow: double("importWorkflow", writeScope, () => workflows.importWorkflow),
+    listVersions: double("listVersions", readScope, () => workflows.listVersions),
+    getVersion: double("getVersion", readScope, () => workflows.getVersion),
+    compareVersions: double("compareVersions", readScope, () => workflows.compareVersions),
+    rollbackWorkflow: double("rollbackWorkflow", writeScope, () => workflows.rollbackWorkflow),
   });
   const runsServer = createRpcServer({ logger, verifier });
   runsServer.add(RunsServiceService, {

@@ -1,4 +1,5 @@
 import { AppError } from "@workflow/errors";
+import type { EtagCondition } from "@workflow/proto/workflows/v1/workflows";
 import type { Status } from "./status.ts";
 
 /** What a workflow's entity tag is made of. */
@@ -17,9 +18,9 @@ export function etagOf({ contentRevision, deployRevision, status }: Tagged): str
   return `"${contentRevision}-${deployRevision}-${status}"`;
 }
 
-/** Throws PRECONDITION_FAILED unless the workflow's tag is one of those given, if any are. */
-export function requireMatch(ifMatch: readonly string[], workflow: Tagged): void {
-  if (ifMatch.length === 0 || ifMatch.includes(etagOf(workflow))) return;
+/** Throws PRECONDITION_FAILED unless the workflow is as a request expects it to be. */
+export function requireMatch(expected: EtagCondition | undefined, workflow: Tagged): void {
+  if (expected === undefined || expected.etags.includes(etagOf(workflow))) return;
   throw new AppError(
     "PRECONDITION_FAILED",
     "The workflow has changed since it was read. Read it again and repeat the change.",

@@ -1,6 +1,10 @@
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { Canvas, SaveCanvasRequest } from "@workflow/proto/workflows/v1/workflows";
+import type {
+  Canvas,
+  EtagCondition,
+  SaveCanvasRequest,
+} from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
@@ -31,8 +35,7 @@ interface Save {
   canvasStateJson: string;
   fields: Partial<Pick<WorkflowContent, "stepsJson" | "triggerJson">>;
   parsed: Partial<ParsedDefinition>;
-  /** Entity tags; empty: whatever the workflow is now. */
-  ifMatch: readonly string[];
+  ifMatch: EtagCondition | undefined;
 }
 
 /** Stores the state of the visual editor and, where given, steps and trigger (D20). */
@@ -63,7 +66,7 @@ function parseSave(request: SaveCanvasRequest): Save {
   const parsed = parseFields(fields);
   const violations = unsupportedModelsOfSteps(parsed.steps);
   if (violations.length > 0) throw invalidDefinition(violations);
-  return { canvasStateJson, fields, parsed, ifMatch: request.ifMatch ?? [] };
+  return { canvasStateJson, fields, parsed, ifMatch: request.ifMatch };
 }
 
 /**

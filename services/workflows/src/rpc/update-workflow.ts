@@ -1,5 +1,9 @@
 import type { Transaction } from "@workflow/db";
-import type { UpdateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
+import type {
+  EtagCondition,
+  UpdateWorkflowRequest,
+  Workflow,
+} from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
@@ -28,8 +32,7 @@ interface Change {
   fields: Partial<WorkflowContent>;
   parsed: Partial<ParsedDefinition>;
   summary: string | null;
-  /** Entity tags; empty: whatever the workflow is now. */
-  ifMatch: readonly string[];
+  ifMatch: EtagCondition | undefined;
 }
 
 /**
@@ -60,7 +63,7 @@ function parseChange(request: UpdateWorkflowRequest): Change {
     fields,
     parsed: parseFields(fields),
     summary: parseChangeSummary(request.changeSummary),
-    ifMatch: request.ifMatch ?? [],
+    ifMatch: request.ifMatch,
   };
 }
 

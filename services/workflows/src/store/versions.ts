@@ -2,6 +2,7 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
+import { getWorkflow } from "./get-workflow.ts";
 import type { WorkflowKey } from "./workflow-row.ts";
 
 /** One version of a workflow, current or archived; JSON as its caller's text. */
@@ -53,7 +54,7 @@ const allVersions = sql.fragment`
   from workflows.workflow_versions as archived
 `;
 
-/** Throws NOT_FOUND for a version that is missing or of another company's workflow. */
+/** Throws NOT_FOUND for a missing version, and like `getWorkflow` for a missing workflow. */
 export async function getVersion(
   database: Queryable,
   key: WorkflowKey,
@@ -66,7 +67,7 @@ export async function getVersion(
       and version.workflow_id = ${key.workflowId}
       and version.version = ${version}
   `);
-  return row ?? throwNotFound();
+  return row ?? throwNotFound(database, key);
 }
 
 const restorableRow = versionRow.extend({ canvasStateJson: z.string().nullable() });
@@ -86,7 +87,7 @@ export async function getRestorableVersion(
       and version.workflow_id = ${key.workflowId}
       and version.version = ${version}
   `);
-  return row ?? throwNotFound();
+  return row ?? throwNotFound(database, key);
 }
 
 /** Which versions of a workflow, and from where. */
@@ -141,6 +142,7 @@ export async function listVersions(
   return { rows: [...rows], hasMore: (rows[0]?.found ?? 0) > rows.length };
 }
 
-function throwNotFound(): never {
+async function throwNotFound(database: Queryable, key: WorkflowKey): Promise<never> {
+  await getWorkflow(database, key);
   throw new AppError("NOT_FOUND", "Workflow version not found");
 }

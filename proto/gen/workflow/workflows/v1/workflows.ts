@@ -239,11 +239,14 @@ export interface UpdateWorkflowRequest {
   changeSummary?:
     | string
     | undefined;
-  /**
-   * Entity tags with their quotes: if there are any, the change is made only while the workflow's etag
-   * is one of them.
-   */
-  ifMatch: string[];
+  /** What the workflow has to be still; absent: whatever it is now. */
+  ifMatch?: EtagCondition | undefined;
+}
+
+/** The states of a workflow in which a change may be made (RFC 9110, If-Match). */
+export interface EtagCondition {
+  /** The workflow's etag must be one of these, quotes included. */
+  etags: string[];
 }
 
 /** Names the workflow to archive. */
@@ -330,7 +333,7 @@ export interface SaveCanvasRequest {
     | string
     | undefined;
   /** As in UpdateWorkflowRequest. */
-  ifMatch: string[];
+  ifMatch?: EtagCondition | undefined;
 }
 
 /** The workflow to copy. */
@@ -1216,7 +1219,7 @@ function createBaseUpdateWorkflowRequest(): UpdateWorkflowRequest {
     outputSchemaJson: undefined,
     settingsJson: undefined,
     changeSummary: undefined,
-    ifMatch: [],
+    ifMatch: undefined,
   };
 }
 
@@ -1252,8 +1255,8 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
     if (message.changeSummary !== undefined) {
       writer.uint32(82).string(message.changeSummary);
     }
-    for (const v of message.ifMatch) {
-      writer.uint32(90).string(v!);
+    if (message.ifMatch !== undefined) {
+      EtagCondition.encode(message.ifMatch, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -1356,7 +1359,7 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
               break;
             }
 
-            message.ifMatch.push(reader.string());
+            message.ifMatch = EtagCondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1386,7 +1389,64 @@ export const UpdateWorkflowRequest: MessageFns<UpdateWorkflowRequest> = {
     message.outputSchemaJson = object.outputSchemaJson ?? undefined;
     message.settingsJson = object.settingsJson ?? undefined;
     message.changeSummary = object.changeSummary ?? undefined;
-    message.ifMatch = object.ifMatch?.map((e) => e) || [];
+    message.ifMatch = (object.ifMatch !== undefined && object.ifMatch !== null)
+      ? EtagCondition.fromPartial(object.ifMatch)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseEtagCondition(): EtagCondition {
+  return { etags: [] };
+}
+
+export const EtagCondition: MessageFns<EtagCondition> = {
+  encode(message: EtagCondition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.etags) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EtagCondition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEtagCondition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.etags.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<EtagCondition>): EtagCondition {
+    return EtagCondition.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EtagCondition>): EtagCondition {
+    const message = createBaseEtagCondition();
+    message.etags = object.etags?.map((e) => e) || [];
     return message;
   },
 };
@@ -1909,7 +1969,7 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
 };
 
 function createBaseSaveCanvasRequest(): SaveCanvasRequest {
-  return { workflowId: "", canvasStateJson: "", stepsJson: undefined, triggerJson: undefined, ifMatch: [] };
+  return { workflowId: "", canvasStateJson: "", stepsJson: undefined, triggerJson: undefined, ifMatch: undefined };
 }
 
 export const SaveCanvasRequest: MessageFns<SaveCanvasRequest> = {
@@ -1926,8 +1986,8 @@ export const SaveCanvasRequest: MessageFns<SaveCanvasRequest> = {
     if (message.triggerJson !== undefined) {
       writer.uint32(34).string(message.triggerJson);
     }
-    for (const v of message.ifMatch) {
-      writer.uint32(42).string(v!);
+    if (message.ifMatch !== undefined) {
+      EtagCondition.encode(message.ifMatch, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1982,7 +2042,7 @@ export const SaveCanvasRequest: MessageFns<SaveCanvasRequest> = {
               break;
             }
 
-            message.ifMatch.push(reader.string());
+            message.ifMatch = EtagCondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2006,7 +2066,9 @@ export const SaveCanvasRequest: MessageFns<SaveCanvasRequest> = {
     message.canvasStateJson = object.canvasStateJson ?? "";
     message.stepsJson = object.stepsJson ?? undefined;
     message.triggerJson = object.triggerJson ?? undefined;
-    message.ifMatch = object.ifMatch?.map((e) => e) || [];
+    message.ifMatch = (object.ifMatch !== undefined && object.ifMatch !== null)
+      ? EtagCondition.fromPartial(object.ifMatch)
+      : undefined;
     return message;
   },
 };

@@ -36,6 +36,6 @@ export const createWorkflow = route({
       },
       call,
     );
-    return { status: 201, data: workflowJson(workflow) };
+    return { status: 201, data: workflowJson(workflow), etag: workflow.etag };
   },
 });

@@ -13,6 +13,6 @@ export const getWorkflow = route({
   responses: { 200: "The workflow with its steps." },
   handler: async ({ workflows, call }, { params }) => {
     const workflow = await workflows.getWorkflow({ workflowId: params.id }, call);
-    return { status: 200, data: workflowJson(workflow) };
+    return { status: 200, data: workflowJson(workflow), etag: workflow.etag };
   },
 });

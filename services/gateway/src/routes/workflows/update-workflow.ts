@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ifMatchOf } from "../../http/entity-tags.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { jsonArray, jsonObject, workflowName } from "../fields.ts";
 import { clearableFields, textUnlessNull } from "./definition-fields.ts";
@@ -21,7 +22,8 @@ export const updateWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.updated",
-  summary: "Replace the given fields of a workflow; an active one gets a new version",
+  summary:
+    "Replace the given fields of a workflow; an active one gets a new version. With If-Match only while the workflow has that ETag",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {
@@ -36,7 +38,7 @@ export const updateWorkflow = route({
     }),
   },
   responses: { 200: "The workflow as it is now." },
-  handler: async ({ workflows, call }, { params, body, rawJson }) => {
+  handler: async ({ workflows, headers, call }, { params, body, rawJson }) => {
     const workflow = await workflows.updateWorkflow(
       {
         workflowId: params.id,
@@ -52,9 +54,10 @@ export const updateWorkflow = route({
         outputSchemaJson: textUnlessNull(rawJson("outputSchema")),
         settingsJson: textUnlessNull(rawJson("settings")),
         changeSummary: body.changeSummary ?? undefined,
+        ifMatch: ifMatchOf(headers),
       },
       call,
     );
-    return { status: 200, data: workflowJson(workflow) };
+    return { status: 200, data: workflowJson(workflow), etag: workflow.etag };
   },
 });

@@ -1,5 +1,5 @@
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
-import type { Workflow } from "@workflow/proto/workflows/v1/workflows";
+import type { Canvas, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 
@@ -20,8 +20,8 @@ export function workflowStatusName(status: WorkflowStatus): string {
   return STATUS_NAMES.get(status) ?? "unknown";
 }
 
-/** A workflow as the contract shows it. */
-export function workflowJson(workflow: Workflow): Writable {
+/** A workflow as the contract shows it; of one that has a canvas, what the editor needs as well. */
+export function workflowJson(workflow: Workflow): { readonly [field: string]: Writable } {
   return {
     id: workflow.id,
     name: workflow.name,
@@ -36,5 +36,16 @@ export function workflowJson(workflow: Workflow): Writable {
     clonedFrom: workflow.clonedFrom,
     createdAt: workflow.createdAt,
     updatedAt: workflow.updatedAt,
+    ...(workflow.canvas === undefined ? {} : canvasFields(workflow.canvas)),
+  };
+}
+
+/** What is told of the visual editor's state, by the names of the contract. */
+export function canvasFields({ stateJson, savedAt, modifiedAt }: Canvas) {
+  return {
+    canvasState: rawOrNull(stateJson),
+    isVisual: true,
+    lastSavedAt: savedAt,
+    lastModifiedAt: modifiedAt,
   };
 }

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { workflowName } from "../fields.ts";
+import { workflowJson } from "./workflow-json.ts";
+
+export const cloneWorkflow = route({
+  method: "POST",
+  path: "/workflows/{id}/clone",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "workflow.cloned",
+  summary: "Copy a workflow, whatever its status; secrets are not copied",
+  params: { id: "The id of the workflow to copy." },
+  query: NO_QUERY,
+  body: { schema: z.object({ name: workflowName }) },
+  responses: { 201: "The copy: draft, version 1." },
+  handler: async ({ workflows, call }, { params, body: { name } }) => {
+    const workflow = await workflows.cloneWorkflow({ workflowId: params.id, name }, call);
+    return { status: 201, data: workflowJson(workflow), etag: workflow.etag };
+  },
+});

@@ -1,0 +1,34 @@
+import { rawOrNull } from "../../http/write-json.ts";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { EXPORT_FORMAT_VERSION } from "./export-format.ts";
+
+export const exportWorkflow = route({
+  method: "GET",
+  path: "/workflows/{id}/export",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a workflow as a document that POST /workflows/import takes, anywhere",
+  params: { id: "The workflow's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: {
+    200: "What its author wrote; no ids, status or history, and no secrets, which are named only.",
+  },
+  handler: async ({ workflows, call }, { params }) => {
+    const workflow = await workflows.getWorkflow({ workflowId: params.id }, call);
+    return {
+      status: 200,
+      data: {
+        formatVersion: EXPORT_FORMAT_VERSION,
+        name: workflow.name,
+        description: workflow.description ?? null,
+        trigger: rawOrNull(workflow.triggerJson),
+        steps: rawOrNull(workflow.stepsJson),
+        inputSchema: rawOrNull(workflow.inputSchemaJson),
+        outputSchema: rawOrNull(workflow.outputSchemaJson),
+        settings: rawOrNull(workflow.settingsJson),
+        canvasState: rawOrNull(workflow.canvas?.stateJson),
+      },
+    };
+  },
+});
