@@ -8,6 +8,8 @@ import type { RunFacts } from "../domain/run-facts.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { EndedRun } from "../engine/end-hooks.ts";
 import type { PastResult, PastResults } from "./past-results.ts";
+import { OpenSteps } from "./open-steps.ts";
+import type { OpenStepChange } from "./open-steps.ts";
 import { StepError } from "./step-error.ts";
 import { LeaseLostError } from "./unwinding.ts";
 
@@ -53,19 +55,13 @@ export class RunJournal {
   readonly #write: (entry: JournalEntry) => Promise<boolean>;
   readonly #history: RunHistory;
   readonly #activeFrom: number;
-  #nextSeq: number;
+  readonly #open: OpenSteps;
   #startWritten: boolean;
   #results: StepRecord[] = [];
   #chars = 0;
   #events: NewEvent[] = [];
-  /** Begun and not ended; those from the history and those that were stored since are `#stored`. */
-  readonly #open = new Map<string, OpenStep>();
-  readonly #stored = new Set<string>();
-  #failure: Error | null = null;
-  #dirty = new Set<string>();
-  #closed: string[] = [];
   #forgotten: string[] = [];
-  readonly #containers = new Set<string>();
+  #failure: Error | null = null;
 
   constructor(
     facts: RunFacts,
@@ -78,9 +74,8 @@ export class RunJournal {
     this.#history = history;
     this.#write = write;
     this.#activeFrom = Date.now();
-    this.#nextSeq = history.nextSeq;
+    this.#open = new OpenSteps(history.open, history.nextSeq);
     this.#startWritten = facts.started;
-    for (const path of history.open.keys()) this.#stored.add(path);
   }
 
   /** The result that an earlier execution wrote for a step, if any. */
@@ -95,18 +90,17 @@ export class RunJournal {
 
   /** Whether a step has begun and not ended, in this execution or an earlier one. */
   isBegun(path: string): boolean {
-    return this.#open.has(path) || this.#history.open.has(path);
+    return this.#open.has(path);
   }
 
   /** Whether an open step is stored, or will be with the next write. */
   isHeld({ path }: OpenStep): boolean {
-    return this.#stored.has(path) || this.#dirty.has(path);
+    return this.#open.isHeld(path);
   }
 
   /** Whether any step inside a block has begun before and not ended. */
   isBegunInside(prefix: string): boolean {
-    for (const path of this.#history.open.keys()) if (path.startsWith(prefix)) return true;
-    return false;
+    return this.#open.hasBefore(prefix);
   }
 
   /**
@@ -115,15 +109,12 @@ export class RunJournal {
    * @param container whether it runs other steps: their stored results need it to be found again
    */
   begin(path: string, container: boolean): OpenStep {
-    const open = this.#open.get(path) ?? this.#history.open.get(path) ?? this.#newStep(path);
-    this.#open.set(path, open);
-    if (container) this.#containers.add(path);
-    return open;
+    return this.#open.begin(path, container);
   }
 
   /** @throws StepError when the run has begun more steps than one may */
   assertRoom(): void {
-    if (this.#nextSeq <= STEPS_MAX) return;
+    if (this.#open.begun <= STEPS_MAX) return;
     throw new StepError("RUN_TOO_LONG", `A run executes at most ${STEPS_MAX} steps in all.`, {
       retryable: false,
     });
@@ -137,20 +128,13 @@ export class RunJournal {
     const isInside = (each: string): boolean => isInsideOf(each, path);
     this.#results = this.#results.filter((result) => !isInside(result.path));
     this.#history.results.forgetInside(path);
-    for (const each of [...this.#open.keys()].filter(isInside)) this.#close(each);
-    for (const each of [...this.#stored].filter(isInside)) this.#close(each);
+    this.#open.closeWhere(isInside);
     this.#forgotten.push(path);
   }
 
   /** Makes an open step wait; it is stored with the next write, and so are its containers. */
-  hold(
-    step: OpenStep,
-    change: Partial<
-      Pick<OpenStep, "dueAt" | "deadlineAt" | "attempt" | "attemptGroup" | "previousAttempts">
-    >,
-  ): void {
-    Object.assign(step, change);
-    this.#dirty.add(step.path);
+  hold(step: OpenStep, change: OpenStepChange): void {
+    this.#open.hold(step, change);
   }
 
   /** Ends a step. */
@@ -167,7 +151,7 @@ export class RunJournal {
       previousAttempts: step.previousAttempts satisfies readonly AttemptRecord[],
       ...result,
     });
-    this.#close(step.path);
+    this.#open.close(step.path);
   }
 
   /** Announces that a long-running run got somewhere (D31). */
@@ -182,7 +166,7 @@ export class RunJournal {
    */
   markStarted(onStop: () => void): void {
     if (this.#startWritten) return;
-    this.#storeContainers();
+    this.#open.storeContainers();
     void this.#writeStart(onStop);
   }
 
@@ -198,7 +182,7 @@ export class RunJournal {
 
   /** Writes what has gathered and goes on. */
   async checkpoint(): Promise<void> {
-    this.#storeContainers();
+    this.#open.storeContainers();
     if (!(await this.#send("keep", "running", null))) throw new LeaseLostError();
     this.#throwFailure();
   }
@@ -208,7 +192,7 @@ export class RunJournal {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
     this.#throwFailure();
-    if (!finished) this.#storeContainers();
+    if (!finished) this.#open.storeContainers();
     if (!(await this.#send(finished ? "done" : "park", ending.status, wakeAt, ending))) {
       throw new LeaseLostError();
     }
@@ -219,26 +203,13 @@ export class RunJournal {
     this.#results = [];
     this.#chars = 0;
     this.#events = [];
-    this.#dirty.clear();
+    this.#open.discard();
     this.#failure = null;
   }
 
   /** Execution time of the run so far, in milliseconds. */
   get activeMs(): number {
     return this.#history.activeMs + (Date.now() - this.#activeFrom);
-  }
-
-  /** A container that is open now holds steps whose results are stored: it must be found again. */
-  #storeContainers(): void {
-    for (const path of this.#containers) if (!this.#stored.has(path)) this.#dirty.add(path);
-  }
-
-  #close(path: string): void {
-    this.#open.delete(path);
-    this.#dirty.delete(path);
-    this.#containers.delete(path);
-    this.#history.open.delete(path);
-    if (this.#stored.delete(path)) this.#closed.push(path);
   }
 
   #throwFailure(): void {
@@ -253,19 +224,6 @@ export class RunJournal {
       this.#failure = new Error("the beginning of a run could not be written", { cause });
     }
     onStop();
-  }
-
-  #newStep(path: string): OpenStep {
-    return {
-      path,
-      seq: this.#nextSeq++,
-      startedAt: new Date(),
-      dueAt: null,
-      deadlineAt: null,
-      attempt: 1,
-      attemptGroup: 1,
-      previousAttempts: [],
-    };
   }
 
   async #send(
@@ -308,8 +266,7 @@ export class RunJournal {
         activeSince: resting ? null : new Date(this.#activeFrom),
       },
       results: this.#results,
-      opened: [...this.#dirty].flatMap((path) => this.#open.get(path) ?? []),
-      closed: this.#closed,
+      ...this.#open.take(),
       forgotten: this.#forgotten,
       waitsForRuns: this.#facts.waitsForRuns,
       asksApproval: this.#facts.asksApproval,
@@ -317,12 +274,9 @@ export class RunJournal {
       events,
       chars: this.#chars + (ending?.status === "completed" ? ending.output.length : 0),
     };
-    for (const path of this.#dirty) this.#stored.add(path);
     this.#results = [];
     this.#chars = 0;
     this.#events = [];
-    this.#dirty = new Set();
-    this.#closed = [];
     this.#forgotten = [];
     try {
       return await this.#write(entry);
