@@ -22,6 +22,8 @@ export interface Sizes {
   suspendedRuns: number;
   /** Stored when lists of runs are read. */
   storedRuns: number;
+  /** Stored when lists of workflows are read, and as many of other companies. */
+  storedWorkflows: number;
 }
 
 export interface Options {
@@ -47,6 +49,7 @@ export const FULL: Sizes = {
   stepsMs: 5_000,
   suspendedRuns: 10_000,
   storedRuns: 1_000_000,
+  storedWorkflows: 100_000,
 };
 
 /** Tells only whether the benchmark works: under a minute in all, start of the system included. */
@@ -62,11 +65,12 @@ export const QUICK: Sizes = {
   stepsMs: 1_000,
   suspendedRuns: 200,
   storedRuns: 20_000,
+  storedWorkflows: 5_000,
 };
 
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 
-  --only      measure these scenarios instead of all (a to l)
+  --only      measure these scenarios instead of all (a to m)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends`;

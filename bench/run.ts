@@ -15,6 +15,7 @@ import { completeRuns } from "./scenarios/complete-runs.ts";
 import { effectSteps } from "./scenarios/effect-steps.ts";
 import { getWorkflow } from "./scenarios/get-workflow.ts";
 import { listRuns } from "./scenarios/list-runs.ts";
+import { listWorkflows } from "./scenarios/list-workflows.ts";
 import { loopRuns } from "./scenarios/loop-runs.ts";
 import { parallelCalls } from "./scenarios/parallel-calls.ts";
 import { pureSteps } from "./scenarios/pure-steps.ts";
@@ -36,6 +37,7 @@ const SCENARIOS: readonly Scenario[] = [
   suspendedRuns,
   listRuns,
   authOverhead,
+  listWorkflows,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

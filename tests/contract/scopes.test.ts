@@ -13,7 +13,7 @@ import type { Person, WholeSystem } from "../support/whole-system.ts";
 
 /**
  * What the contract and the decisions say (D10, D13), written out by hand: the table of routes has to
- * agree. `session` is for signed-in people of whatever role.
+ * agree. `session` is for signed-in people, of whatever role unless ROLE_SCOPE_OF says otherwise.
  */
 const SCOPE_OF: Readonly<Record<string, Scope | "session" | "everybody">> = {
   "GET /workflows": "workflows:read",
@@ -64,6 +64,27 @@ const SCOPE_OF: Readonly<Record<string, Scope | "session" | "everybody">> = {
   "PATCH /members/{userId}": "api_keys:write",
   "DELETE /members/{userId}": "api_keys:write",
   "GET /audit-logs": "audit:read",
+  "GET /dashboards": "workflows:read",
+  "POST /dashboards": "session",
+  "GET /dashboards/{id}": "workflows:read",
+  "PATCH /dashboards/{id}": "session",
+  "DELETE /dashboards/{id}": "session",
+  "POST /dashboards/{id}/widgets": "session",
+  "PATCH /dashboards/{id}/widgets/{widgetId}": "session",
+  "DELETE /dashboards/{id}/widgets/{widgetId}": "session",
+  "PUT /dashboards/{id}/layout": "session",
+  "GET /dashboards/{id}/widgets/{widgetId}/data": "workflows:read",
+};
+
+/** The routes for signed-in people whose role has to hold a scope as well. */
+const ROLE_SCOPE_OF: Readonly<Record<string, Scope>> = {
+  "POST /dashboards": "workflows:write",
+  "PATCH /dashboards/{id}": "workflows:write",
+  "DELETE /dashboards/{id}": "workflows:write",
+  "POST /dashboards/{id}/widgets": "workflows:write",
+  "PATCH /dashboards/{id}/widgets/{widgetId}": "workflows:write",
+  "DELETE /dashboards/{id}/widgets/{widgetId}": "workflows:write",
+  "PUT /dashboards/{id}/layout": "workflows:write",
 };
 
 const ADMINISTRATION: readonly Scope[] = ["api_keys:read", "api_keys:write", "audit:read"];
@@ -123,7 +144,8 @@ function send(route: Route, options: CallOptions) {
 async function sessionOf(role: Role, route: Route): Promise<CallOptions> {
   const person = people.get(role);
   if (person === undefined) throw new Error(`Nobody is ${role}.`);
-  const token = route.scope === "session" ? await signIn(system, person) : tokens.get(role);
+  const isAboutSession = route.scope === "session" && route.roleScope === null;
+  const token = isAboutSession ? await signIn(system, person) : tokens.get(role);
   return bySession(system, token ?? "");
 }
 
@@ -142,6 +164,12 @@ describe("the table of routes", () => {
   it("asks for what the contract names", () => {
     const table = ROUTES.map((route) => [nameOf(route), route.scope]);
     expect(Object.fromEntries(table)).toEqual(SCOPE_OF);
+    const ofRoles = ROUTES.flatMap((route) =>
+      route.scope === "session" && route.roleScope !== null
+        ? [[nameOf(route), route.roleScope] as const]
+        : [],
+    );
+    expect(Object.fromEntries(ofRoles)).toEqual(ROLE_SCOPE_OF);
   });
 });
 
@@ -199,8 +227,13 @@ describe.each(guarded.filter((route) => route.scope === "session").map(named))(
       }
     });
 
-    it.each(ROLES)("lets a session pass: %s", async (role) => {
+    it.each(ROLES)("lets a session pass whose role may: %s", async (role) => {
       const answer = await send(route, await sessionOf(role, route));
+      const scope = ROLE_SCOPE_OF[nameOf(route)];
+      if (scope !== undefined && !SCOPES_OF[role].includes(scope)) {
+        expect(answer).toMatchObject(FORBIDDEN);
+        return;
+      }
       expect([401, 403]).not.toContain(answer.status);
       expect(answer.status).toBeLessThan(500);
     });

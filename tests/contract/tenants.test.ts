@@ -3,7 +3,9 @@ import { ROUTES } from "@workflow/service-gateway/routes";
 import type { Route } from "@workflow/service-gateway/routes";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
-import type { Answer } from "../support/api-client.ts";
+import type { Answer, CallOptions } from "../support/api-client.ts";
+import { makeDashboard, signInEditor } from "../support/dashboards.ts";
+import type { SignedIn } from "../support/dashboards.ts";
 import { dumpTables } from "../support/dump-tables.ts";
 import {
   bodyOf,
@@ -22,9 +24,14 @@ import type { Company, WholeSystem } from "../support/whole-system.ts";
 const HEADERS = { "x-request-id": "tenants" };
 
 let system: WholeSystem;
+/** Somebody who is signed in to each company, by its id. */
+const sessions = new Map<string, SignedIn>();
 
 beforeAll(async () => {
   system = await startWholeSystem();
+  for (const company of [system.acme, system.globex]) {
+    sessions.set(company.id, await signInEditor(system, company));
+  }
 });
 afterAll(() => system.stop());
 
@@ -54,7 +61,8 @@ async function makeObjects(company: Company, route: Route): Promise<Record<Resou
   // Making a person takes a password's hash, which is slow on purpose.
   const needsMember = idPositionsOf(route).some(({ resource }) => resource === "member");
   const member = needsMember ? (await system.createPerson(company, "viewer")).id : "";
-  return { workflow, run, approval, secret, apiKey, member, actor };
+  const { id: dashboard, widgetId: widget } = await makeDashboard(system, sessionOf(company));
+  return { workflow, run, approval, secret, apiKey, member, actor, dashboard, widget };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -75,13 +83,26 @@ const SLEEP_AND_ASK = {
   },
 };
 
+type Sender = Required<Pick<CallOptions, "key" | "headers">>;
+
+/** What shows that a request is a company's: a key, or a session where keys are not let in. */
+function senderOf(company: Company, route: Route): Sender {
+  return route.scope === "session" ? sessionOf(company) : { key: company.key, headers: {} };
+}
+
+function sessionOf({ id }: Company): SignedIn {
+  const session = sessions.get(id);
+  if (session === undefined) throw new Error("Nobody is signed in to the company.");
+  return session;
+}
+
 /** A request in which one id is given and all others are the caller's own. */
 function send(
   route: Route,
   position: IdPosition,
   id: string,
   own: Record<Resource, string>,
-  key: string,
+  sender: Sender,
 ): Promise<Answer> {
   const others = idPositionsOf(route);
   const valueOf = (place: IdPosition["in"], name: string): string => {
@@ -94,8 +115,8 @@ function send(
   const body = bodyOf(route);
   const members = position.in === "body" ? { [position.name]: id } : {};
   return system.call(route.method, path + query, {
-    key,
-    headers: HEADERS,
+    key: sender.key,
+    headers: { ...sender.headers, ...HEADERS },
     body:
       body === undefined && position.in !== "body" ? undefined : Object.assign({}, body, members),
   });
@@ -114,11 +135,12 @@ describe.each(cases)("$name", ({ route, position }) => {
     const { acme, globex } = system;
     const own = await makeObjects(acme, route);
     const theirs = await makeObjects(globex, route);
+    const [sender, theirSender] = [senderOf(acme, route), senderOf(globex, route)];
     const before = await dumpTables(system.database);
 
     const ids = [theirs[position.resource], UNKNOWN_ID[position.resource], MALFORMED_ID];
     const answers: Answer[] = [];
-    for (const id of ids) answers.push(await send(route, position, id, own, acme.key));
+    for (const id of ids) answers.push(await send(route, position, id, own, sender));
     for (const answer of answers) {
       if (position.in === "query") {
         // A filter by something that is not there finds nothing.
@@ -140,8 +162,8 @@ describe.each(cases)("$name", ({ route, position }) => {
       return;
     }
     // The owner's object is found, whatever its status makes of the request.
-    const owner = await send(route, position, theirs[position.resource], theirs, globex.key);
-    expect([200, 201, 202, 400]).toContain(owner.status);
+    const owner = await send(route, position, theirs[position.resource], theirs, theirSender);
+    expect([200, 201, 202, 400, 409]).toContain(owner.status);
     if (position.in === "query") expect(owner.data).not.toEqual([]);
   });
 });
@@ -163,6 +185,8 @@ describe("the routes without an id", () => {
       "POST /auth/password",
       "GET /members",
       "POST /members",
+      "GET /dashboards",
+      "POST /dashboards",
     ]);
   });
 });

@@ -101,7 +101,10 @@ describe("PATCH /workflows/{id}/canvas", () => {
     expect((await system.call("POST", `/workflows/${id}/activate`)).status).toBe(200);
     expect(await read(id)).toMatchObject({ lastSavedAt, lastModifiedAt: lastSavedAt });
     await system.call("PUT", `/workflows/${id}`, { body: { name: "Other" } });
-    const now = saved.partial().loose().parse(await read(id));
+    const now = saved
+      .partial()
+      .loose()
+      .parse(await read(id));
     expect(now.lastSavedAt).toBe(lastSavedAt);
     expect(now.lastModifiedAt).toBe(now.updatedAt);
     expect(String(now.lastModifiedAt) > lastSavedAt).toBe(true);
@@ -121,7 +124,7 @@ describe("PATCH /workflows/{id}/canvas", () => {
     const id = await createActive(system);
     const ids = Array.from({ length: 500 }, (_, n) => `step-${n}`);
     const blocks = ids.map((each) =>
-      canvasBlock(each, { subBlocks: { mapping: { value: "x".repeat(1_000) } } }),
+      canvasBlock(each, { subBlocks: { mapping: { value: "x".repeat(1_200) } } }),
     );
     const body = {
       canvasState: canvasState(blocks),
@@ -227,11 +230,7 @@ describe("what is not valid", () => {
       { canvasState: { ...canvasState(), blocks: [] } },
       ["canvasState", "blocks"],
     ],
-    [
-      "edges as a map",
-      { canvasState: { ...canvasState(), edges: {} } },
-      ["canvasState", "edges"],
-    ],
+    ["edges as a map", { canvasState: { ...canvasState(), edges: {} } }, ["canvasState", "edges"]],
     [
       "a viewport that is no object",
       { canvasState: { ...canvasState(), viewport: 1 } },
@@ -256,7 +255,7 @@ describe("what is not valid", () => {
       `a parallel without ${key}`,
       {
         canvasState: canvasState([], {
-          parallels: { p: { ...{ id: "p", nodes: ["b"], enabled: true }, [key]: undefined } },
+          parallels: { p: { id: "p", nodes: ["b"], enabled: true, [key]: undefined } },
         }),
       },
       ["canvasState", "parallels", "p", key],
@@ -349,7 +348,9 @@ describe("saves at the same time", () => {
         expect(answer).toMatchObject({ status: 409, error: { code: "CONFLICT" } });
       }
       // Steps and canvas are of one save, never of two.
-      const now = z.looseObject({ version: z.int(), canvasState: z.unknown() }).parse(await read(id));
+      const now = z
+        .looseObject({ version: z.int(), canvasState: z.unknown() })
+        .parse(await read(id));
       const winner = accepted.find(
         (body) => JSON.stringify(body.steps) === JSON.stringify(now["steps"]),
       );

@@ -50,9 +50,7 @@ describe("POST /workflows/{id}/clone", () => {
     const secret = { key: "TOKEN", value: "hush-hush" };
     await system.call("POST", `/workflows/${id}/secrets`, { body: secret });
     await system.call("POST", `/workflows/${id}/versions/1/rollback`);
-    const copy = workflowSchema.shape.id.parse(
-      Object(( await clone(id, { name: "Copy" })).data).id,
-    );
+    const copy = workflowSchema.shape.id.parse(Object((await clone(id, { name: "Copy" })).data).id);
     expect((await system.call("GET", `/workflows/${copy}`)).data).toMatchObject({
       ...body,
       isVisual: true,

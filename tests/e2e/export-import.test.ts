@@ -95,9 +95,7 @@ describe("GET /workflows/{id}/export, POST /workflows/import", () => {
     expect(answer.status).toBe(201);
     const { id } = imported.parse(answer.data);
     const { text } = await system.call("GET", `/workflows/${id}/export`);
-    expect(text).toContain(
-      '{"z":1.0,"a":12345678901234567890,"__proto__":{"x":1e400}}',
-    );
+    expect(text).toContain('{"z":1.0,"a":12345678901234567890,"__proto__":{"x":1e400}}');
   });
 
   it("refuse what create refuses, with every problem and its path", async () => {

@@ -176,6 +176,8 @@ describe("POST /runs/bulk", () => {
     [{ action: "cancel", runIds: Array.from({ length: 501 }, () => "x") }, ["runIds"]],
     [{ action: "cancel", runIds: [3] }, ["runIds", "0"]],
     [{ action: "cancel", filter: { status: "sleeping" } }, ["filter", "status"]],
+    [{ action: "cancel", filter: {} }, ["filter"]],
+    [{ action: "cancel", filter: { workflowIdd: "x" } }, ["filter"]],
     [{ action: "cancel", filter: { createdAfter: "yesterday" } }, ["filter", "createdAfter"]],
   ])("answers %j with 400", async (body, path) => {
     const answer = await system.call("POST", "/runs/bulk", { body });

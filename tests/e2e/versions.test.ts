@@ -51,7 +51,7 @@ async function listVersions(id: string, query = "") {
 const rollBack = (id: string, version: number | string, body?: unknown) =>
   system.call("POST", `/workflows/${id}/versions/${version}/rollback`, { body });
 
-const compare = (id: string, from: unknown, to: unknown) =>
+const compare = (id: string, from: number | string, to: number | string) =>
   system.call("GET", `/workflows/${id}/versions/compare?from=${from}&to=${to}`);
 
 /** An active workflow of three versions whose output is its version. */
@@ -115,7 +115,7 @@ describe("GET /workflows/{id}/versions", () => {
     expect((await system.call("DELETE", `/workflows/${id}`)).status).toBe(200);
     const seen: number[] = [];
     let query = "?limit=2";
-    for (let cursor: string | null = ""; cursor !== null; ) {
+    for (let cursor: string | null = ""; cursor !== null;) {
       const page = await listVersions(id, query);
       expect(page.currentVersion).toBe(3);
       seen.push(...page.versions.map(({ version }) => version));
@@ -208,11 +208,8 @@ describe("GET /workflows/{id}/versions/compare", () => {
       trigger: { path: "in", type: "webhook" },
       steps: [transform("out", { b: 2, a: 1 })],
     });
-    for (const [from, to] of [
-      [1, 1],
-      [1, 2],
-    ]) {
-      const { data } = await compare(id, from, to);
+    for (const to of [1, 2]) {
+      const { data } = await compare(id, 1, to);
       expect(data).toMatchObject({
         changes: {
           name: { changed: false },

@@ -1,6 +1,7 @@
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import type { CallOptions } from "./api-client.ts";
+import { makeDashboard, signInEditor } from "./dashboards.ts";
 import { bySession, signIn } from "./people.ts";
 import {
   createActive,
@@ -180,6 +181,39 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const { id } = await system.createPerson(system.acme, "member");
     return { path: `/members/${id}`, resourceIds: [id] };
   },
+  "POST /dashboards": async (system) => ({
+    path: "/dashboards",
+    ...(await signInEditor(system, system.acme)),
+    body: { name: "Runs" },
+    resourceIds: null,
+  }),
+  "PATCH /dashboards/{id}": async (system) => {
+    const { session, id } = await makeOwnDashboard(system);
+    return { path: `/dashboards/${id}`, ...session, body: { name: "Renamed" }, resourceIds: [id] };
+  },
+  "DELETE /dashboards/{id}": async (system) => {
+    const { session, id } = await makeOwnDashboard(system);
+    return { path: `/dashboards/${id}`, ...session, resourceIds: [id] };
+  },
+  "POST /dashboards/{id}/widgets": async (system) => {
+    const { session, id } = await makeOwnDashboard(system);
+    const body = { type: "text", title: "Read me", config: { text: "hush" } };
+    return { path: `/dashboards/${id}/widgets`, ...session, body, resourceIds: [id] };
+  },
+  "PATCH /dashboards/{id}/widgets/{widgetId}": async (system) => {
+    const { session, id, widgetId } = await makeOwnDashboard(system);
+    const path = `/dashboards/${id}/widgets/${widgetId}`;
+    return { path, ...session, body: { config: { text: "hush" } }, resourceIds: [id] };
+  },
+  "DELETE /dashboards/{id}/widgets/{widgetId}": async (system) => {
+    const { session, id, widgetId } = await makeOwnDashboard(system);
+    return { path: `/dashboards/${id}/widgets/${widgetId}`, ...session, resourceIds: [id] };
+  },
+  "PUT /dashboards/{id}/layout": async (system) => {
+    const { session, id, widgetId } = await makeOwnDashboard(system);
+    const body = { widgets: [{ id: widgetId, x: 0, y: 0, w: 12, h: 8 }] };
+    return { path: `/dashboards/${id}/layout`, ...session, body, resourceIds: [id] };
+  },
 };
 
 /** A request of a route that will succeed. Throws for a route that is not known here. */
@@ -210,6 +244,11 @@ async function startSleeping(system: WholeSystem): Promise<string> {
 async function failRun(system: WholeSystem): Promise<string> {
   const { id } = await runToEnd(system, await createActive(system, { steps: [failing("call")] }));
   return id;
+}
+
+async function makeOwnDashboard(system: WholeSystem) {
+  const session = await signInEditor(system, system.acme);
+  return { session, ...(await makeDashboard(system, session)) };
 }
 
 async function createSecret(system: WholeSystem): Promise<{ path: string; id: string }> {

@@ -4,7 +4,17 @@ import { workflowBody } from "./scenarios.ts";
 
 /** What an id in a path or a query names. */
 export type Resource = (typeof RESOURCES)[number];
-const RESOURCES = ["workflow", "run", "approval", "secret", "apiKey", "member", "actor"] as const;
+const RESOURCES = [
+  "workflow",
+  "run",
+  "approval",
+  "secret",
+  "apiKey",
+  "member",
+  "actor",
+  "dashboard",
+  "widget",
+] as const;
 
 /** A place of a route where a caller names an object. */
 export interface IdPosition {
@@ -21,6 +31,8 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   secrets: "secret",
   "api-keys": "apiKey",
   members: "member",
+  dashboards: "dashboard",
+  widgets: "widget",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -71,6 +83,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /members/{userId}": { role: "viewer" },
   "POST /workflows/{workflowId}/secrets": { key: "TAKEN_OVER", value: "taken over" },
   "PUT /workflows/{workflowId}/secrets/{key}": { value: "taken over" },
+  "POST /dashboards": { name: "Taken over" },
+  "PATCH /dashboards/{id}": { name: "Taken over" },
+  "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },
+  "PATCH /dashboards/{id}/widgets/{widgetId}": { title: "Taken over" },
+  "PUT /dashboards/{id}/layout": { widgets: [] },
 };
 
 /** Ids that name nothing: one in the form of each resource's, and one in no form at all. */
@@ -82,6 +99,8 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   apiKey: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5b",
   member: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5c",
   actor: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5d",
+  dashboard: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5e",
+  widget: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5f",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

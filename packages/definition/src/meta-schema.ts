@@ -1,6 +1,6 @@
 import type { Violation } from "@workflow/errors";
 import { Ajv as Ajv07 } from "ajv";
-import type { Ajv, Options, SchemaObject } from "ajv";
+import type { Ajv, ErrorObject, Options, SchemaObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Draft } from "./budgeted-ajv.ts";
 import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
@@ -24,10 +24,24 @@ export function checkAgainstDraft(
   // A draft's own meta-schema is named by its default, whatever `$schema` was written like.
   const { $schema: _, ...unnamed } = schema;
   if (ajv.validateSchema(unnamed) === true) return [];
-  return (ajv.errors ?? []).map((error) => ({
+  return withoutAlternatives(ajv.errors ?? []).map((error) => ({
     path: schemaErrorPath(error),
     message: schemaErrorMessage(error),
   }));
+}
+
+/**
+ * Where a draft allows several forms, ajv tells for each why it is not that one, and then that it is
+ * none. What is wrong inside of a form says most; that it is of another form says nothing beside it.
+ */
+function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const isOneForm = ({ keyword }: ErrorObject): boolean => keyword === "anyOf";
+  const places = new Set(errors.filter(isOneForm).map(({ instancePath }) => instancePath));
+  const told = errors.filter((error) => !isOneForm(error));
+  const isInside = ({ keyword, instancePath }: ErrorObject): boolean =>
+    keyword !== "type" && places.has(instancePath);
+  const explained = new Set(told.filter(isInside).map(({ instancePath }) => instancePath));
+  return told.filter((error) => error.keyword !== "type" || !explained.has(error.instancePath));
 }
 
 function checkerFor(draft: Draft, allErrors: boolean): Ajv {

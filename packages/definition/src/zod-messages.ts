@@ -16,9 +16,11 @@ const templateText = z.string().regex(/\{\{/, { abort: true }).meta({ descriptio
 /** The sentence for one zod issue; handed to every parse, a schema's own message goes first. */
 export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") {
-    return issue.input === undefined
-      ? `is required and must be ${expectedWords(issue.expected)}`
-      : `must be ${expectedWords(issue.expected)}, not ${describeKind(issue.input)}`;
+    const expected = expectedWords(issue.expected);
+    if (issue.input === undefined) return `is required and must be ${expected}`;
+    // A number that is not a whole one is wrong in itself, not of another kind.
+    if (typeof issue.input === "number" && issue.expected === "int") return `must be ${expected}`;
+    return `must be ${expected}, not ${describeKind(issue.input)}`;
   }
   if (issue.code === "invalid_value") {
     return `must be ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;

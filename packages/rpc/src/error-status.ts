@@ -2,15 +2,19 @@ import { Metadata, status as Code } from "@grpc/grpc-js";
 import type { ServiceError } from "@grpc/grpc-js";
 import { AppError, GRPC_CODE_BY_REASON, isReason } from "@workflow/errors";
 import type { Reason, Violation } from "@workflow/errors";
+import { packViolations, unpackViolations, withOmission } from "./packed-violations.ts";
 import { decodeRichStatus, encodeRichStatus } from "./rich-status.ts";
 import type { RichStatus } from "./rich-status.ts";
 
 const DETAILS_KEY = "grpc-status-details-bin";
+/** All violations, where the standard details have room for the first ones only. */
+const VIOLATIONS_KEY = "workflow-violations-bin";
 const DOMAIN = "workflow";
 
 /**
  * Trailers have to fit into the peer's header limit (8 KiB in several gRPC implementations), or the
- * whole answer turns into a broken stream. These add up to about 4.5 KiB, 6 KiB in base64.
+ * whole answer turns into a broken stream. These add up to about 4.5 KiB, 6 KiB in base64; packed
+ * violations take the room that details leave.
  */
 const MESSAGE_BYTES_MAX = 1_000;
 const DETAILS_BYTES_MAX = 1_500;
@@ -44,15 +48,26 @@ export interface ErrorStatus {
 export function toErrorStatus(error: AppError): ErrorStatus {
   const code = codeOf(error.reason);
   const message = truncate(error.message, MESSAGE_BYTES_MAX);
+  const details = encodeDetails(error.details);
+  const violations = error.violations
+    .slice(0, VIOLATIONS_MAX)
+    .map(({ path, message: text }) => ({ path, message: truncate(text, MESSAGE_BYTES_MAX / 2) }));
+  const fitting = fitViolations(violations);
+  const total = error.violations.length;
   const rich: RichStatus = {
     code,
     message,
-    info: { reason: error.reason, domain: DOMAIN, metadata: encodeDetails(error.details) },
-    violations: fitViolations(error.violations),
+    info: { reason: error.reason, domain: DOMAIN, metadata: details },
+    violations: withOmission(fitting, total),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
   const metadata = new Metadata();
   metadata.set(DETAILS_KEY, Buffer.from(encodeRichStatus(rich)));
+  if (fitting.length < violations.length) {
+    const bytesLeft = DETAILS_BYTES_MAX - Buffer.byteLength(details["details"] ?? "");
+    const { packed, count } = packViolations(violations, total, bytesLeft);
+    if (count > fitting.length) metadata.set(VIOLATIONS_KEY, packed);
+  }
   // The plain text is percent-encoded by grpc-js, which at worst triples it.
   return { code, details: truncate(message, MESSAGE_BYTES_MAX / 3), metadata };
 }
@@ -68,7 +83,7 @@ export function fromServiceError(error: ServiceError, rpc = "a service"): AppErr
     const details = decodeDetails(rich.info.metadata);
     return new AppError(rich.info.reason, rich.message, {
       internal,
-      violations: rich.violations,
+      violations: readPackedViolations(error) ?? rich.violations,
       cause: error,
       ...(details === undefined ? {} : { details }),
       ...(rich.retryAfterMs === undefined ? {} : { retryAfterMs: rich.retryAfterMs }),
@@ -97,6 +112,11 @@ function readDetails(error: ServiceError): RichStatus | undefined {
   }
 }
 
+function readPackedViolations(error: ServiceError): Violation[] | undefined {
+  const value = error.metadata?.get(VIOLATIONS_KEY)[0];
+  return value === undefined || typeof value === "string" ? undefined : unpackViolations(value);
+}
+
 function encodeDetails(details: unknown): Record<string, string> {
   if (details === undefined) return {};
   const json = toJson(details);
@@ -123,18 +143,14 @@ function decodeDetails(metadata: Readonly<Record<string, string>>): unknown {
   }
 }
 
+/** The first violations, as many as the standard details have room for. */
 function fitViolations(violations: readonly Violation[]): readonly Violation[] {
-  const fitting: Violation[] = [];
   let bytes = 0;
-  for (const { path, message } of violations) {
-    const violation = { path, message: truncate(message, MESSAGE_BYTES_MAX / 2) };
-    bytes += Buffer.byteLength(JSON.stringify(path)) + Buffer.byteLength(violation.message) + 10;
-    if (bytes > VIOLATIONS_BYTES_MAX || fitting.length === VIOLATIONS_MAX) break;
-    fitting.push(violation);
-  }
-  const omitted = violations.length - fitting.length;
-  if (omitted > 0) fitting.push({ path: [], message: `${omitted} more problems are not listed.` });
-  return fitting;
+  const end = violations.findIndex(({ path, message }) => {
+    bytes += Buffer.byteLength(JSON.stringify(path)) + Buffer.byteLength(message) + 10;
+    return bytes > VIOLATIONS_BYTES_MAX;
+  });
+  return end === -1 ? violations : violations.slice(0, end);
 }
 
 /** Cuts to a number of UTF-8 bytes; lone surrogates, which no header can hold, are replaced. */

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
@@ -123,8 +124,33 @@ describe("an AppError thrown in a handler", () => {
       path: [],
       message: `${500 - (violations.length - 1)} more problems are not listed.`,
     });
-    const trailer = status.metadata.get("grpc-status-details-bin")[0] ?? "";
-    expect(trailer.length * (4 / 3) + encodeURI(status.details).length).toBeLessThan(8_000);
+    expect(trailerBytes(status)).toBeLessThan(8_000);
+  });
+
+  it("keeps fifty violations of the usual kind, and of unusual ones as many as there is room for", async () => {
+    const usual = Array.from({ length: 50 }, (_, i) => ({
+      path: ["steps", String(i), "config", "steps", "0", "config", "mapping"],
+      message: `Step "step-${i}" refers to step "gone-${i}", which does not exist.`,
+    }));
+    // Nothing repeats in them, so they hardly become smaller.
+    const unusual = usual.map(({ path }) => ({ path, message: randomBytes(200).toString("hex") }));
+    let violations = usual;
+    await using echo = await startThrowing(
+      () => new AppError("VALIDATION_ERROR", "The definition is wrong.", { violations }),
+    );
+
+    expect(await rejection(echo.client.say({ text: "" }, { identity: alice }))).toMatchObject({
+      violations: usual,
+    });
+    expect(trailerBytes(await rawStatus(echo.address))).toBeLessThan(8_000);
+
+    violations = unusual;
+    const error = await rejection(echo.client.say({ text: "" }, { identity: alice }));
+    const received = error instanceof AppError ? error.violations : [];
+    expect(received.length).toBeGreaterThan(3);
+    expect(received.slice(0, -1)).toEqual(unusual.slice(0, received.length - 1));
+    expect(received.at(-1)?.message).toBe(`${51 - received.length} more problems are not listed.`);
+    expect(trailerBytes(await rawStatus(echo.address))).toBeLessThan(8_000);
   });
 
   it("survives details that are not JSON", async () => {
@@ -309,6 +335,14 @@ async function rawStatus(address: string, message = Buffer.from('{"text":""}')) 
   });
   client.close();
   return status;
+}
+
+/** What a failed status takes in the trailers: binary values go in base64. */
+function trailerBytes({ details, metadata }: ServiceError): number {
+  const binary = ["grpc-status-details-bin", "workflow-violations-bin"].map(
+    (key) => metadata.get(key)[0]?.length ?? 0,
+  );
+  return binary.reduce((sum, bytes) => sum + bytes * (4 / 3), encodeURI(details).length);
 }
 
 async function temporaryFolder(): Promise<AsyncDisposable & { path: string }> {

@@ -8,6 +8,8 @@ import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secr
 import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
+import type { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import type { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import type { Session } from "./auth/caller.ts";
@@ -26,6 +28,8 @@ export interface Backends {
   readonly runs: RpcClient<RunsServiceService>;
   readonly approvals: RpcClient<ApprovalsServiceService>;
   readonly schedules: RpcClient<SchedulesServiceService>;
+  readonly runStats: RpcClient<RunStatsServiceService>;
+  readonly dashboards: RpcClient<DashboardsServiceService>;
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;
@@ -122,12 +126,6 @@ export interface BodyDeclaration<Schema extends z.ZodType> {
 }
 
 /**
- * Who may use a route: those with a scope; a signed-in person of whatever role, about itself; or
- * everybody.
- */
-export type Access = Scope | "session" | "everybody";
-
-/**
  * What a success leaves in the audit log (D51): an event of this action, or for each object that was
  * changed one of these. Null where nothing changes, and for what is a record of its own.
  */
@@ -207,6 +205,8 @@ interface ScopedRoute extends RouteFacts, Served<RouteContext> {
 /** A route for signed-in persons. */
 interface SessionRoute extends RouteFacts, Served<SessionContext> {
   readonly scope: "session";
+  /** The scope that the person's role has to hold as well; null when any role may. */
+  readonly roleScope: Scope | null;
 }
 
 /** A route that asks for no credential. */
@@ -240,14 +240,22 @@ export function route<
   return { ...toRoute(declaration), scope };
 }
 
-/** Declares a route about the signed-in person; an API key gets 403. */
+/**
+ * Declares a route for signed-in persons, about themselves or, with a scope that their role has to
+ * hold, about what is theirs; an API key gets 403.
+ */
 export function sessionRoute<
   const Path extends `/${string}`,
   QuerySchema extends z.ZodType,
   BodySchema extends z.ZodType,
   Status extends SuccessStatus,
->(declaration: Declaration<SessionContext, Path, QuerySchema, BodySchema, Status>): SessionRoute {
-  return { ...toRoute(declaration), scope: "session" };
+>({
+  roleScope,
+  ...declaration
+}: Declaration<SessionContext, Path, QuerySchema, BodySchema, Status> & {
+  roleScope?: Scope;
+}): SessionRoute {
+  return { ...toRoute(declaration), scope: "session", roleScope: roleScope ?? null };
 }
 
 /** Declares a route that everybody may use, without a credential. */

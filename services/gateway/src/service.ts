@@ -4,6 +4,8 @@ import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
+import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
@@ -110,6 +112,11 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
     address: workflowsGrpcAddress,
   });
   scope.defer(() => workflows.close());
+  const dashboards = createRpcClient(DashboardsServiceService, {
+    ...common,
+    address: workflowsGrpcAddress,
+  });
+  scope.defer(() => dashboards.close());
   const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
   scope.defer(() => runs.close());
   const approvals = createRpcClient(ApprovalsServiceService, {
@@ -122,12 +129,15 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
     address: runsGrpcAddress,
   });
   scope.defer(() => schedules.close());
+  const runStats = createRpcClient(RunStatsServiceService, { ...common, address: runsGrpcAddress });
+  scope.defer(() => runStats.close());
   const secrets = createRpcClient(SecretsServiceService, {
     ...common,
     address: options.integrationsGrpcAddress,
   });
   scope.defer(() => secrets.close());
-  return { workflows, runs, approvals, schedules, secrets, starts: createStartBatcher(runs) };
+  const starts = createStartBatcher(runs);
+  return { workflows, dashboards, runs, approvals, schedules, runStats, secrets, starts };
 }
 
 export { EVENT_CONSUMERS } from "./audit/consume-audit.ts";

@@ -6,6 +6,7 @@ import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
+import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import { loop, rpcRequestMetrics } from "@workflow/service";
 import type { Scope } from "@workflow/service";
@@ -21,6 +22,7 @@ import type { Parts } from "./parts.ts";
 import { bulkRuns } from "./rpc/bulk-runs.ts";
 import { cancelRun } from "./rpc/cancel-run.ts";
 import { decideApproval } from "./rpc/decide-approval.ts";
+import { getRunStats } from "./rpc/get-run-stats.ts";
 import { getRun } from "./rpc/get-run.ts";
 import { getSchedule } from "./rpc/get-schedule.ts";
 import { listApprovals } from "./rpc/list-approvals.ts";
@@ -120,6 +122,7 @@ export async function startApi(
     updateSchedule: updateSchedule(context),
     triggerSchedule: triggerSchedule(context),
   });
+  server.add(RunStatsServiceService, { getRunStats: getRunStats(context) });
   server.add(DeploymentsServiceService, { putDeployment: putDeployment(context) });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);

@@ -31,7 +31,7 @@ const bulk = (
       runIds: which.runIds ?? [],
       filter: which.filter === undefined ? undefined : listRequest(which.filter),
     },
-    { identity },
+    { identity, timeoutMs: 60_000 },
   );
 
 async function sleeping(count: number): Promise<{ workflowId: string; runIds: string[] }> {

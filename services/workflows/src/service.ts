@@ -3,6 +3,7 @@ import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workf
 import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import {
   createRpcClient,
@@ -23,16 +24,26 @@ import { activateWorkflow } from "./rpc/activate-workflow.ts";
 import { archiveWorkflow } from "./rpc/archive-workflow.ts";
 import { cloneWorkflow } from "./rpc/clone-workflow.ts";
 import { compareVersions } from "./rpc/compare-versions.ts";
+import { createDashboard } from "./rpc/create-dashboard.ts";
+import { createWidget } from "./rpc/create-widget.ts";
 import { createWorkflow } from "./rpc/create-workflow.ts";
+import { deleteDashboard } from "./rpc/delete-dashboard.ts";
+import { deleteWidget } from "./rpc/delete-widget.ts";
+import { getDashboard } from "./rpc/get-dashboard.ts";
 import { getVersion } from "./rpc/get-version.ts";
+import { getWidgetQuery } from "./rpc/get-widget-query.ts";
 import { getWorkflow } from "./rpc/get-workflow.ts";
 import { importWorkflow } from "./rpc/import-workflow.ts";
+import { listDashboards } from "./rpc/list-dashboards.ts";
 import { listVersions } from "./rpc/list-versions.ts";
 import { listWorkflows } from "./rpc/list-workflows.ts";
 import { pauseWorkflow } from "./rpc/pause-workflow.ts";
 import { planWorkflow } from "./rpc/plan-workflow.ts";
 import { rollbackWorkflow } from "./rpc/rollback-workflow.ts";
 import { saveCanvas } from "./rpc/save-canvas.ts";
+import { saveDashboardLayout } from "./rpc/save-dashboard-layout.ts";
+import { updateDashboard } from "./rpc/update-dashboard.ts";
+import { updateWidget } from "./rpc/update-widget.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 
@@ -157,6 +168,18 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
     getVersion: getVersion(context),
     compareVersions: compareVersions(context),
     rollbackWorkflow: rollbackWorkflow(context),
+  });
+  server.add(DashboardsServiceService, {
+    createDashboard: createDashboard(context),
+    getDashboard: getDashboard(context),
+    listDashboards: listDashboards(context),
+    updateDashboard: updateDashboard(context),
+    deleteDashboard: deleteDashboard(context),
+    createWidget: createWidget(context),
+    updateWidget: updateWidget(context),
+    deleteWidget: deleteWidget(context),
+    saveDashboardLayout: saveDashboardLayout(context),
+    getWidgetQuery: getWidgetQuery(context),
   });
   return server;
 }

@@ -16,6 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
+const EMPTY_CANVAS = '{"blocks":{},"edges":[],"loops":{},"parallels":{}}';
+
 /** Every RPC that names a workflow, with the scope that it needs. */
 const named = [
   {
@@ -54,6 +56,51 @@ const named = [
     call: (workflowId: string, options: RpcCallOptions) =>
       harness.client.archiveWorkflow({ workflowId }, options),
   },
+  {
+    rpc: "SaveCanvas",
+    scope: "workflows:write",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.saveCanvas({ workflowId, canvasStateJson: EMPTY_CANVAS }, options),
+  },
+  {
+    rpc: "SaveCanvas with steps",
+    scope: "workflows:write",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.saveCanvas(
+        { workflowId, canvasStateJson: EMPTY_CANVAS, stepsJson: "[]" },
+        options,
+      ),
+  },
+  {
+    rpc: "CloneWorkflow",
+    scope: "workflows:write",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.cloneWorkflow({ workflowId, name: "Taken" }, options),
+  },
+  {
+    rpc: "ListVersions",
+    scope: "workflows:read",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.listVersions({ workflowId, limit: 0, cursor: "" }, options),
+  },
+  {
+    rpc: "GetVersion",
+    scope: "workflows:read",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.getVersion({ workflowId, version: 1 }, options),
+  },
+  {
+    rpc: "CompareVersions",
+    scope: "workflows:read",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.compareVersions({ workflowId, fromVersion: 1, toVersion: 1 }, options),
+  },
+  {
+    rpc: "RollbackWorkflow",
+    scope: "workflows:write",
+    call: (workflowId: string, options: RpcCallOptions) =>
+      harness.client.rollbackWorkflow({ workflowId, version: 1 }, options),
+  },
 ] as const;
 
 const all = [
@@ -69,6 +116,12 @@ const all = [
     scope: "workflows:read",
     call: (_: string, options: RpcCallOptions) =>
       harness.client.listWorkflows({ status: 0, search: "", page: undefined }, options),
+  },
+  {
+    rpc: "ImportWorkflow",
+    scope: "workflows:write",
+    call: (_: string, options: RpcCallOptions) =>
+      harness.client.importWorkflow({ content: validWorkflow() }, options),
   },
 ] as const;
 

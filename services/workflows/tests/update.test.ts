@@ -79,7 +79,9 @@ describe("updating a workflow that is not active", () => {
         name: "Renamed",
         stepsJson: stepsJson("bye"),
         updatedAt: updated.updatedAt,
+        etag: updated.etag,
       });
+      expect(updated.etag).not.toBe(workflow.etag);
       expect(updated.updatedAt?.getTime()).toBeGreaterThanOrEqual(
         workflow.updatedAt?.getTime() ?? Infinity,
       );

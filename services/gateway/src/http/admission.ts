@@ -2,10 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
 import type { Authenticator, Credentials } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Access, Route } from "../route.ts";
+import type { Route } from "../route.ts";
 import { hasOwnOrigin } from "./own-origin.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
+
+/** A route that asks for a credential. */
+type GuardedRoute = Exclude<Route, { scope: "everybody" }>;
 
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
@@ -15,7 +18,7 @@ const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
  */
 export async function admit(
   authenticator: Authenticator,
-  route: Exclude<Route, { scope: "everybody" }>,
+  route: GuardedRoute,
   request: IncomingMessage,
   info: RequestInfo,
 ): Promise<Caller> {
@@ -23,7 +26,7 @@ export async function admit(
   info.companyId = caller.identity.companyId;
   // A browser sends the cookie along with whatever another site makes it send (D10).
   if (caller.session !== null && isUnsafe(request)) requireOwnOrigin(request, info);
-  requireAccess(route.scope, caller);
+  requireAccess(route, caller);
   return caller;
 }
 
@@ -54,12 +57,12 @@ function requireOwnOrigin(request: IncomingMessage, info: RequestInfo): void {
   throw new AppError("FORBIDDEN", message);
 }
 
-function requireAccess(scope: Access, { identity, session }: Caller): void {
-  if (scope === "session") {
-    if (session !== null) return;
+function requireAccess(route: GuardedRoute, { identity, session }: Caller): void {
+  if (route.scope === "session" && session === null) {
     throw new AppError("FORBIDDEN", "This is for signed-in people; an API key cannot do it.");
   }
-  if (identity.scopes.includes(scope)) return;
+  const scope = route.scope === "session" ? route.roleScope : route.scope;
+  if (scope === null || identity.scopes.includes(scope)) return;
   const holder = session === null ? "API key" : `role ${session.role}`;
   throw new AppError("FORBIDDEN", `The ${holder} lacks the scope ${scope}.`);
 }

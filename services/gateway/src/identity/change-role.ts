@@ -36,6 +36,7 @@ export async function changeRole(
     if (member.role === "owner" && role !== "owner") {
       await requireAnotherOwner(transaction, companyId);
     }
+    if (member.role === role) return member;
     await updateRole(transaction, { companyId, userId, role });
     await notifyIdentityChange(transaction, { type: "user", id: userId });
     await recordAudit(transaction, caller, {

@@ -1,6 +1,7 @@
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Session } from "../auth/caller.ts";
+import { SCOPES_BY_ROLE } from "../auth/roles.ts";
 import type { Role } from "../auth/roles.ts";
 import { countOwners } from "../store/members.ts";
 
@@ -12,6 +13,20 @@ import { countOwners } from "../store/members.ts";
 export function requireRightOver(session: Session | null, role: Role): void {
   if (role !== "owner" || session?.role === "owner") return;
   throw new AppError("FORBIDDEN", "Only a signed-in owner can do this to an owner.");
+}
+
+/**
+ * Nobody gives a role with more scopes than their own (D12).
+ *
+ * @throws AppError FORBIDDEN naming the scopes that are missing
+ */
+export function requireScopesOf(role: Role, scopes: readonly string[]): void {
+  const missing = SCOPES_BY_ROLE[role].filter((scope) => !scopes.includes(scope));
+  if (missing.length === 0) return;
+  throw new AppError(
+    "FORBIDDEN",
+    `The role ${role} has scopes that the caller lacks: ${missing.join(", ")}.`,
+  );
 }
 
 /**

@@ -7,6 +7,16 @@ import { listApprovals } from "./approvals/list-approvals.ts";
 import { listRunApprovals } from "./approvals/list-run-approvals.ts";
 import { listAuditLogs } from "./audit/list-audit-logs.ts";
 import { saveCanvas } from "./canvas/save-canvas.ts";
+import { createDashboard } from "./dashboards/create-dashboard.ts";
+import { createWidget } from "./dashboards/create-widget.ts";
+import { deleteDashboard } from "./dashboards/delete-dashboard.ts";
+import { deleteWidget } from "./dashboards/delete-widget.ts";
+import { getDashboard } from "./dashboards/get-dashboard.ts";
+import { getWidgetData } from "./dashboards/get-widget-data.ts";
+import { listDashboards } from "./dashboards/list-dashboards.ts";
+import { saveLayout } from "./dashboards/save-layout.ts";
+import { updateDashboard } from "./dashboards/update-dashboard.ts";
+import { updateWidget } from "./dashboards/update-widget.ts";
 import { addMember } from "./members/add-member.ts";
 import { changeRole } from "./members/change-role.ts";
 import { listMembers } from "./members/list-members.ts";
@@ -98,6 +108,16 @@ export const ROUTES: readonly Route[] = [
   changeRole,
   removeMember,
   listAuditLogs,
+  listDashboards,
+  createDashboard,
+  getDashboard,
+  updateDashboard,
+  deleteDashboard,
+  createWidget,
+  updateWidget,
+  deleteWidget,
+  saveLayout,
+  getWidgetData,
 ];
 
 export type { Bucket, Method, Route } from "../route.ts";

@@ -5,7 +5,6 @@ import { z } from "zod";
 import type { Role } from "../auth/roles.ts";
 
 const nothing = z.object({});
-const identified = z.object({ id: z.string() });
 const company = z.object({
   id: z.string(),
   name: z.string(),
@@ -52,17 +51,6 @@ export async function insertUser(database: Queryable, user: NewUser): Promise<vo
       cause: error,
     });
   }
-}
-
-/** Stores a person unless there is one of this e-mail address; the id of whoever is there then. */
-export async function ensureUser(transaction: Transaction, user: NewUser): Promise<string> {
-  const { id } = await transaction.one(sql.type(identified)`
-    insert into gateway.users (id, email, name, password_hash)
-    values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
-    on conflict (email) do update set email = excluded.email
-    returning id
-  `);
-  return id;
 }
 
 /**

@@ -107,15 +107,10 @@ export async function deleteUserWithoutCompany(
   `);
 }
 
-/** The id of the person with an e-mail address, given in lower case; null when there is none. */
-export async function findUserId(database: Queryable, email: string): Promise<string | null> {
-  const found = await database.maybeOne(sql.type(identified)`
-    select id from gateway.users where email = ${email}
-  `);
-  return found?.id ?? null;
-}
-
-/** As `findUserId`; until the transaction ends the person stays. */
+/**
+ * The id of the person with an e-mail address, given in lower case; null when there is none. Until the
+ * transaction ends the person stays.
+ */
 export async function lockUserId(transaction: Transaction, email: string): Promise<string | null> {
   const found = await transaction.maybeOne(sql.type(identified)`
     select id from gateway.users where email = ${email} for key share

@@ -47,8 +47,8 @@ export interface RunExecution extends LoadedRun {
 export async function executeRun(execution: RunExecution): Promise<void> {
   const { lease, history, logger } = execution;
   const facts = factsOf(execution, execution.deployment);
-  const journal = new RunJournal(facts, lease, history, execution.write);
-  const stop = new StopSignal(lease, timeoutMsOf(execution) - journal.activeMs);
+  const stop = new StopSignal(lease, timeoutMsOf(execution) - history.activeMs);
+  const journal = new RunJournal(facts, lease, history, execution.write, () => stop.abort());
   try {
     const ending = await run(execution, facts, journal, stop);
     if (!lease.signal.aborted) await journal.end(ending);
@@ -72,6 +72,7 @@ export async function executeRun(execution: RunExecution): Promise<void> {
         logger.error({ err: again, runId: lease.runId }, "could not write a run's failure");
       });
   } finally {
+    journal.close();
     stop.release();
   }
 }
@@ -170,7 +171,6 @@ async function advanceUntil(
     stop: stop.signal,
     signal: stop.signal,
     attemptTag: "",
-    onStop: () => stop.abort(),
   });
 }
 

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CompiledStep } from "@workflow/definition";
-import type { Execution, Fairness, NestedRun, Nesting, Outcome } from "./execution.ts";
+import type { Execution, Fairness, Nesting, Outcome } from "./execution.ts";
 import { runStep } from "./run-step.ts";
-import { StepScopes } from "./step-scopes.ts";
 import type { Parking } from "./strands.ts";
 import { Parked } from "./unwinding.ts";
 
@@ -55,13 +54,12 @@ async function runSequence(
   return { kind: "done", output };
 }
 
-/** Runs nested steps in a scope of their own; the container decides what remains of it. */
+/** Runs nested steps in the scope that their container has made for them. */
 async function runNested(
   around: Execution,
   steps: readonly CompiledStep[],
-  { prefix, loop, signal }: Nesting,
-): Promise<NestedRun> {
-  const stepScopes = new StepScopes(around.stepScopes);
+  { prefix, stepScopes, loop, signal }: Nesting,
+): Promise<Outcome> {
   const execution: Execution = {
     ...around,
     stepScopes,
@@ -72,7 +70,7 @@ async function runNested(
     },
     signal: signal ?? around.signal,
   };
-  return { outcome: await runSequence(execution, steps, prefix), stepScopes };
+  return runSequence(execution, steps, prefix);
 }
 
 /** Counts the time since the event loop was last given to others. */

@@ -45,8 +45,6 @@ export interface Execution {
    * made under another attempt are other effects.
    */
   readonly attemptTag: string;
-  /** Called when a write that nobody waits for was refused. */
-  readonly onStop: () => void;
 }
 
 /** Lets other runs of the process have their turn. */
@@ -59,16 +57,12 @@ export interface Fairness {
 export interface Nesting {
   /** Path of the enclosing step with a dot at the end, and what is between (D26). */
   prefix: string;
+  /** Where the nested steps show what they did; the container absorbs it, however they end. */
+  stepScopes: StepScopes;
   /** Undefined: that of the steps around. */
   loop?: LoopScope;
   /** Undefined: that of the steps around. */
   signal?: AbortSignal;
-}
-
-/** What nested steps came to, and what templates after their container may see of them. */
-export interface NestedRun {
-  outcome: Outcome;
-  stepScopes: StepScopes;
 }
 
 /** Runs nested steps in order, for the steps that hold them. */
@@ -76,7 +70,7 @@ export type RunNested = (
   execution: Execution,
   steps: readonly CompiledStep[],
   nesting: Nesting,
-) => Promise<NestedRun>;
+) => Promise<Outcome>;
 
 /** One attempt of a step, as its executor gets it. */
 export interface Attempt {

@@ -39,6 +39,17 @@ export class PastResults {
     return this.#pathsInside(containerPath).flatMap((path) => this.#byPath.get(path) ?? []);
   }
 
+  /** The parts of a container with results inside: branches by id, iterations and items by number. */
+  partsOf(containerPath: string): (string | number)[] {
+    const parts = new Set<string | number>();
+    for (const path of this.#pathsInside(containerPath)) {
+      const rest = path.slice(containerPath.length);
+      const index = /^\[(\d+)\]/.exec(rest)?.[1];
+      parts.add(index === undefined ? (rest.slice(1).split(".", 1)[0] ?? "") : Number(index));
+    }
+    return [...parts];
+  }
+
   /** Forgets the results inside a container. */
   forgetInside(containerPath: string): void {
     for (const path of this.#pathsInside(containerPath)) this.#byPath.delete(path);
@@ -46,6 +57,7 @@ export class PastResults {
   }
 
   #pathsInside(containerPath: string): string[] {
+    if (this.#byPath.size === 0) return [];
     this.#sorted ??= [...this.#byPath.keys()].toSorted(byCodeUnits);
     const sorted = this.#sorted;
     return [`${containerPath}.`, `${containerPath}[`].flatMap((prefix) => {

@@ -28,6 +28,8 @@ const STEPS_MAX = 50_000;
 const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
 /** Their number: writing a thousand takes about 20 ms, in which the process does nothing else. */
 const GATHERED_MAX = 1_000;
+/** What has gathered for so long is written: somebody may be watching while a slow step goes on. */
+const FLUSH_MS = 250;
 
 /** How an execution under one lease ended. */
 export type Ending =
@@ -52,6 +54,8 @@ export type Ending =
 export class RunJournal {
   readonly #facts: RunFacts;
   readonly #lease: Lease;
+  /** Called when a write that nobody waits for was refused, so that the execution is stopped. */
+  readonly #onRefused: () => void;
   readonly #write: (entry: JournalEntry) => Promise<boolean>;
   readonly #history: RunHistory;
   readonly #activeFrom: number;
@@ -61,6 +65,8 @@ export class RunJournal {
   #chars = 0;
   #events: NewEvent[] = [];
   #forgotten: string[] = [];
+  #flushTimer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
   #failure: Error | null = null;
 
   constructor(
@@ -68,7 +74,9 @@ export class RunJournal {
     lease: Lease,
     history: RunHistory,
     write: (entry: JournalEntry) => Promise<boolean>,
+    onRefused: () => void,
   ) {
+    this.#onRefused = onRefused;
     this.#facts = facts;
     this.#lease = lease;
     this.#history = history;
@@ -132,6 +140,17 @@ export class RunJournal {
     this.#forgotten.push(path);
   }
 
+  /**
+   * Forgets the results of earlier executions in those parts of a container (branches by id, iterations
+   * and items by number) that this execution does not enter.
+   */
+  forgetPast(path: string, isLeftOut: (part: string | number) => boolean): void {
+    const parts = this.#history.results.partsOf(path).filter(isLeftOut);
+    for (const part of parts) {
+      this.forgetInside(typeof part === "number" ? `${path}[${part}]` : `${path}.${part}`);
+    }
+  }
+
   /** Makes an open step wait; it is stored with the next write, and so are its containers. */
   hold(step: OpenStep, change: OpenStepChange): void {
     this.#open.hold(step, change);
@@ -152,6 +171,7 @@ export class RunJournal {
       ...result,
     });
     this.#open.close(step.path);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
   }
 
   /** Announces that a long-running run got somewhere (D31). */
@@ -159,15 +179,9 @@ export class RunJournal {
     this.#events.push(runEvent("workflow.checkpoint", this.#facts, { status: "running", stepId }));
   }
 
-  /**
-   * Makes it known that the run has begun, without waiting for the write; at most once.
-   *
-   * @param onStop called when that could not be written, so that the execution is stopped
-   */
-  markStarted(onStop: () => void): void {
-    if (this.#startWritten) return;
-    this.#open.storeContainers();
-    void this.#writeStart(onStop);
+  /** Makes it known that the run has begun, without waiting for the write; at most once. */
+  markStarted(): void {
+    if (!this.#startWritten) this.#flush();
   }
 
   /** Why the write that nobody waited for was refused; what it held is missing. */
@@ -191,6 +205,8 @@ export class RunJournal {
   async end(ending: Ending): Promise<void> {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
+    // What it holds comes before the end, or there is none.
+    await this.#flushing;
     this.#throwFailure();
     if (!finished) this.#open.storeContainers();
     if (!(await this.#send(finished ? "done" : "park", ending.status, wakeAt, ending))) {
@@ -207,6 +223,11 @@ export class RunJournal {
     this.#failure = null;
   }
 
+  /** The execution is over, whether its end could be written or not. */
+  close(): void {
+    clearTimeout(this.#flushTimer);
+  }
+
   /** Execution time of the run so far, in milliseconds. */
   get activeMs(): number {
     return this.#history.activeMs + (Date.now() - this.#activeFrom);
@@ -216,14 +237,20 @@ export class RunJournal {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  async #writeStart(onStop: () => void): Promise<void> {
+  /** Writes what has gathered while the execution goes on; a refusal stops it. */
+  #flush(): void {
+    this.#open.storeContainers();
+    this.#flushing = this.#sendFlush();
+  }
+
+  async #sendFlush(): Promise<void> {
     try {
       if (await this.#send("keep", "running", null)) return;
       this.#failure = new LeaseLostError();
     } catch (cause) {
-      this.#failure = new Error("the beginning of a run could not be written", { cause });
+      this.#failure = new Error("what a run did could not be written", { cause });
     }
-    onStop();
+    this.#onRefused();
   }
 
   async #send(
@@ -232,6 +259,8 @@ export class RunJournal {
     wakeAt: Date | null,
     ending?: Ending,
   ): Promise<boolean> {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
     const finished = isTerminal(status);
     const completedAt = finished ? new Date() : null;
     const events = this.#events;

@@ -28,9 +28,21 @@ export class StepScopes {
     this.#own.set(stepId, scope);
   }
 
-  /** Takes over what a nested layer has seen: after a container its steps can be referred to. */
+  /**
+   * Takes over what a nested layer has seen: after a container its steps can be referred to, whether
+   * they ended well or not.
+   */
   absorb(nested: StepScopes): void {
     for (const [stepId, scope] of nested.#own) this.#own.set(stepId, scope);
+  }
+
+  /**
+   * Takes over the last of several iterations or items in which any step has ended; what the others
+   * did is not seen (D16).
+   */
+  absorbLast(nested: readonly StepScopes[]): void {
+    const last = nested.findLast((layer) => layer.#own.size > 0);
+    if (last !== undefined) this.absorb(last);
   }
 
   /** Everything that can be seen, by step id. */

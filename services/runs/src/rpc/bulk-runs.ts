@@ -10,6 +10,8 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { RETRYABLE_STATUSES, statusesBefore } from "../domain/run-status.ts";
+import type { RunStatus } from "../domain/run-status.ts";
 import { listRuns } from "../store/list-runs.ts";
 import { cancelOne } from "./cancel-run.ts";
 import { toFailure } from "./failure-message.ts";
@@ -26,7 +28,8 @@ export function bulkRuns(context: ServiceContext): UnaryMethod<BulkRunsRequest, 
     scopes: "workflows:execute",
     async handler(request, rpcContext) {
       const act = parseAction(request.action, context, rpcContext);
-      const runIds = await findRunIds(request, context, rpcContext.identity.companyId);
+      const { companyId } = rpcContext.identity;
+      const runIds = await findRunIds(request, context.database, companyId);
       const results = await mapInOrder(runIds, async (runId): Promise<BulkRunsResult> => {
         try {
           // Those whose turn has not come when the caller goes away are left alone.
@@ -61,13 +64,14 @@ function parseAction(action: BulkAction, context: ServiceContext, rpcContext: Rp
 }
 
 async function findRunIds(
-  { runIds, filter }: BulkRunsRequest,
-  { database }: ServiceContext,
+  { action, runIds, filter }: BulkRunsRequest,
+  database: ServiceContext["database"],
   companyId: string,
 ): Promise<readonly string[]> {
   if (filter !== undefined) {
     if (runIds.length > 0) throw badRequest("filter", "must not be given together with runIds");
-    return findFiltered(filter, database, companyId);
+    const eligible = action === BulkAction.RETRY ? RETRYABLE_STATUSES : statusesBefore("cancelled");
+    return findFiltered(filter, eligible, database, companyId);
   }
   if (runIds.length < 1 || runIds.length > RUNS_MAX) {
     throw badRequest("runIds", `must have 1 to ${RUNS_MAX} entries, unless there is a filter`);
@@ -75,14 +79,22 @@ async function findRunIds(
   return [...new Set(runIds)];
 }
 
+/** Only runs with which it can be done: newer ones with which it cannot would hide them for ever. */
 async function findFiltered(
   filter: ListRunsRequest,
+  eligible: readonly RunStatus[],
   database: ServiceContext["database"],
   companyId: string,
 ): Promise<string[]> {
   const parsed = parseFilter(filter, companyId);
   if (parsed.workflowId !== null && !isUuid(parsed.workflowId)) return [];
-  const rows = await listRuns(database, parsed, { after: null, limit: RUNS_MAX });
+  const statuses =
+    parsed.statuses.length === 0
+      ? eligible
+      : parsed.statuses.filter((status) => eligible.includes(status));
+  if (statuses.length === 0) return [];
+  const page = { after: null, limit: RUNS_MAX };
+  const rows = await listRuns(database, { ...parsed, statuses }, page);
   return rows.map(({ id }) => id);
 }
 

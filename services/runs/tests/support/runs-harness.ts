@@ -7,6 +7,7 @@ import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/run
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
+import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import {
   createRpcClient,
   createTokenMinter,
@@ -33,6 +34,7 @@ export interface RunsHarness {
   deployments: RpcClient<typeof DeploymentsServiceService>;
   approvals: RpcClient<typeof ApprovalsServiceService>;
   schedules: RpcClient<typeof SchedulesServiceService>;
+  stats: RpcClient<typeof RunStatsServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -112,6 +114,7 @@ export async function startRunsHarness(
   const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const schedules = createRpcClient(SchedulesServiceService, clientOptions);
+  const stats = createRpcClient(RunStatsServiceService, clientOptions);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
@@ -125,6 +128,7 @@ export async function startRunsHarness(
     deployments,
     approvals,
     schedules,
+    stats,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -194,6 +198,7 @@ export async function startRunsHarness(
       deployments.close();
       approvals.close();
       schedules.close();
+      stats.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();

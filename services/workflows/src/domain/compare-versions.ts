@@ -64,7 +64,11 @@ function stepsById(steps: unknown, found = new Map<string, JsonObject>()): Map<s
 /** The lists of steps that a step holds. */
 function nestedLists({ type, config }: JsonObject): unknown[] {
   if (typeof type !== "string" || !isObject(config)) return [];
-  return findStepType(type)?.blocks(config).map(({ steps }) => steps) ?? [];
+  return (
+    findStepType(type)
+      ?.blocks(config)
+      .map(({ steps }) => steps) ?? []
+  );
 }
 
 function listChanges(from: JsonObject, to: JsonObject): Omit<ModifiedStep, "id"> {

@@ -83,9 +83,9 @@ async function saveInTransaction(
   const seen = save.fields.stepsJson === undefined ? null : await getWorkflow(database, key);
   return database.transaction(async (transaction) => {
     const current = await lockWorkflow(transaction, key);
-    if (seen !== null) requireUnchanged(seen, current);
-    requireMatch(save.ifMatch, current);
     requireChangeable(current);
+    requireMatch(save.ifMatch, current);
+    if (seen !== null) requireUnchanged(seen, current);
     const row = await write(transaction, key, save, current);
     await audit.record(transaction, context, {
       action: "workflow.canvas_saved",

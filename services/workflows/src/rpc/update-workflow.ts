@@ -80,8 +80,8 @@ function update(
 ): Promise<WorkflowRow> {
   return database.transaction(async (transaction) => {
     const current = await lockWorkflow(transaction, key);
-    requireMatch(change.ifMatch, current);
     requireChangeable(current);
+    requireMatch(change.ifMatch, current);
     const row = await replace(transaction, key, change, current);
     await audit.record(transaction, context, {
       action: "workflow.updated",

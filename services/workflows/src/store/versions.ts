@@ -78,7 +78,10 @@ export async function getRestorableVersion(
   key: WorkflowKey,
   version: number,
 ): Promise<z.infer<typeof restorableRow>> {
-  const row = await database.maybeOne(sql.prepared("workflows_get_restorable_version", restorableRow)`
+  const row = await database.maybeOne(sql.prepared(
+    "workflows_get_restorable_version",
+    restorableRow,
+  )`
     select
       ${versionColumns},
       version.canvas_state::text as "canvasStateJson"

@@ -394,7 +394,10 @@ export interface BulkRunsRequest {
   action: BulkAction;
   /** 1 to 500 ids; one that is given twice counts once. */
   runIds: string[];
-  /** Runs as ListRuns would list them, newest first, at most 500; its page is ignored. */
+  /**
+   * Runs as ListRuns would list them, of those whose status allows the action; newest first, at most
+   * 500. Its page is ignored.
+   */
   filter?: ListRunsRequest | undefined;
 }
 

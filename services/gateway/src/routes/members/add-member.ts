@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { emailInput, nameInput, passwordInput, roleInput } from "../../admin/inputs.ts";
 import { addMember as addPerson } from "../../identity/add-member.ts";
-import { requireRightOver } from "../../identity/member-rules.ts";
+import { requireRightOver, requireScopesOf } from "../../identity/member-rules.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberJson } from "./member-json.ts";
 
@@ -18,7 +18,7 @@ export const addMember = route({
     schema: z.object({
       email: emailInput,
       name: nameInput.optional(),
-      password: passwordInput.optional(),
+      password: passwordInput,
       role: roleInput,
     }),
   },
@@ -26,6 +26,7 @@ export const addMember = route({
   handler: async (context, { body }) => {
     const { database, identity, session } = context;
     requireRightOver(session, body.role);
+    requireScopesOf(body.role, identity.scopes);
     const request = { ...body, companyId: identity.companyId };
     return { status: 201, data: memberJson(await addPerson(database, request, context)) };
   },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { roleInput } from "../../admin/inputs.ts";
 import { changeRole as giveRole } from "../../identity/change-role.ts";
 import { NO_QUERY, route } from "../../route.ts";
+import { requireScopesOf } from "../../identity/member-rules.ts";
 import { memberId } from "./member-id.ts";
 import { memberJson } from "./member-json.ts";
 
@@ -18,6 +19,7 @@ export const changeRole = route({
   responses: { 200: "The member." },
   handler: async (context, { params, body: { role } }) => {
     const { database, identity, session, forget } = context;
+    requireScopesOf(role, identity.scopes);
     const userId = memberId(params.userId);
     const change = { companyId: identity.companyId, userId, role, session };
     const member = await giveRole(database, change, context);

@@ -27,7 +27,13 @@ export const bulkRuns = route({
       .object({
         action: z.enum(["cancel", "retry"]),
         runIds: z.array(z.string()).min(1, message).max(RUNS_MAX, message).optional(),
-        filter: z.object({ ...filterFields, workflowId: z.string().optional() }).optional(),
+        // Strict: a misspelt field would otherwise mean all runs of the company.
+        filter: z
+          .strictObject({ ...filterFields, workflowId: z.string().optional() })
+          .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+            error: "must have at least one field",
+          })
+          .optional(),
       })
       .refine(
         ({ runIds, filter }) => (runIds === undefined) !== (filter === undefined),

@@ -18,7 +18,9 @@ export const listVersions = route({
     cursor: z.string().default(""),
   }),
   body: NO_BODY,
-  responses: { 200: "The versions; there is a cursor only where they are too many for one answer." },
+  responses: {
+    200: "The versions; there is a cursor only where they are too many for one answer.",
+  },
   handler: async ({ workflows, call }, { params, query }) => {
     const { workflowId, currentVersion, versions, page } = await workflows.listVersions(
       { workflowId: params.id, ...query },

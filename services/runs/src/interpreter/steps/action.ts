@@ -1,10 +1,11 @@
 import { evaluate } from "@workflow/definition";
-import type { CompiledActionStep } from "@workflow/definition";
+import type { CompiledActionStep, EvaluatedValue } from "@workflow/definition";
 import { findPureAction } from "../../actions/registry.ts";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
+import { withoutWords } from "../without-words.ts";
 import { requestHttp } from "./http-request.ts";
 
 /** Executes an action (D17). */
@@ -21,19 +22,32 @@ export async function executeAction(
     case "workflow.respond":
       return respond(execution, inputs.value);
     case "http.request": {
-      execution.journal.markStarted(execution.onStop);
+      execution.journal.markStarted();
       const { http } = execution.effects;
-      return completionOf(
-        execution,
-        await requestHttp(http, inputs.value, key, execution.signal),
-        true,
+      const output = await requestHttp(http, inputs.value, key, execution.signal).catch(
+        (error: unknown) => {
+          throw namesSecretHost(inputs) ? withoutWords(error) : error;
+        },
       );
+      return completionOf(execution, output, true);
     }
     default: {
       const message = `The action ${step.action} is not available in this installation.`;
       throw new StepError("NOT_CONFIGURED", message, { retryable: false });
     }
   }
+}
+
+/**
+ * Whether the address of a request comes from a secret. What is said of it then, a host in lower case
+ * for example, is a form of the secret that nobody can look for.
+ */
+function namesSecretHost({ value, masked }: EvaluatedValue): boolean {
+  return memberOf(value, "url") !== memberOf(masked, "url");
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** Ends the run with this output, from whatever depth. */

@@ -1,6 +1,7 @@
 import { evaluateCondition } from "@workflow/definition";
 import type { CompiledConditionStep, CompiledStep } from "@workflow/definition";
-import type { Attempt, Execution, StepOutcome } from "../execution.ts";
+import type { Attempt, Execution, Outcome, StepOutcome } from "../execution.ts";
+import { StepScopes } from "../step-scopes.ts";
 import { completionOf } from "../step-output.ts";
 
 /** Id of the branch that is taken when no other is (D17). */
@@ -23,9 +24,17 @@ export async function executeCondition(
   }
   taken ??= { id: ELSE, steps: step.elseSteps };
   showInput(JSON.stringify({ branches: evaluated }));
-  const prefix = `${path}.${taken.id}.`;
-  const { outcome, stepScopes } = await runNested(execution, taken.steps, { prefix });
-  execution.stepScopes.absorb(stepScopes);
+  const { id } = taken;
+  // A run that repeats another one may go another way; what it took over of the old one is no more.
+  execution.journal.forgetPast(path, (part) => part !== id);
+  const stepScopes = new StepScopes(execution.stepScopes);
+  const nesting = { prefix: `${path}.${id}.`, stepScopes };
+  let outcome: Outcome;
+  try {
+    outcome = await runNested(execution, taken.steps, nesting);
+  } finally {
+    execution.stepScopes.absorb(stepScopes);
+  }
   if (outcome.kind !== "done") return outcome;
   return completionOf(execution, { branch: taken.id }, false);
 }

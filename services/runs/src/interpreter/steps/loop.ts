@@ -4,7 +4,7 @@ import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, LoopScope, StepOutcome } from "../execution.ts";
 import { StepError } from "../step-error.ts";
 import { completionOf, outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../step-output.ts";
-import type { StepScopes } from "../step-scopes.ts";
+import { StepScopes } from "../step-scopes.ts";
 
 /** Runs its steps again and again and returns the last output of each iteration (D17). */
 export async function executeLoop(
@@ -14,20 +14,24 @@ export async function executeLoop(
 ): Promise<StepOutcome> {
   const iterations = planIterations(execution, step, showInput);
   const outputs = new OutputList();
-  let last: StepScopes | null = null;
-  for (let index = 0; iterations.goesOn(index, last); index++) {
-    if (index >= step.maxIterations) throw tooManyIterations(step);
-    const loop: LoopScope = { item: iterations.itemOf(index), index };
-    const prefix = `${path}[${index}].`;
-    const { outcome, stepScopes } = await runNested(execution, step.steps, { prefix, loop });
-    last = stepScopes;
-    if (outcome.kind !== "done") {
-      execution.stepScopes.absorb(stepScopes);
-      return outcome;
+  /** The last two iterations: the newest may not have come to anything. */
+  let layers: StepScopes[] = [];
+  try {
+    let index = 0;
+    for (; iterations.goesOn(index, layers.at(-1) ?? null); index++) {
+      if (index >= step.maxIterations) throw tooManyIterations(step);
+      const loop: LoopScope = { item: iterations.itemOf(index), index };
+      const stepScopes = new StepScopes(execution.stepScopes);
+      layers = [...layers.slice(-1), stepScopes];
+      const nesting = { prefix: `${path}[${index}].`, stepScopes, loop };
+      const outcome = await runNested(execution, step.steps, nesting);
+      if (outcome.kind !== "done") return outcome;
+      outputs.add(outcome.output);
     }
-    outputs.add(outcome.output);
+    execution.journal.forgetPast(path, (part) => typeof part === "number" && part >= index);
+  } finally {
+    execution.stepScopes.absorbLast(layers);
   }
-  if (last !== null) execution.stepScopes.absorb(last);
   return completionOf(execution, outputs.items, false);
 }
 

@@ -4,7 +4,7 @@ import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, LoopScope, Outcome, StepOutcome } from "../execution.ts";
 import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
-import type { StepScopes } from "../step-scopes.ts";
+import { StepScopes } from "../step-scopes.ts";
 import { followSignal } from "../strands.ts";
 import { BranchCancelled, Parked } from "../unwinding.ts";
 
@@ -20,16 +20,23 @@ export async function executeParallel(
 ): Promise<StepOutcome> {
   const branches = planBranches(execution, step, attempt);
   const race = new Race(step.strategy, branches.length);
-  const scopes: StepScopes[] = [];
+  const scopes: (StepScopes | undefined)[] = [];
+  const isForEach = step.work.kind === "forEach";
+  // A run that repeats another one may have fewer items; what it took over of the others is no more.
+  execution.journal.forgetPast(
+    attempt.path,
+    (part) => typeof part === "number" && part >= branches.length,
+  );
   const group = followSignal(execution.signal);
   const { signal } = group.controller;
 
   const runBranch = async (branch: Branch, position: number): Promise<void> => {
     if (signal.aborted && !execution.journal.isBegunInside(branch.prefix)) return;
     const { steps, prefix, loop } = branch;
-    const nesting = { prefix, signal, ...(loop === undefined ? {} : { loop }) };
-    const { outcome, stepScopes } = await attempt.runNested(execution, steps, nesting);
+    const stepScopes = new StepScopes(execution.stepScopes);
     scopes[position] = stepScopes;
+    const nesting = { prefix, stepScopes, signal, ...(loop === undefined ? {} : { loop }) };
+    const outcome = await attempt.runNested(execution, steps, nesting);
     race.arrive(position, outcome);
     if (race.isDecided && !signal.aborted) group.controller.abort(new BranchCancelled());
   };
@@ -39,8 +46,10 @@ export async function executeParallel(
     );
   } finally {
     group.release();
+    const begun = scopes.filter((scope) => scope !== undefined);
+    if (isForEach) execution.stepScopes.absorbLast(begun);
+    else for (const scope of begun) execution.stepScopes.absorb(scope);
   }
-  for (const scope of scopes) if (scope !== undefined) execution.stepScopes.absorb(scope);
   const outcome = race.conclude();
   if (outcome.kind !== "done") return outcome;
   return completionOf(execution, outputOf(step, branches, race.outputs), false);

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { NO_QUERY, sessionRoute } from "../../route.ts";
+import { dashboardJson } from "./dashboard-json.ts";
+
+export const createDashboard = sessionRoute({
+  method: "POST",
+  path: "/dashboards",
+  roleScope: "workflows:write",
+  bucket: "write",
+  audit: "dashboard.created",
+  summary: "Create a dashboard without widgets, owned by the signed-in person",
+  params: {},
+  query: NO_QUERY,
+  body: { schema: z.object({ name: z.string(), description: z.string().nullish() }) },
+  responses: { 201: "The dashboard." },
+  handler: async ({ dashboards, call }, { body: { name, description } }) => {
+    const request = { name, description: description ?? "" };
+    return { status: 201, data: dashboardJson(await dashboards.createDashboard(request, call)) };
+  },
+});

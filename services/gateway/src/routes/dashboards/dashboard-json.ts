@@ -1,0 +1,64 @@
+import { WidgetType } from "@workflow/proto/workflows/v1/dashboards";
+import type { Dashboard, DashboardLayout, Widget } from "@workflow/proto/workflows/v1/dashboards";
+import { z } from "zod";
+import { rawOrNull } from "../../http/write-json.ts";
+import type { Writable } from "../../http/write-json.ts";
+
+/** The types of widgets by their names in the REST API. */
+const WIDGET_TYPES = {
+  metric: WidgetType.METRIC,
+  line: WidgetType.LINE,
+  bar: WidgetType.BAR,
+  table: WidgetType.TABLE,
+  text: WidgetType.TEXT,
+} as const;
+
+const TYPE_NAMES = new Map<WidgetType, string>(
+  Object.entries(WIDGET_TYPES).map(([name, type]) => [type, name]),
+);
+
+/** The type of a widget by its name. */
+export const widgetType = z
+  .enum(["metric", "line", "bar", "table", "text"])
+  .transform((name) => WIDGET_TYPES[name]);
+
+/** A column, a row or a number of them; which are possible is the service's to say. */
+export const gridNumber = z.int("must be a whole number");
+
+/** How often a widget's data is asked for anew. */
+export const refresh = z.object({ intervalMs: z.int("must be a whole number of milliseconds") });
+
+/** A dashboard without its widgets, as lists show it. */
+export function dashboardSummaryJson(dashboard: Dashboard) {
+  const { id, name, description, ownerId, widgetCount, createdAt, updatedAt } = dashboard;
+  return { id, name, description, ownerId, widgetCount, createdAt, updatedAt };
+}
+
+/** A dashboard with its widgets. */
+export function dashboardJson(dashboard: Dashboard) {
+  return { ...dashboardSummaryJson(dashboard), widgets: dashboard.widgets.map(widgetJson) };
+}
+
+/** A widget and where it lies. */
+export function widgetJson(widget: Widget) {
+  const { id, title, configJson, refreshIntervalMs, position } = widget;
+  return {
+    id,
+    type: TYPE_NAMES.get(widget.type) ?? "unknown",
+    title,
+    config: rawOrNull(configJson),
+    refresh: { intervalMs: refreshIntervalMs },
+    x: position?.x,
+    y: position?.y,
+    w: position?.w,
+    h: position?.h,
+  };
+}
+
+/** Where all widgets lie; clients apply it by id. */
+export function layoutJson(layout: DashboardLayout | undefined): Writable {
+  return {
+    widgets: (layout?.widgets ?? []).map(({ id, x, y, w, h }) => ({ id, x, y, w, h })),
+    updatedAt: layout?.updatedAt,
+  };
+}

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { dashboardJson } from "./dashboard-json.ts";
+
+export const getDashboard = route({
+  method: "GET",
+  path: "/dashboards/{id}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Read a dashboard with its widgets and where they lie",
+  params: { id: "The dashboard's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The dashboard." },
+  handler: async ({ dashboards, call }, { params }) => {
+    const dashboard = await dashboards.getDashboard({ dashboardId: params.id }, call);
+    return { status: 200, data: dashboardJson(dashboard) };
+  },
+});

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageFields } from "../fields.ts";
+import { pageMeta } from "../page-meta.ts";
+import { dashboardSummaryJson } from "./dashboard-json.ts";
+
+export const listDashboards = route({
+  method: "GET",
+  path: "/dashboards",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List the company's dashboards without their widgets, newest first",
+  params: {},
+  query: z.object(pageFields),
+  body: NO_BODY,
+  responses: { 200: "A page of dashboards." },
+  handler: async ({ dashboards, call }, { query }) => {
+    const answer = await dashboards.listDashboards({ page: query }, call);
+    const data = answer.dashboards.map(dashboardSummaryJson);
+    return { status: 200, data, meta: pageMeta(answer.page) };
+  },
+});

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { NO_QUERY, sessionRoute } from "../../route.ts";
+import { dashboardJson } from "./dashboard-json.ts";
+
+export const updateDashboard = sessionRoute({
+  method: "PATCH",
+  path: "/dashboards/{id}",
+  roleScope: "workflows:write",
+  bucket: "write",
+  audit: "dashboard.updated",
+  summary: "Change a dashboard's name or description",
+  params: { id: "The dashboard's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z.object({ name: z.string().optional(), description: z.string().nullish() }),
+  },
+  responses: { 200: "The dashboard." },
+  handler: async ({ dashboards, call }, { params, body: { name, description } }) => {
+    const request = {
+      dashboardId: params.id,
+      name,
+      description: description === null ? "" : description,
+    };
+    return { status: 200, data: dashboardJson(await dashboards.updateDashboard(request, call)) };
+  },
+});

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { NO_QUERY, sessionRoute } from "../../route.ts";
+import { jsonObject } from "../fields.ts";
+import { gridNumber, layoutJson, refresh, widgetJson, widgetType } from "./dashboard-json.ts";
+
+const POSITION = ["x", "y", "w", "h"] as const;
+
+export const updateWidget = sessionRoute({
+  method: "PATCH",
+  path: "/dashboards/{id}/widgets/{widgetId}",
+  roleScope: "workflows:write",
+  bucket: "write",
+  audit: "dashboard.widget_updated",
+  summary: "Change a widget or move it; what is not given stays, members of its config too",
+  params: { id: "The dashboard's id.", widgetId: "The widget's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z
+      .object({
+        type: widgetType.optional(),
+        title: z.string().optional(),
+        config: jsonObject.optional(),
+        refresh: refresh.optional(),
+        x: gridNumber.optional(),
+        y: gridNumber.optional(),
+        w: gridNumber.optional(),
+        h: gridNumber.optional(),
+      })
+      .superRefine((body, context) => {
+        const missing = POSITION.filter((name) => body[name] === undefined);
+        if (missing.length === POSITION.length) return;
+        const message = "is required: a position is given as a whole";
+        for (const name of missing) {
+          context.addIssue({ code: "custom", path: [name], message });
+        }
+      }),
+  },
+  responses: { 200: "The widget, and where all widgets of the dashboard lie now." },
+  handler: async ({ dashboards, call }, { params, body, rawJson }) => {
+    const { type, title, x, y, w, h } = body;
+    const isMoved = x !== undefined && y !== undefined && w !== undefined && h !== undefined;
+    const { widget, layout } = await dashboards.updateWidget(
+      {
+        dashboardId: params.id,
+        widgetId: params.widgetId,
+        type,
+        title,
+        configJson: rawJson("config"),
+        refreshIntervalMs: body.refresh?.intervalMs,
+        position: isMoved ? { id: params.widgetId, x, y, w, h } : undefined,
+      },
+      call,
+    );
+    return {
+      status: 200,
+      data: {
+        ...(widget === undefined ? {} : widgetJson(widget)),
+        layout: layoutJson(layout),
+      },
+    };
+  },
+});

@@ -1,0 +1,2 @@
+drop index workflows.workflows_list_idx;
+drop index workflows.workflows_list_by_status_idx;

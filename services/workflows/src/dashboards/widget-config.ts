@@ -1,0 +1,105 @@
+import { isUuid } from "@workflow/db";
+import { parseJsonText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { z } from "zod";
+import { badRequest } from "../domain/content.ts";
+import { BUCKETS_MAX, DURATION_MS_MAX, DURATION_MS_MIN, PERIOD_MS_DEFAULT } from "./period.ts";
+
+const CONFIG_BYTES_MAX = 64 * 1024;
+
+const duration = durationSchema(DURATION_MS_MIN, DURATION_MS_MAX).optional();
+const triggerTypes = ["api", "webhook", "schedule", "manual"] as const;
+
+/** What a config says about runs; members that are not known here are the editor's. */
+const runsConfig = z
+  .looseObject({
+    source: z.literal("runs"),
+    workflowId: z.string().refine(isUuid, "must be the id of a workflow").optional(),
+    triggerType: z.enum(triggerTypes, `must be one of ${triggerTypes.join(", ")}`).optional(),
+    periodMs: duration,
+    bucketMs: duration,
+  })
+  .superRefine(({ periodMs = PERIOD_MS_DEFAULT, bucketMs = periodMs }, context) => {
+    if (bucketMs <= periodMs && periodMs / bucketMs <= BUCKETS_MAX) return;
+    const message = `must divide the period of ${periodMs} into 1 to ${BUCKETS_MAX} buckets`;
+    context.addIssue({ code: "custom", path: ["bucketMs"], message });
+  });
+const tableConfig = z.looseObject({ source: z.literal("table") });
+const ownConfig = z.looseObject({ source: z.undefined().optional() });
+
+/** What a widget shows of runs. */
+export type RunsConfig = z.output<typeof runsConfig>;
+/** What a widget shows and where that comes from; nowhere from when it has no source. */
+export type WidgetConfig = RunsConfig | z.output<typeof tableConfig> | z.output<typeof ownConfig>;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a config. Throws BAD_REQUEST for one that is no JSON object or has wrong members,
+ * PAYLOAD_TOO_LARGE above 64 KiB.
+ */
+export function parseConfig(json: string): WidgetConfig {
+  return requireConfig(parseObject(json));
+}
+
+/**
+ * A stored config with the members of another one, those that are null there removed (as in RFC 7396,
+ * but not below the top). Throws as `parseConfig`.
+ */
+export function mergeConfig(storedJson: string, changesJson: string): string {
+  const changes = parseObject(changesJson);
+  // Entries, not assignments: a member may be called __proto__.
+  const merged = Object.fromEntries(
+    Object.entries({ ...parseObject(storedJson), ...changes }).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(changes, name),
+    ),
+  );
+  requireConfig(merged);
+  const json = JSON.stringify(merged);
+  requireSize(json);
+  return json;
+}
+
+function requireConfig(value: JsonObject): WidgetConfig {
+  const result = schemaFor(value["source"]).safeParse(value, { error: explainIssue });
+  if (result.success) return result.data;
+  throw badRequest(
+    result.error.issues.map(({ path, message }): Violation => ({
+      path: ["config", ...path.map(String)],
+      message,
+    })),
+  );
+}
+
+function schemaFor(source: unknown) {
+  if (source === "runs") return runsConfig;
+  return source === "table" ? tableConfig : ownConfig;
+}
+
+function explainIssue({ path }: z.core.$ZodRawIssue): string {
+  return path?.[0] === "source" ? "must be runs or table" : "must be a string";
+}
+
+function parseObject(json: string): JsonObject {
+  requireSize(json);
+  const result = parseJsonText(json, "object");
+  if (result.ok && isObject(result.value)) return result.value;
+  const message = result.ok ? "must be a JSON object" : result.message;
+  throw badRequest([{ path: ["config"], message }]);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function requireSize(json: string): void {
+  if (Buffer.byteLength(json) <= CONFIG_BYTES_MAX) return;
+  const message = `A widget's config may have at most ${CONFIG_BYTES_MAX} bytes.`;
+  throw new AppError("PAYLOAD_TOO_LARGE", message);
+}
+
+function durationSchema(min: number, max: number) {
+  const message = `must be a whole number of milliseconds from ${min} to ${max}`;
+  return z.int(message).min(min, message).max(max, message);
+}

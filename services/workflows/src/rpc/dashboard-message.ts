@@ -1,0 +1,57 @@
+import { WidgetType } from "@workflow/proto/workflows/v1/dashboards";
+import type { Dashboard, DashboardLayout, Widget } from "@workflow/proto/workflows/v1/dashboards";
+import { badRequest } from "../domain/content.ts";
+import type { WidgetPlace } from "../dashboards/layout.ts";
+import type { DashboardRow } from "../store/dashboards.ts";
+import { WIDGET_TYPES } from "../store/dashboards-widgets.ts";
+import type { WidgetRow } from "../store/dashboards-widgets.ts";
+
+const MESSAGE_TYPE = {
+  metric: WidgetType.METRIC,
+  line: WidgetType.LINE,
+  bar: WidgetType.BAR,
+  table: WidgetType.TABLE,
+  text: WidgetType.TEXT,
+} as const satisfies Record<WidgetRow["type"], WidgetType>;
+
+/** The message for a stored dashboard; lists go without the widgets. */
+export function toDashboardMessage(
+  row: DashboardRow,
+  widgets: readonly WidgetRow[] = [],
+): Dashboard {
+  return {
+    ...row,
+    description: row.description ?? undefined,
+    widgets: widgets.map(toWidgetMessage),
+  };
+}
+
+/** The message for a stored widget. */
+export function toWidgetMessage(row: WidgetRow): Widget {
+  const { id, title, configJson, refreshIntervalMs } = row;
+  return {
+    id,
+    type: MESSAGE_TYPE[row.type],
+    title,
+    configJson,
+    refreshIntervalMs,
+    position: toPlace(row),
+  };
+}
+
+/** The message for the places of all widgets. */
+export function toLayoutMessage(places: readonly WidgetPlace[], updatedAt: Date): DashboardLayout {
+  return { widgets: places.map(toPlace), updatedAt };
+}
+
+/** The stored type of a widget. Throws BAD_REQUEST for one that is not known. */
+export function parseWidgetType(type: WidgetType): WidgetRow["type"] {
+  const known = WIDGET_TYPES.find((each) => MESSAGE_TYPE[each] === type);
+  if (known !== undefined) return known;
+  throw badRequest([{ path: ["type"], message: `must be one of ${WIDGET_TYPES.join(", ")}` }]);
+}
+
+/** Where a widget lies, without what else it is. */
+function toPlace({ id, x, y, w, h }: WidgetPlace): WidgetPlace {
+  return { id, x, y, w, h };
+}

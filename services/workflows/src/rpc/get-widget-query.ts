@@ -1,0 +1,52 @@
+import { AppError } from "@workflow/errors";
+import { TriggerType } from "@workflow/proto/runs/v1/runs";
+import type { GetWidgetQueryRequest, WidgetQuery } from "@workflow/proto/workflows/v1/dashboards";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { periodUntil } from "../dashboards/period.ts";
+import { parseConfig } from "../dashboards/widget-config.ts";
+import type { RunsConfig } from "../dashboards/widget-config.ts";
+import { getDashboard } from "../store/dashboards.ts";
+import { listWidgets, widgetNotFound } from "../store/dashboards-widgets.ts";
+import { requireDashboardKey } from "./dashboard-key.ts";
+
+const TRIGGERS = {
+  api: TriggerType.API,
+  webhook: TriggerType.WEBHOOK,
+  schedule: TriggerType.SCHEDULE,
+  manual: TriggerType.MANUAL,
+} as const satisfies Record<NonNullable<RunsConfig["triggerType"]>, TriggerType>;
+
+/** Turns what a widget's config says into a question to its source, as of now. */
+export function getWidgetQuery({
+  database,
+}: ServiceContext): UnaryMethod<GetWidgetQueryRequest, WidgetQuery> {
+  return rpc({
+    scopes: "workflows:read",
+    async handler({ dashboardId, widgetId }, context) {
+      const key = requireDashboardKey(dashboardId, context);
+      await getDashboard(database, key);
+      const widgets = await listWidgets(database, key);
+      const widget = widgets.find(({ id }) => id === widgetId.toLowerCase());
+      if (widget === undefined) throw widgetNotFound();
+      const config = parseConfig(widget.configJson);
+      if (config.source === undefined) {
+        throw new AppError("BAD_REQUEST", "The widget has no data: its config names no source.");
+      }
+      if (config.source === "table") {
+        throw new AppError("NOT_CONFIGURED", "This installation has no tables to take data from.");
+      }
+      return { runStats: toStatsRequest(config, new Date()) };
+    },
+  });
+}
+
+function toStatsRequest(config: RunsConfig, now: Date): WidgetQuery["runStats"] {
+  const { workflowId = "", triggerType, periodMs, bucketMs } = config;
+  return {
+    workflowId,
+    triggerType: triggerType === undefined ? TriggerType.UNSPECIFIED : TRIGGERS[triggerType],
+    ...periodUntil(now, { periodMs, bucketMs }),
+  };
+}
