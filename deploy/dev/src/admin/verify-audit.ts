@@ -1,5 +1,6 @@
 import { isUuid } from "@workflow/db";
-import { verifyAudit } from "@workflow/service-gateway/admin";
+import type { Queryable } from "@workflow/db";
+import { listCompanies, verifyAudit } from "@workflow/service-gateway/admin";
 import type { Anchor, AuditVerification } from "@workflow/service-gateway/admin";
 import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
@@ -21,12 +22,21 @@ export const verifyAuditCommand: Command = {
     if (anchor !== undefined && companyId === undefined) {
       throw new UsageError("--anchor needs --company: it is a row of that company's log");
     }
-    const result = await withDatabase(settings, (database) =>
-      verifyAudit(database, { companyId, anchor }),
-    );
+    const result = await withDatabase(settings, async (database) => {
+      if (companyId !== undefined) await requireCompany(database, companyId);
+      return verifyAudit(database, { companyId, anchor });
+    });
     return { json: { ...result }, text: describe(result), failed: !result.ok };
   },
 };
+
+/** The log of a company that does not exist would be in order. */
+async function requireCompany(database: Queryable, companyId: string): Promise<void> {
+  const companies = await listCompanies(database);
+  if (!companies.some(({ id }) => id === companyId)) {
+    throw new UsageError(`there is no company ${companyId}`);
+  }
+}
 
 function readCompany(values: FlagValues): string | undefined {
   const text = values.text("company");
