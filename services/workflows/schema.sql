@@ -4,6 +4,37 @@ table workflows.cursor_key
   constraint cursor_key_pkey PRIMARY KEY (only_row)
   constraint cursor_key_single CHECK (only_row)
 
+table workflows.dashboard_widgets
+  column id uuid not null
+  column dashboard_id uuid not null
+  column company_id uuid not null
+  column type text not null
+  column title text not null
+  column config json not null
+  column refresh_interval_ms integer not null
+  column x integer not null
+  column y integer not null
+  column w integer not null
+  column h integer not null
+  column created_at timestamp(3) with time zone not null default now()
+  constraint dashboard_widgets_dashboard_fkey FOREIGN KEY (dashboard_id) REFERENCES workflows.dashboards(id) ON DELETE CASCADE
+  constraint dashboard_widgets_on_grid CHECK (((x >= 0) AND (y >= 0) AND ((w >= 1) AND (w <= 12)) AND ((h >= 1) AND (h <= 12)) AND ((x + w) <= 12)))
+  constraint dashboard_widgets_pkey PRIMARY KEY (id)
+  constraint dashboard_widgets_type_known CHECK ((type = ANY (ARRAY['metric'::text, 'line'::text, 'bar'::text, 'table'::text, 'text'::text])))
+  CREATE INDEX dashboard_widgets_dashboard_idx ON workflows.dashboard_widgets USING btree (dashboard_id)
+
+table workflows.dashboards
+  column id uuid not null
+  column company_id uuid not null
+  column owner_id uuid not null
+  column name text not null
+  column description text
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  constraint dashboards_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  constraint dashboards_pkey PRIMARY KEY (id)
+  CREATE INDEX dashboards_list_idx ON workflows.dashboards USING btree (company_id, created_at DESC, id DESC)
+
 table workflows.outbox
   column seq bigint not null generated always as identity
   column id text not null
@@ -67,6 +98,6 @@ table workflows.workflows
   constraint workflows_status_known CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
   constraint workflows_version_positive CHECK ((version >= 1))
   CREATE INDEX workflows_due_idx ON workflows.workflows USING btree (id) WHERE (deploy_revision > deployed_revision)
-  CREATE INDEX workflows_list_by_status_idx ON workflows.workflows USING btree (company_id, status, created_at DESC, id DESC)
-  CREATE INDEX workflows_list_idx ON workflows.workflows USING btree (company_id, created_at DESC, id DESC) WHERE (status <> 'archived'::text)
+  CREATE INDEX workflows_list_by_name_idx ON workflows.workflows USING btree (company_id, created_at DESC, id DESC) INCLUDE (name) WHERE (status <> 'archived'::text)
+  CREATE INDEX workflows_list_by_status_and_name_idx ON workflows.workflows USING btree (company_id, status, created_at DESC, id DESC) INCLUDE (name)
   CREATE INDEX workflows_name_idx ON workflows.workflows USING gin (company_id, lower(name) public.gin_trgm_ops)

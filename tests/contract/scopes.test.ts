@@ -129,6 +129,9 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
+/** Routes that give a role, which nobody gives with more scopes than their own (D12). */
+const GIVES_ROLES: ReadonlySet<string> = new Set(["POST /members", "PATCH /members/{userId}"]);
+
 /** Before the key is used for the first time, so that nobody remembers it as a good one. */
 async function endKey(key: string, change: ReturnType<typeof sql.fragment>): Promise<void> {
   await system.database.query(sql.type(z.object({}))`
@@ -202,6 +205,12 @@ describe.each(scoped)("$name", ({ route, scope }) => {
 
   it("lets a key of its scope alone pass", async () => {
     const answer = await send(route, { key: keys.get(scope) ?? "" });
+    if (GIVES_ROLES.has(`${route.method} ${route.path}`)) {
+      // Past the scope of the route, what is asked for is refused: the role has scopes that the key lacks.
+      expect(answer).toMatchObject(FORBIDDEN);
+      expect(answer.error?.message).toContain("The role viewer has scopes that the caller lacks");
+      return;
+    }
     expect([401, 403]).not.toContain(answer.status);
     expect(answer.status).toBeLessThan(500);
   });
