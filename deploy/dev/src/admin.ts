@@ -27,7 +27,11 @@ async function run(words: readonly string[]): Promise<number> {
       return 0;
     }
     const { command, values } = commandLine;
-    const { json, text, failed = false } = await command.run(readAdminSettings(process.env), values);
+    const {
+      json,
+      text,
+      failed = false,
+    } = await command.run(readAdminSettings(process.env), values);
     process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
     return failed ? FAILED : 0;
   } catch (error) {

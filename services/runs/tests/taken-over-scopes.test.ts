@@ -29,9 +29,11 @@ const branch = (id: string, condition: object, then: unknown[], otherwise: unkno
 const x = mapping("x", "{{loop.item}}");
 
 const CONTAINERS: Record<string, unknown> = {
-  "a forEach whose first item alone runs the step": forEach("c", [1, 2, 3], [
-    branch("b", when("{{loop.item}}", 1), [x]),
-  ]),
+  "a forEach whose first item alone runs the step": forEach(
+    "c",
+    [1, 2, 3],
+    [branch("b", when("{{loop.item}}", 1), [x])],
+  ),
   "a forEach that the middle item wins": forEach(
     "c",
     [400, 20, 300],
@@ -56,9 +58,11 @@ const CONTAINERS: Record<string, unknown> = {
     ...parallel("c", { a: [mapping("x", "before"), delay("d", 60_000)] }, { timeout: 80 }),
     onError: "continue",
   },
-  "a loop in a forEach": forEach("c", [2, 1], [
-    repeat("l", { count: "{{loop.item}}" }, [mapping("x", "{{loop.index}}")]),
-  ]),
+  "a loop in a forEach": forEach(
+    "c",
+    [2, 1],
+    [repeat("l", { count: "{{loop.item}}" }, [mapping("x", "{{loop.index}}")])],
+  ),
 };
 
 describe("what is seen of the steps in a container", () => {
