@@ -29,10 +29,11 @@ export const bulkRuns = route({
         runIds: z.array(z.string()).min(1, message).max(RUNS_MAX, message).optional(),
         // Strict: a misspelt field would otherwise mean all runs of the company.
         filter: z
-          .strictObject({ ...filterFields, workflowId: z.string().optional() })
-          .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+          .looseObject({})
+          .refine((filter) => Object.keys(filter).length > 0, {
             error: "must have at least one field",
           })
+          .pipe(z.strictObject({ ...filterFields, workflowId: z.string().optional() }))
           .optional(),
       })
       .refine(
