@@ -169,10 +169,11 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const body = { currentPassword: person.password, newPassword: "another horse battery" };
     return { path: "/auth/password", ...session, body, resourceIds: [person.id] };
   },
-  "POST /members": async (system) => {
-    const { email } = await system.createPerson(system.globex, "viewer");
-    return { path: "/members", body: { email, role: "viewer" }, resourceIds: null };
-  },
+  "POST /members": async () => ({
+    path: "/members",
+    body: { email: "new@members.example", password: "of a new person", role: "viewer" },
+    resourceIds: null,
+  }),
   "PATCH /members/{userId}": async (system) => {
     const { id } = await system.createPerson(system.acme, "member");
     return { path: `/members/${id}`, body: { role: "viewer" }, resourceIds: [id] };
