@@ -3,12 +3,17 @@ import { templatable } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 import { text } from "./inputs.ts";
 
+/** Hash functions of the `crypto` actions (D17). */
+export const HASH_ALGORITHMS = ["sha256", "sha384", "sha512", "sha1", "md5"] as const;
+/** How a digest may be written. */
+export const DIGEST_ENCODINGS = ["hex", "base64", "base64url"] as const;
+
 const shared = {
-  algorithm: templatable(z.enum(["sha256", "sha384", "sha512", "sha1", "md5"])).meta({
+  algorithm: templatable(z.enum(HASH_ALGORITHMS)).meta({
     description: "The hash function; sha1 and md5 are for old counterparts only",
   }),
   text: text("What to hash, as UTF-8"),
-  encoding: templatable(z.enum(["hex", "base64", "base64url"]))
+  encoding: templatable(z.enum(DIGEST_ENCODINGS))
     .optional()
     .meta({ description: "How the digest is written; hex where none is given" }),
 };

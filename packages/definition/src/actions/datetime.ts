@@ -3,7 +3,8 @@ import { canonicalTimeZone } from "../time-zone.ts";
 import { templatable } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 
-const UNITS = [
+/** Units of time of the `datetime` actions (D17). */
+export const DATETIME_UNITS = [
   "milliseconds",
   "seconds",
   "minutes",
@@ -13,14 +14,15 @@ const UNITS = [
   "months",
   "years",
 ] as const;
-const FORMAT_CHARS_MAX = 1_000;
+/** How long a format may be. */
+export const DATETIME_FORMAT_CHARS_MAX = 1_000;
 
 const instant = z
   .union([z.string(), z.number()], {
     error: "must be an ISO timestamp, or a number of milliseconds since 1970",
   })
   .meta({ description: "An ISO timestamp, or a number of milliseconds since 1970" });
-const unit = templatable(z.enum(UNITS)).meta({ description: "The unit of time" });
+const unit = templatable(z.enum(DATETIME_UNITS)).meta({ description: "The unit of time" });
 
 export const datetimeFormat: ActionDefinition = {
   id: "datetime.format",
@@ -28,7 +30,7 @@ export const datetimeFormat: ActionDefinition = {
   description: "Writes a time as text.",
   inputs: z.looseObject({
     value: instant,
-    format: z.string().min(1).max(FORMAT_CHARS_MAX).meta({
+    format: z.string().min(1).max(DATETIME_FORMAT_CHARS_MAX).meta({
       description: "Luxon tokens, such as yyyy-MM-dd HH:mm",
     }),
     timezone: z

@@ -1,19 +1,7 @@
-import { parseIsoTime } from "@workflow/definition";
+import { DATETIME_FORMAT_CHARS_MAX, DATETIME_UNITS, parseIsoTime } from "@workflow/definition";
 import { DateTime, IANAZone } from "luxon";
 import { ActionInputs, invalidInput } from "./inputs.ts";
 
-const UNITS = [
-  "milliseconds",
-  "seconds",
-  "minutes",
-  "hours",
-  "days",
-  "weeks",
-  "months",
-  "years",
-] as const;
-
-const FORMAT_CHARS_MAX = 1_000;
 /** The years that `parseIsoTime` reads, so that what one action writes another takes. */
 const FIRST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
@@ -28,8 +16,8 @@ export function datetimeFormat(resolved: unknown): { text: string } {
   const inputs = new ActionInputs(resolved);
   const millis = timeOf(inputs, "value");
   const format = inputs.text("format");
-  if (format.length > FORMAT_CHARS_MAX) {
-    throw invalidInput("format", `is longer than ${FORMAT_CHARS_MAX} characters`);
+  if (format.length > DATETIME_FORMAT_CHARS_MAX) {
+    throw invalidInput("format", `is longer than ${DATETIME_FORMAT_CHARS_MAX} characters`);
   }
   const zone = inputs.has("timezone") ? inputs.text("timezone") : "UTC";
   // Luxon would also take "system", which is the server's zone and nobody's business.
@@ -49,7 +37,7 @@ export function datetimeFormat(resolved: unknown): { text: string } {
 export function datetimeAdd(resolved: unknown): { value: string } {
   const inputs = new ActionInputs(resolved);
   const start = DateTime.fromMillis(timeOf(inputs, "value"), { zone: "utc" });
-  const unit = inputs.oneOf("unit", UNITS);
+  const unit = inputs.oneOf("unit", DATETIME_UNITS);
   const amount = inputs.number("amount");
   if (Math.abs(amount) > AMOUNT_MAX) throw invalidInput("amount", "is too large");
   if ((unit === "months" || unit === "years") && !Number.isInteger(amount)) {
@@ -69,7 +57,7 @@ export function datetimeDiff(resolved: unknown): { value: number } {
   const inputs = new ActionInputs(resolved);
   const from = DateTime.fromMillis(timeOf(inputs, "from"), { zone: "utc" });
   const to = DateTime.fromMillis(timeOf(inputs, "to"), { zone: "utc" });
-  const unit = inputs.oneOf("unit", UNITS);
+  const unit = inputs.oneOf("unit", DATETIME_UNITS);
   // Luxon's zero may be a negative one, which JSON would write as 0 anyway.
   return { value: to.diff(from, unit).as(unit) + 0 };
 }

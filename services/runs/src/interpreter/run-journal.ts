@@ -205,7 +205,9 @@ export class RunJournal {
   async end(ending: Ending): Promise<void> {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
-    // What it holds comes before the end, or there is none.
+    // No flush may begin while one is awaited here: if it failed, its results would be missing from a
+    // run that has ended. What an earlier one holds comes before the end, or there is none.
+    clearTimeout(this.#flushTimer);
     await this.#flushing;
     this.#throwFailure();
     if (!finished) this.#open.storeContainers();
