@@ -189,9 +189,10 @@ describe("twenty clients that race for one transition", () => {
       await expectOneEnd(runId, 0, ["failed"]);
       for (const outcome of outcomes) {
         if (outcome.status === "rejected") {
+          // A step's call may be out before the checkpoint that says running has been written.
           expect(outcome.reason).toMatchObject({
             reason: "INVALID_STATE",
-            details: { currentStatus: "running" },
+            details: { currentStatus: expect.stringMatching(/^(pending|running)$/) },
           });
           continue;
         }
