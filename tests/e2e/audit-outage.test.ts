@@ -130,6 +130,7 @@ async function startSystem(bus: EventBus) {
         port: 0,
         workflowsGrpcAddress: workflows.grpcAddress,
         runsGrpcAddress: nobody,
+        tablesGrpcAddress: nobody,
         integrationsGrpcAddress: nobody,
       });
       scope.defer(() => gateway.stop());

@@ -7,7 +7,7 @@ const table = z.object({ schema: z.string(), name: z.string() });
 const rows = z.object({ rows: z.string().nullable() });
 const pending = z.object({ pending: z.boolean() });
 
-const SCHEMAS = ["gateway", "workflows", "runs", "integrations"];
+const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations"];
 /** How work is handed out and events are handed on, which goes on whatever callers do. */
 const MOVING = ["tasks", "outbox", "wake_ups"];
 /** Written in the background, some time after a request. */

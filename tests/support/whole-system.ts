@@ -16,6 +16,7 @@ import {
   startIntegrationsService,
 } from "@workflow/service-integrations";
 import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
+import { startTablesService } from "@workflow/service-tables";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
 import pino from "pino";
@@ -49,7 +50,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Gateway, workflows, runs and integrations in this process, on a database of their own, and two tenants. */
+/** All services but webhooks in this process, on a database of their own, and two tenants. */
 export interface WholeSystem {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
@@ -66,7 +67,7 @@ export interface WholeSystem {
   /** The database as its owner sees it. */
   database: Database;
   /** Where the services listen, by the part of the proto packages that names them. */
-  grpcAddresses: Readonly<Record<"workflows" | "runs" | "integrations", string>>;
+  grpcAddresses: Readonly<Record<"workflows" | "runs" | "tables" | "integrations", string>>;
   /** Signs tokens that the services accept. */
   tokenSigner: TokenSigner;
   /** The key that it signs with. */
@@ -173,6 +174,8 @@ async function startServices(
       consumers: { ...INTEGRATIONS_CONSUMERS, ...GATEWAY_CONSUMERS },
     });
     scope.defer(() => bus.close());
+    const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
+    scope.defer(() => tables.stop());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
       ...common,
@@ -217,6 +220,7 @@ async function startServices(
         bus,
         workflowsGrpcAddress: workflows.grpcAddress,
         runsGrpcAddress,
+        tablesGrpcAddress: tables.grpcAddress,
         integrationsGrpcAddress: integrations.grpcAddress,
       });
       scope.defer(() => gateway.stop());
@@ -225,6 +229,7 @@ async function startServices(
     const grpcAddresses = {
       workflows: workflows.grpcAddress,
       runs: runsGrpcAddress,
+      tables: tables.grpcAddress,
       integrations: integrations.grpcAddress,
     };
     return { startGateway, grpcAddresses, tokenSigner, signingKey, stop: () => scope.close() };

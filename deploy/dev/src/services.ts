@@ -54,9 +54,11 @@ export async function startServices(
   const bus = createEventBus(settings, log);
   scope.defer(() => bus.close());
 
-  await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
+  const tables = await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
     startTablesService({
       ...common,
+      bus,
+      cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
       grpcAddress: settings.TABLES_GRPC_ADDR,
       logger: log.loggerOf("tables"),
     }),
@@ -119,6 +121,7 @@ export async function startServices(
       bus,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
+      tablesGrpcAddress: tables.grpcAddress,
       integrationsGrpcAddress: integrations.grpcAddress,
       logger: log.loggerOf("gateway"),
     }),

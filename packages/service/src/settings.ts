@@ -90,6 +90,9 @@ export const SETTINGS = {
   WORKER_CONCURRENCY: wholeNumber(1, 1_000)
     .default(200)
     .describe("Runs that one worker process advances at the same time."),
+  TABLES_CACHE_MB: wholeNumber(1, 65_536)
+    .default(256)
+    .describe("Memory for columns of data tables that a tables process keeps, in MiB."),
 
   RATE_LIMIT_READ: rateLimit(1_000).describe(
     "Reading requests a minute and caller; 0 is no limit.",

@@ -10,6 +10,7 @@ const settings = pickSettings(
   "NATS_URL",
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
+  "TABLES_GRPC_ADDR",
   "INTEGRATIONS_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",

@@ -30,6 +30,7 @@ async function start() {
       databasePoolSize: config.DATABASE_POOL_SIZE,
       workflowsGrpcAddress: config.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress: config.RUNS_GRPC_ADDR,
+      tablesGrpcAddress: config.TABLES_GRPC_ADDR,
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
       tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
       grpcTls: await loadTls({

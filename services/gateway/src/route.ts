@@ -9,6 +9,8 @@ import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals"
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import type { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import type { RowsServiceService } from "@workflow/proto/tables/v1/rows";
+import type { TablesServiceService } from "@workflow/proto/tables/v1/tables";
 import type { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
@@ -30,6 +32,8 @@ export interface Backends {
   readonly schedules: RpcClient<SchedulesServiceService>;
   readonly runStats: RpcClient<RunStatsServiceService>;
   readonly dashboards: RpcClient<DashboardsServiceService>;
+  readonly tables: RpcClient<TablesServiceService>;
+  readonly rows: RpcClient<RowsServiceService>;
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;

@@ -5,10 +5,12 @@ import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
+import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
 import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
-import type { RpcTls, TokenSigner } from "@workflow/rpc";
+import type { RpcClient, RpcDefinition, RpcTls, TokenSigner } from "@workflow/rpc";
 import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
@@ -36,6 +38,7 @@ export interface GatewayServiceOptions {
   trustedProxies?: number;
   workflowsGrpcAddress: string;
   runsGrpcAddress: string;
+  tablesGrpcAddress: string;
   integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
@@ -105,39 +108,26 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
 }
 
 function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Backends, "auditLog"> {
-  const { workflowsGrpcAddress, runsGrpcAddress, tokenSigner, grpcTls } = options;
-  const common = { minter: createTokenMinter(tokenSigner), tls: grpcTls };
-  const workflows = createRpcClient(WorkflowsServiceService, {
-    ...common,
-    address: workflowsGrpcAddress,
-  });
-  scope.defer(() => workflows.close());
-  const dashboards = createRpcClient(DashboardsServiceService, {
-    ...common,
-    address: workflowsGrpcAddress,
-  });
-  scope.defer(() => dashboards.close());
-  const runs = createRpcClient(RunsServiceService, { ...common, address: runsGrpcAddress });
-  scope.defer(() => runs.close());
-  const approvals = createRpcClient(ApprovalsServiceService, {
-    ...common,
-    address: runsGrpcAddress,
-  });
-  scope.defer(() => approvals.close());
-  const schedules = createRpcClient(SchedulesServiceService, {
-    ...common,
-    address: runsGrpcAddress,
-  });
-  scope.defer(() => schedules.close());
-  const runStats = createRpcClient(RunStatsServiceService, { ...common, address: runsGrpcAddress });
-  scope.defer(() => runStats.close());
-  const secrets = createRpcClient(SecretsServiceService, {
-    ...common,
-    address: options.integrationsGrpcAddress,
-  });
-  scope.defer(() => secrets.close());
-  const starts = createStartBatcher(runs);
-  return { workflows, dashboards, runs, approvals, schedules, runStats, secrets, starts };
+  const minter = createTokenMinter(options.tokenSigner);
+  const connect = <D extends RpcDefinition>(definition: D, address: string): RpcClient<D> => {
+    const client = createRpcClient(definition, { minter, tls: options.grpcTls, address });
+    scope.defer(() => client.close());
+    return client;
+  };
+  const { workflowsGrpcAddress, runsGrpcAddress, tablesGrpcAddress } = options;
+  const runs = connect(RunsServiceService, runsGrpcAddress);
+  return {
+    workflows: connect(WorkflowsServiceService, workflowsGrpcAddress),
+    dashboards: connect(DashboardsServiceService, workflowsGrpcAddress),
+    runs,
+    approvals: connect(ApprovalsServiceService, runsGrpcAddress),
+    schedules: connect(SchedulesServiceService, runsGrpcAddress),
+    runStats: connect(RunStatsServiceService, runsGrpcAddress),
+    tables: connect(TablesServiceService, tablesGrpcAddress),
+    rows: connect(RowsServiceService, tablesGrpcAddress),
+    secrets: connect(SecretsServiceService, options.integrationsGrpcAddress),
+    starts: createStartBatcher(runs),
+  };
 }
 
 export { EVENT_CONSUMERS } from "./audit/consume-audit.ts";

@@ -4,13 +4,18 @@ import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
 const settings = pickSettings(
+  "DATABASE_URL",
+  "DATABASE_POOL_SIZE",
+  "NATS_URL",
+  "TABLES_CACHE_MB",
   "TABLES_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
-).required({ INTERNAL_TOKEN_PUBLIC_KEYS: true });
+  "METRICS_PORT",
+).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
 
 /** The settings of a tables service that runs as a process of its own. */
 export type TablesConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };

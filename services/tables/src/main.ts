@@ -1,5 +1,12 @@
+import { createNatsEventBus } from "@workflow/events";
 import { loadTls, readVerificationKey } from "@workflow/rpc";
-import { createLogger, runMain } from "@workflow/service";
+import {
+  createLogger,
+  createMetricsRegistry,
+  createScope,
+  runMain,
+  startMetricsServer,
+} from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startTablesService } from "./service.ts";
 
@@ -10,10 +17,26 @@ await runMain("tables", start, { stopTimeoutMs: STOP_TIMEOUT_MS });
 
 async function start() {
   const config = readConfig(process.env);
-  return startTablesService({
-    grpcAddress: config.TABLES_GRPC_ADDR,
-    tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
-    grpcTls: await loadTls(config.tlsFiles),
-    logger: createLogger({ name: "tables", level: config.LOG_LEVEL }),
+  const scope = createScope();
+  return scope.guard(async () => {
+    const logger = createLogger({ name: "tables", level: config.LOG_LEVEL });
+    const metricsRegistry = createMetricsRegistry();
+    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    scope.defer(() => metrics?.close());
+    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "tables", logger });
+    scope.defer(() => bus.close());
+    const service = await startTablesService({
+      databaseUrl: config.DATABASE_URL,
+      databasePoolSize: config.DATABASE_POOL_SIZE,
+      bus,
+      cacheBytesMax: config.TABLES_CACHE_MB * 1024 * 1024,
+      grpcAddress: config.TABLES_GRPC_ADDR,
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      grpcTls: await loadTls(config.tlsFiles),
+      logger,
+      metricsRegistry,
+    });
+    scope.defer(() => service.stop());
+    return { stop: () => scope.close() };
   });
 }

@@ -1,51 +1,28 @@
-import { describe, expect, it } from "@jest/globals";
-import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-  readVerificationKey,
-} from "@workflow/rpc";
-import { createLogger } from "@workflow/service";
-import { startTablesService } from "../src/service.ts";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startHarness } from "./support/harness.ts";
+import type { Harness } from "./support/harness.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;
-const signingKey = generateSigningKey();
 
-function start(grpcAddress: string) {
-  return startTablesService({
-    grpcAddress,
-    tokenPublicKeys: [readVerificationKey(signingKey.publicKeyPem)],
-    logger: createLogger({ name: "tables", level: "silent" }),
-  });
-}
-
-/** Every client can ask for health, whichever service it was made for. */
-function connect(address: string) {
-  const minter = createTokenMinter(createTokenSigner(signingKey));
-  return createRpcClient(RunsServiceService, { address, minter });
-}
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness.close());
 
 describe("the tables service", () => {
   it("answers that it is serving, and no longer once it was stopped", async () => {
-    const service = await start("127.0.0.1:0");
-    const client = connect(service.grpcAddress);
-    try {
-      expect(await client.isServing(HEALTH_TIMEOUT_MS)).toBe(true);
-      await service.stop();
-      expect(await client.isServing(HEALTH_TIMEOUT_MS)).toBe(false);
-    } finally {
-      client.close();
-      await service.stop();
-    }
+    const service = await harness.start();
+    const { tables } = harness.connect(service);
+    expect(await tables.isServing(HEALTH_TIMEOUT_MS)).toBe(true);
+    await service.stop();
+    expect(await tables.isServing(HEALTH_TIMEOUT_MS)).toBe(false);
   });
 
   it("gives its address back when it stops", async () => {
-    const first = await start("127.0.0.1:0");
+    const first = await harness.start();
     await first.stop();
-    const second = await start(first.grpcAddress);
+    const second = await harness.start({ grpcAddress: first.grpcAddress });
     expect(second.grpcAddress).toBe(first.grpcAddress);
-    await second.stop();
   });
 });

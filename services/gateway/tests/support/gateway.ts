@@ -61,6 +61,8 @@ export async function startTestGateway(
     port: 0,
     workflowsGrpcAddress: backends.workflowsAddress,
     runsGrpcAddress: backends.runsAddress,
+    // Routes of tables are tested with the real service, in tests/e2e.
+    tablesGrpcAddress: backends.integrationsAddress,
     integrationsGrpcAddress: backends.integrationsAddress,
     bus,
     tokenSigner: createTokenSigner({ privateKeyPem }),

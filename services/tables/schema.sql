@@ -1,0 +1,75 @@
+table tables.folders
+  column id uuid not null
+  column company_id uuid not null
+  column name text collate "C" not null
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  constraint folders_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  constraint folders_name_unique UNIQUE (company_id, name)
+  constraint folders_pkey PRIMARY KEY (id)
+
+table tables.outbox
+  column seq bigint not null generated always as identity
+  column stream text not null default 'tables'::text
+  column id text not null
+  column type text not null
+  column company_id uuid not null
+  column payload json not null
+  column created_at timestamp with time zone not null default now()
+  column published_at timestamp with time zone
+  constraint outbox_id_key UNIQUE (id)
+  constraint outbox_pkey PRIMARY KEY (seq)
+  CREATE INDEX outbox_pending ON tables.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
+
+table tables.row_deletions
+  column table_key bigint not null
+  column revision bigint not null
+  column position bigint not null
+  column deleted_at timestamp with time zone not null default now()
+  constraint row_deletions_pkey PRIMARY KEY (table_key, revision, "position")
+  CREATE INDEX row_deletions_age_idx ON tables.row_deletions USING btree (deleted_at)
+
+table tables.rows
+  column table_key bigint not null
+  column position bigint not null
+  column id uuid not null
+  column data json not null
+  column revision bigint not null
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  constraint rows_id_key UNIQUE (id)
+  constraint rows_pkey PRIMARY KEY (table_key, "position")
+  CREATE INDEX rows_changes_idx ON tables.rows USING btree (table_key, revision)
+
+table tables.table_states with (fillfactor=50)
+  column table_key bigint not null
+  column company_id uuid not null
+  column max_rows integer not null
+  column row_count integer not null default 0
+  column next_position bigint not null default 0
+  column revision bigint not null default 0
+  column deletions_forgotten_to bigint not null default 0
+  column schema_revision bigint not null default 1
+  constraint table_states_max_rows_range CHECK (((max_rows >= 1) AND (max_rows <= 100000)))
+  constraint table_states_pkey PRIMARY KEY (table_key)
+  constraint table_states_row_count_positive CHECK ((row_count >= 0))
+  constraint table_states_table_fkey FOREIGN KEY (table_key) REFERENCES tables.tables(key)
+
+table tables.tables
+  column key bigint not null generated always as identity
+  column id uuid not null
+  column company_id uuid not null
+  column name text not null
+  column description text
+  column schema json not null
+  column metadata json not null
+  column folder_id uuid
+  column row_events boolean not null default false
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  constraint tables_folder_fkey FOREIGN KEY (folder_id) REFERENCES tables.folders(id)
+  constraint tables_id_key UNIQUE (id)
+  constraint tables_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  constraint tables_pkey PRIMARY KEY (key)
+  CREATE INDEX tables_folder_idx ON tables.tables USING btree (folder_id, created_at DESC, id DESC) WHERE (folder_id IS NOT NULL)
+  CREATE INDEX tables_list_idx ON tables.tables USING btree (company_id, created_at DESC, id DESC)

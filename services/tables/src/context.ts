@@ -1,0 +1,12 @@
+import type { Database } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
+import type { Logger } from "pino";
+
+/** What the RPC handlers work with. */
+export interface ServiceContext {
+  database: Database;
+  audit: AuditTrail;
+  /** To be called after a commit that told of changed rows. Cheap, never throws. */
+  rowEvents: { wake(): void };
+  logger: Logger;
+}

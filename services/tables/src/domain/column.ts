@@ -1,0 +1,24 @@
+/** What the values of a column are (see the proto's ColumnType). */
+export const COLUMN_TYPES = [
+  "text",
+  "number",
+  "boolean",
+  "date",
+  "select",
+  "url",
+  "email",
+  "json",
+] as const;
+
+export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+/** A column that a table declares. Rows may hold other values and other keys. */
+export interface Column {
+  /** Key of its values in a row's data. */
+  id: string;
+  name: string;
+  type: ColumnType;
+  required?: boolean;
+  /** Of a select column: what it offers, in its sort order. */
+  options?: readonly string[];
+}

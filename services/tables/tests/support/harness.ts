@@ -1,0 +1,113 @@
+import { newUuid, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import { createInProcessEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
+import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
+import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
+import {
+  createRpcClient,
+  createTokenMinter,
+  createTokenSigner,
+  generateSigningKey,
+  readVerificationKey,
+} from "@workflow/rpc";
+import type { Identity, RpcClient } from "@workflow/rpc";
+import { createTestDatabase } from "@workflow/testkit";
+import { pino } from "pino";
+import { startTablesService } from "../../src/service.ts";
+import type { RunningService, TablesServiceOptions } from "../../src/service.ts";
+
+/** Both services of one process. */
+export interface Clients {
+  tables: RpcClient<typeof TablesServiceService>;
+  rows: RpcClient<typeof RowsServiceService>;
+}
+
+/** The real service on a database of its own. */
+export interface Harness extends Clients {
+  /** As superuser, to look behind the API. */
+  database: Database;
+  databaseUri: string;
+  bus: EventBus;
+  /** Everything that services have logged, at every level. */
+  logged(): string;
+  /** Starts one more service on the same database. */
+  start(more?: Partial<TablesServiceOptions>): Promise<RunningService>;
+  connect(service: RunningService): Clients;
+  close(): Promise<void>;
+}
+
+export async function startHarness(options: Partial<TablesServiceOptions> = {}): Promise<Harness> {
+  const testDatabase = await createTestDatabase();
+  const databaseUri = testDatabase.connectionUri;
+  const key = generateSigningKey();
+  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const bus = createInProcessEventBus({ consumers: {} });
+  const lines: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
+  const started: RunningService[] = [];
+  const opened: { close(): void }[] = [];
+  const start = async (more: Partial<TablesServiceOptions> = {}): Promise<RunningService> => {
+    const service = await startTablesService({
+      databaseUrl: databaseUri,
+      databasePoolSize: 10,
+      bus,
+      grpcAddress: "127.0.0.1:0",
+      tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+      logger,
+      ...options,
+      ...more,
+    });
+    started.push(service);
+    return service;
+  };
+  const connect = ({ grpcAddress: address }: RunningService): Clients => {
+    const tables = createRpcClient(TablesServiceService, { address, minter });
+    const rows = createRpcClient(RowsServiceService, { address, minter });
+    opened.push(tables, rows);
+    return { tables, rows };
+  };
+  const clients = connect(await start());
+  const database = await openDatabase({
+    connectionUri: databaseUri,
+    applicationName: "test",
+    maxConnections: 3,
+  });
+  return {
+    ...clients,
+    database,
+    databaseUri,
+    bus,
+    logged: () => lines.join(""),
+    start,
+    connect,
+    async close() {
+      for (const each of opened) each.close();
+      for (const service of started) await service.stop();
+      await bus.close();
+      await database.end();
+      await testDatabase.close();
+    },
+  };
+}
+
+/** A caller of a company of its own that may read and write. */
+export function newIdentity(
+  scopes: readonly string[] = ["workflows:read", "workflows:write"],
+): Identity {
+  return { companyId: newUuid(), principal: { type: "api_key", id: newUuid() }, scopes };
+}
+
+/** The AppError that a call ends with; fails the test when it succeeds. */
+export async function errorOf(call: Promise<unknown>): Promise<AppError> {
+  let answer: unknown;
+  try {
+    answer = await call;
+  } catch (error) {
+    if (isAppError(error)) return error;
+    throw error;
+  }
+  throw new Error(`Expected an error, got ${JSON.stringify(answer)}`);
+}
