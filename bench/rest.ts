@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LoadRequest } from "./load-protocol.ts";
 import type { System } from "./system.ts";
+import { COLUMNS } from "./table-rows.ts";
 
 const created = z.object({ data: z.object({ id: z.uuid() }) });
 
@@ -58,12 +59,28 @@ export function runRequest(
   mode: "async" | "sync",
   input: unknown = RUN_INPUT,
 ): LoadRequest {
+  return postRequest(system, `/workflows/${workflowId}/run`, { input, mode });
+}
+
+/** The request that posts JSON. */
+export function postRequest(system: System, path: string, body: unknown): LoadRequest {
   return {
-    url: `${system.baseUrl}/workflows/${workflowId}/run`,
+    url: system.baseUrl + path,
     method: "POST",
     headers: headers(system),
-    body: JSON.stringify({ input, mode }),
+    body: JSON.stringify(body),
   };
+}
+
+/** Imports a data table with these rows; returns its id. */
+export async function importTable(
+  system: System,
+  name: string,
+  rows: readonly unknown[],
+): Promise<string> {
+  const body = { name, columns: COLUMNS, maxRows: 100_000, rows };
+  return created.parse(JSON.parse(await fetchText(postRequest(system, "/tables/import", body))))
+    .data.id;
 }
 
 /** What a request is answered with, as text. */
@@ -87,13 +104,7 @@ export function transform(id: string, mapping: unknown) {
 }
 
 async function post(system: System, path: string, body: unknown): Promise<unknown> {
-  const text = await fetchText({
-    url: system.baseUrl + path,
-    method: "POST",
-    headers: headers(system),
-    body: JSON.stringify(body),
-  });
-  return JSON.parse(text);
+  return JSON.parse(await fetchText(postRequest(system, path, body)));
 }
 
 function headers({ apiKey }: System): Record<string, string> {

@@ -22,6 +22,9 @@ import { pureSteps } from "./scenarios/pure-steps.ts";
 import { runLatency } from "./scenarios/run-latency.ts";
 import { suspendedRuns } from "./scenarios/suspended-runs.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
+import { tableImport } from "./scenarios/table-import.ts";
+import { tableReads } from "./scenarios/table-reads.ts";
+import { tableWrites } from "./scenarios/table-writes.ts";
 import { startSystem } from "./system.ts";
 
 const SCENARIOS: readonly Scenario[] = [
@@ -38,6 +41,9 @@ const SCENARIOS: readonly Scenario[] = [
   listRuns,
   authOverhead,
   listWorkflows,
+  tableReads,
+  tableWrites,
+  tableImport,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

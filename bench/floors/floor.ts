@@ -9,7 +9,7 @@ import { z } from "zod";
 /** What a floor's process is told when it starts. */
 const floorStart = z.object({
   databaseUrl: z.string(),
-  /** JSON text: what is read, or what is written. */
+  /** JSON text: what is read or written, or how much of it. */
   document: z.string(),
 });
 
@@ -35,7 +35,7 @@ export interface FloorSurroundings {
  */
 export function runFloor(
   createTable: string,
-  create: (surroundings: FloorSurroundings) => Promise<Express>,
+  create: (surroundings: FloorSurroundings) => Promise<RequestListener>,
 ): void {
   process.once("disconnect", () => process.exit());
   process.once("message", (message) => {

@@ -7,12 +7,13 @@ import type { Floor } from "./floor.ts";
 /**
  * Starts a floor as a process of its own on the system's Postgres.
  *
- * @param document the text that it reads; a floor that writes has no use for it
+ * @param document the text that it reads, or the number of rows that it holds; a floor that writes
+ *   has no use for it
  */
 export async function startFloor(
   scope: Scope,
   system: System,
-  file: "read-floor.ts" | "write-floor.ts",
+  file: "read-floor.ts" | "write-floor.ts" | "tables-floor.ts",
   document = "",
 ): Promise<Floor> {
   const helper = startHelper(scope, `floors/${file}`);
