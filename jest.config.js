@@ -11,6 +11,7 @@ export default {
   },
   globalSetup: "<rootDir>/packages/testkit/src/jest-global-setup.ts",
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
+  setupFilesAfterEnv: ["<rootDir>/packages/testkit/src/jest-setup-after-env.ts"],
   testTimeout: 30000,
   maxWorkers: 2,
   randomize: true,

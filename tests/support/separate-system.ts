@@ -15,17 +15,27 @@ import { z } from "zod";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs"];
 
-const PROCESS_NAMES = ["gateway", "workflows", "runs-api", "runs-worker", "runs-worker-2"] as const;
-/** The services that the system consists of, each in a process of its own. */
-export type ProcessName = (typeof PROCESS_NAMES)[number];
-
-const MAIN: Record<ProcessName, string> = {
+const MAIN = {
   gateway: "services/gateway/src/main.ts",
+  "gateway-2": "services/gateway/src/main.ts",
   workflows: "services/workflows/src/main.ts",
+  "workflows-2": "services/workflows/src/main.ts",
   "runs-api": "services/runs/src/main.ts",
+  "runs-api-2": "services/runs/src/main.ts",
   "runs-worker": "services/runs/src/main.ts",
   "runs-worker-2": "services/runs/src/main.ts",
-};
+} as const;
+
+const FIRST_PROCESSES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
+
+/**
+ * The services that the system consists of, each in a process of its own. Those with a 2 are second
+ * replicas, which a test starts if it needs them; they call each other.
+ */
+export type ProcessName = keyof typeof MAIN;
+
+/** A process that answers REST calls. */
+export type GatewayName = "gateway" | "gateway-2";
 
 /**
  * The system as it is deployed: every service a process of its own, real durable Postgres, real
@@ -40,20 +50,28 @@ export interface SeparateSystem {
   stopPostgres(how: "orderly" | "SIGKILL"): Promise<void>;
   /** Starts Postgres again, at the same address. */
   startPostgres(): Promise<void>;
-  /** Waits until a request gets all the way to the database and back. */
-  waitUntilReady(): Promise<void>;
+  /** Waits until a request gets all the way to the database and back, by default through `gateway`. */
+  waitUntilReady(gateway?: GatewayName): Promise<void>;
+  /** Starts a process unless it is there already. */
   start(name: ProcessName): Promise<void>;
   /** Sends a signal and, when it ends the process, waits for that. */
   kill(name: ProcessName, signal: NodeJS.Signals): Promise<void>;
-  /** One REST call with the company's key. */
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Answer }>;
+  /** One REST call with the company's key, by default through `gateway`. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    gateway?: GatewayName,
+  ): Promise<{ status: number; body: Answer }>;
   stop(): Promise<void>;
 }
 
 /** The envelope, as far as tests look into it; `data` is empty in an error. */
 const answerSchema = z.object({
   data: z.record(z.string(), z.unknown()).default({}),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z
+    .object({ code: z.string(), message: z.string(), details: z.unknown().optional() })
+    .optional(),
 });
 type Answer = z.output<typeof answerSchema>;
 
@@ -82,16 +100,11 @@ export async function startSeparateSystem(
   });
   const apiKey = await makeCompany(postgres.connectionUri);
   const key = generateSigningKey();
-  const port = await freePort();
-  const addresses = {
-    WORKFLOWS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
-    RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
-  };
+  const [first, second] = [await freeAddresses(), await freeAddresses()];
   const env = {
     PATH: process.env["PATH"],
     DATABASE_URL: postgres.connectionUri,
     NATS_URL: nats.url,
-    PORT: String(port),
     METRICS_PORT: "0",
     LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
     OUTBOUND_ALLOW_PRIVATE: "true",
@@ -99,10 +112,11 @@ export async function startSeparateSystem(
     INTERNAL_TOKEN_PUBLIC_KEYS: Buffer.from(key.publicKeyPem).toString("base64"),
     RUNS_LEASE_MS: String(leaseMs),
     WORKER_CONCURRENCY: "100",
-    ...addresses,
   };
   const processes = new Map<ProcessName, ChildProcess>();
-  const baseUrl = `http://127.0.0.1:${port}/api/v1`;
+  const addressesOf = (name: ProcessName) => (name.endsWith("-2") ? second : first);
+  const origin = (gateway: GatewayName) => `http://127.0.0.1:${addressesOf(gateway).PORT}`;
+  const baseUrl = `${origin("gateway")}/api/v1`;
 
   const system: SeparateSystem = {
     baseUrl,
@@ -119,14 +133,19 @@ export async function startSeparateSystem(
       postgres = await startLocalPostgres({ dataDir, durable: true });
       if (postgres.connectionUri !== connectionUri) throw new Error("Postgres has moved.");
     },
-    async waitUntilReady() {
-      const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200;
+    async waitUntilReady(gateway = "gateway") {
+      const isReady = async () => (await fetch(`${origin(gateway)}/readyz`)).status === 200;
       await waitFor(isReady, { timeoutMs: 60_000, what: "the system to be ready" });
     },
     async start(name) {
-      const role = name === "runs-api" ? "api" : "worker";
+      if (isAlive(processes.get(name))) return;
+      const role = name.startsWith("runs-api") ? "api" : "worker";
       const child = spawn(process.execPath, [join(ROOT, MAIN[name])], {
-        env: { ...env, ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}) },
+        env: {
+          ...env,
+          ...addressesOf(name),
+          ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}),
+        },
         stdio: ["ignore", "pipe", "inherit"],
       });
       child.stdout.on("data", (chunk: Buffer) => {
@@ -140,13 +159,13 @@ export async function startSeparateSystem(
     },
     async kill(name, signal) {
       const child = processes.get(name);
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      if (!isAlive(child)) return;
       const exited = once(child, "exit");
       child.kill(signal);
       if (signal !== "SIGSTOP" && signal !== "SIGCONT") await exited;
     },
-    async call(method, path, body) {
-      const response = await fetch(baseUrl + path, {
+    async call(method, path, body, gateway = "gateway") {
+      const response = await fetch(`${origin(gateway)}/api/v1${path}`, {
         method,
         headers: { "x-api-key": apiKey, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -161,15 +180,27 @@ export async function startSeparateSystem(
     },
   };
   try {
-    for (const name of PROCESS_NAMES) {
-      if (name !== "runs-worker-2" || secondWorker) await system.start(name);
-    }
+    for (const name of FIRST_PROCESSES) await system.start(name);
+    if (secondWorker) await system.start("runs-worker-2");
     await system.waitUntilReady();
     return system;
   } catch (error) {
     await system.stop();
     throw error;
   }
+}
+
+/** Where the processes of one set of replicas listen. */
+async function freeAddresses() {
+  return {
+    PORT: String(await freePort()),
+    WORKFLOWS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+  };
+}
+
+function isAlive(child: ChildProcess | undefined): child is ChildProcess {
+  return child !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
 async function makeCompany(connectionUri: string): Promise<string> {

@@ -31,6 +31,11 @@ export interface OpenDatabaseOptions {
   applicationName: string;
   /** The server ends a statement that takes longer. Default 30 000. */
   statementTimeoutMs?: number;
+  /**
+   * The server ends a session that leaves a transaction open and silent for longer, so that a process
+   * which is frozen in the middle of one gives its locks back. Default 10 000.
+   */
+  idleInTransactionTimeoutMs?: number;
   /** Hears of errors that belong to no query, such as an idle connection that broke. */
   onError?: (error: Error) => void;
 }
@@ -49,6 +54,7 @@ const RETRIES = 3;
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { role, applicationName, maxConnections = 10, statementTimeoutMs = 30_000 } = options;
+  const { idleInTransactionTimeoutMs = 10_000 } = options;
   const uri = withSession(options.connectionUri, { applicationName, role });
   try {
     const pool = await createPool(uri, {
@@ -57,6 +63,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
       connectionRetryLimit: 0,
       idleTimeout: IDLE_TIMEOUT_MS,
       statementTimeout: statementTimeoutMs,
+      idleInTransactionSessionTimeout: idleInTransactionTimeoutMs,
       transactionRetryLimit: RETRIES,
       queryRetryLimit: RETRIES,
       captureStackTrace: false,

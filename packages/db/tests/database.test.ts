@@ -50,6 +50,39 @@ function backendPid(queryable: Pick<Database, "oneFirst">): Promise<number> {
   );
 }
 
+describe("a transaction that is left open and silent", () => {
+  it("is ended by the server, so that others get at what it has locked", async () => {
+    const frozen = await openDatabase({
+      connectionUri: testDatabase.connectionUri,
+      applicationName: "frozen",
+      idleInTransactionTimeoutMs: 200,
+      onError: () => {},
+    });
+    try {
+      await database.query(sql.unsafe`insert into item (id, price) values (900, 1)`);
+      const locked = Promise.withResolvers<void>();
+      const written = Promise.withResolvers<void>();
+      const silent = frozen.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`update item set price = 2 where id = 900`);
+        locked.resolve();
+        await written.promise;
+        await transaction.query(sql.unsafe`select 1`);
+      });
+      const outcome = reasonOf(silent);
+      await locked.promise;
+      // Waits for the lock until the other session is gone.
+      await database.query(sql.unsafe`update item set price = 3 where id = 900`);
+      written.resolve();
+      expect(await outcome).not.toBe("no error");
+      const price = z.object({ price: z.number() });
+      const row = await database.one(sql.type(price)`select price from item where id = 900`);
+      expect(row.price).toBe(3);
+    } finally {
+      await frozen.end();
+    }
+  });
+});
+
 describe("a query's result", () => {
   it("has numbers for int8, dates for timestamptz and texts for numeric and date", async () => {
     const row = await database.one(sql.type(anyRow)`

@@ -39,6 +39,8 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     role: DATABASE_ROLE,
     maxConnections: databasePoolSize,
     applicationName: "runs",
+    // A worker that froze while it was writing would keep others from taking over what it holds.
+    ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
     onError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   scope.defer(() => database.end());

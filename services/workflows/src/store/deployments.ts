@@ -61,23 +61,21 @@ const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 
 const dueKeyRow = z.object({ companyId: z.string(), workflowId: z.string() });
 
-/** Younger changes are left to the request that made them and is still handing them over. */
-const DUE_AGE_MIN_MS = 1_000;
-
 /**
- * Workflows whose hand-over is overdue, of every company: the repair loop works for all of them. In
- * the order of their ids, beginning after one; null: from the first.
+ * Workflows whose hand-over is due, of every company: the repair loop works for all of them. In the
+ * order of their ids, beginning after one; null: from the first. What a request is just handing over
+ * is among them. To leave that out by its age would put others off for as long as they are changed;
+ * a second push costs little and changes nothing.
  */
-export async function listOverdueKeys(
+export async function listDueKeys(
   database: Queryable,
   afterId: string | null,
   limit: number,
 ): Promise<readonly WorkflowKey[]> {
-  return database.any(sql.prepared("workflows_list_overdue_keys", dueKeyRow)`
+  return database.any(sql.prepared("workflows_list_due_keys", dueKeyRow)`
     select company_id as "companyId", id as "workflowId"
     from workflows.workflows
     where deploy_revision > deployed_revision
-      and updated_at < clock_timestamp() - make_interval(secs => ${DUE_AGE_MIN_MS / 1_000})
       and id > ${afterId ?? NIL_UUID}
     order by id
     limit ${limit}

@@ -1,6 +1,6 @@
 import { isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
-import { listOverdueKeys } from "../store/deployments.ts";
+import { listDueKeys } from "../store/deployments.ts";
 import type { WorkflowKey } from "../store/workflow-row.ts";
 import { pushDeployment } from "./push-deployment.ts";
 import type { PushDependencies } from "./push-deployment.ts";
@@ -10,19 +10,20 @@ const BATCH_SIZE = 8;
 const ATTEMPT_MS = 5_000;
 
 /**
- * One sweep over all workflows whose hand-over is overdue: what a killed process left behind, and
- * what requests gave up on. Several replicas may sweep at once, pushes are idempotent. Workflows
- * that fail are left for the next sweep and do not keep the others back; only when nothing of a
- * batch gets through, the execution plane is taken to be away and the sweep ends.
+ * One sweep over all workflows whose hand-over is due: what a killed process left behind, what
+ * requests gave up on, and what one is handing over at this moment. Several replicas may sweep at
+ * once, pushes are idempotent. Workflows that fail are left for the next sweep and do not keep the
+ * others back; only when nothing of a batch gets through, the execution plane is taken to be away
+ * and the sweep ends.
  */
-export async function repairOverdue(
+export async function repairDeployments(
   dependencies: PushDependencies,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   let afterId: string | null = null;
   do {
-    const batch = await listOverdueKeys(dependencies.database, afterId, BATCH_SIZE);
+    const batch = await listDueKeys(dependencies.database, afterId, BATCH_SIZE);
     const failures = await pushAll(dependencies, batch, signal);
     if (failures.length > 0 && !signal.aborted) {
       const counts = { failed: failures.length, attempted: batch.length };
