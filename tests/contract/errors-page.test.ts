@@ -37,6 +37,7 @@ const STEP_ERROR_SOURCES = [
   "services/runs/src/engine",
   "services/runs/src/expressions",
   "services/runs/src/interpreter",
+  "services/runs/src/tables",
   "packages/http-client/src",
   "packages/definition/src",
 ];

@@ -18,6 +18,7 @@ import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, freePort, startLocalNats, waitFor } from "@workflow/testkit";
 import pino from "pino";
 import { z } from "zod";
+import { AGENT_MODELS } from "../support/whole-system.ts";
 
 const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
 const idRow = z.object({ id: z.string() });
@@ -111,6 +112,7 @@ async function startSystem(bus: EventBus) {
     ...common,
     grpcAddress: "127.0.0.1:0",
     runsGrpcAddress: nobody,
+    agentModels: AGENT_MODELS,
     tokenPublicKeys: [{ keyId, key: publicKeyPem }],
   });
   scope.defer(() => workflows.stop());

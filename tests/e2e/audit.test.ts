@@ -64,10 +64,13 @@ describe("what is told of a change", () => {
     });
   });
 
-  it("of an accepted update that changes nothing: that it was made", async () => {
+  it("of an update that says nothing: the version that it makes of an active workflow, else nothing", async () => {
+    const active = await createActive(system);
+    expect((await audited("PUT", `/workflows/${active}`, {})).events).toMatchObject([
+      { action: "workflow.updated", changes: { version: { from: 1, to: 2 } } },
+    ]);
     const { id } = await createWorkflow(system);
-    const { events } = await audited("PUT", `/workflows/${id}`, {});
-    expect(events).toMatchObject([{ action: "workflow.updated", changes: {} }]);
+    expect((await audited("PUT", `/workflows/${id}`, {})).events).toEqual([]);
   });
 
   it("of a workflow that is archived again: nothing, as nothing changes", async () => {

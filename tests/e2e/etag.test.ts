@@ -57,6 +57,14 @@ describe("ETag of a workflow", () => {
     expect(seen.size).toBe(changes.length + 1);
   });
 
+  it("is told by activate and pause as it is afterwards", async () => {
+    const { id } = await createWorkflow(system);
+    for (const change of ["activate", "pause"]) {
+      const { headers } = await system.call("POST", `/workflows/${id}/${change}`);
+      expect(headers.get("etag")).toBe(await etagOf(id));
+    }
+  });
+
   it("of a draft that is deleted differs, too", async () => {
     const { id } = await createWorkflow(system);
     const before = await etagOf(id);
@@ -93,6 +101,24 @@ describe("If-Match", () => {
     });
     expect(canvas).toMatchObject({ status: 412, error: { code: "PRECONDITION_FAILED" } });
     expect(await getWorkflow(system, id)).toEqual(workflow);
+  });
+
+  it("holds for DELETE too, and a repeated one stays fine (D21)", async () => {
+    const workflow = await createWorkflow(system);
+    const { id } = workflow;
+    const archive = (ifMatch: string) =>
+      system.call("DELETE", `/workflows/${id}`, { headers: { "if-match": ifMatch } });
+    expect(await archive('"other"')).toMatchObject({
+      status: 412,
+      error: { code: "PRECONDITION_FAILED" },
+    });
+    expect(await getWorkflow(system, id)).toEqual(workflow);
+    const etag = await etagOf(id);
+    for (let time = 0; time < 2; time += 1) expect((await archive(etag)).status).toBe(200);
+    expect(await archive("abc")).toMatchObject({
+      status: 400,
+      error: { details: [{ path: ["If-Match"] }] },
+    });
   });
 
   it.each(["abc", "", ",", '"open', '"a" b'])(

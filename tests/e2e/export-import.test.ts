@@ -87,15 +87,57 @@ describe("GET /workflows/{id}/export, POST /workflows/import", () => {
     expect(answer.data).not.toHaveProperty("clonedFrom");
   });
 
-  it("keep every number and the order of keys", async () => {
+  it("keep numbers as JavaScript reads them and the order of keys (D5)", async () => {
     const raw =
       '{"formatVersion":1,"name":"Raw","trigger":{"type":"api"},"steps":[{"id":"a","type":"transform",' +
-      '"name":"a","config":{"mapping":{"z":1.0,"a":12345678901234567890,"__proto__":{"x":1e400}}}}]}';
+      '"name":"a","config":{"mapping":{"z":1.0,"a":12345678901234567890,"__proto__":{"x":1e40}}}}]}';
     const answer = await system.call("POST", "/workflows/import", { raw });
     expect(answer.status).toBe(201);
     const { id } = imported.parse(answer.data);
     const { text } = await system.call("GET", `/workflows/${id}/export`);
-    expect(text).toContain('{"z":1.0,"a":12345678901234567890,"__proto__":{"x":1e400}}');
+    expect(text).toContain('{"z":1,"a":12345678901234567000,"__proto__":{"x":1e+40}}');
+  });
+
+  it("tell the connections that are needed: by provider where it is named, else by id", async () => {
+    const request = (id: string, connectionId: string) => ({
+      id,
+      type: "action",
+      name: id,
+      action: "http.request",
+      config: {
+        method: "GET",
+        url: "https://x.example",
+        auth: { type: "connection" },
+        connectionId,
+      },
+    });
+    const email = {
+      id: "mail",
+      type: "email",
+      name: "mail",
+      config: { to: "a@b.example", subject: "s", text: "t", connectionId: "conn_b" },
+    };
+    const body = workflowBody({
+      trigger: { type: "webhook", provider: "stripe", path: "paid" },
+      steps: [
+        request("one", "conn_c"),
+        { id: "each", type: "loop", name: "each", config: { count: 1, steps: [email] } },
+        request("again", "conn_c"),
+        request("later", "{{input.connection}}"),
+      ],
+    });
+    const answer = await importAs({ formatVersion: 1, ...body });
+    const connections = ["conn_b", "conn_c", "stripe"];
+    expect(answer).toMatchObject({ status: 201, data: { requires: { connections } } });
+    const path = `/workflows/${imported.parse(answer.data).id}/plan`;
+    expect(await system.call("POST", path)).toMatchObject({
+      status: 200,
+      data: { valid: true, missing: { connections } },
+    });
+    const input = { connection: "conn_a" };
+    expect(await system.call("POST", path, { body: { input } })).toMatchObject({
+      data: { missing: { connections: ["conn_a", ...connections] } },
+    });
   });
 
   it("refuse what create refuses, with every problem and its path", async () => {

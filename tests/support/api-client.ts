@@ -21,12 +21,22 @@ export interface Answer {
   text: string;
   /** Undefined in an error. */
   data: unknown;
+  /** Of a list with a cursor. */
   meta: z.output<typeof pageMeta> | undefined;
+  /** `meta` of a page of rows. */
+  rowsMeta: z.output<typeof rowsMeta> | undefined;
   /** Undefined in a success. */
   error: z.output<typeof errorBody> | undefined;
 }
 
 const pageMeta = z.strictObject({ cursor: z.string().nullable(), hasMore: z.boolean() });
+
+const rowsMeta = z.strictObject({
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+  hasMore: z.boolean(),
+});
 
 const errorBody = z.strictObject({
   code: z.string().regex(/^[A-Z]+(?:_[A-Z]+)*$/),
@@ -36,7 +46,11 @@ const errorBody = z.strictObject({
 });
 
 const envelope = z.discriminatedUnion("success", [
-  z.strictObject({ success: z.literal(true), data: z.unknown(), meta: pageMeta.optional() }),
+  z.strictObject({
+    success: z.literal(true),
+    data: z.unknown(),
+    meta: z.union([pageMeta, rowsMeta]).optional(),
+  }),
   z.strictObject({ success: z.literal(false), error: errorBody }),
 ]);
 
@@ -84,9 +98,15 @@ export async function callApi(
     headers: response.headers,
     text,
     ...(parsed.success
-      ? { data: parsed.data, meta: parsed.meta, error: undefined }
+      ? { data: parsed.data, ...metaOf(parsed.meta), error: undefined }
       : { ...NOTHING, error: parsed.error }),
   };
 }
 
-const NOTHING = { data: undefined, meta: undefined, error: undefined };
+const NOTHING = { data: undefined, meta: undefined, rowsMeta: undefined, error: undefined };
+
+function metaOf(meta: z.output<typeof pageMeta> | z.output<typeof rowsMeta> | undefined) {
+  return meta !== undefined && "total" in meta
+    ? { meta: undefined, rowsMeta: meta }
+    : { meta, rowsMeta: undefined };
+}

@@ -28,6 +28,7 @@ export async function waitForAudit({ database }: Pick<WholeSystem, "database">):
         from (
           select stream, published_at from workflows.outbox
           union all select stream, published_at from runs.outbox
+          union all select stream, published_at from tables.outbox
           union all select stream, published_at from integrations.outbox
         ) as outbox
         where stream = 'audit' and published_at is null

@@ -14,6 +14,7 @@ import {
   waitForRun,
   workflowBody,
 } from "./scenarios.ts";
+import { makeTable } from "./tables.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A request that succeeds and changes something. */
@@ -215,6 +216,64 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const body = { widgets: [{ id: widgetId, x: 0, y: 0, w: 12, h: 8 }] };
     return { path: `/dashboards/${id}/layout`, ...session, body, resourceIds: [id] };
   },
+  "POST /tables": async () => ({
+    path: "/tables",
+    body: { name: "Contacts", metadata: { note: "hush" } },
+    resourceIds: null,
+  }),
+  "POST /tables/import": async () => ({
+    path: "/tables/import",
+    body: { name: "Contacts", columns: [{ name: "a", type: "text" }], rows: [{ a: "hush" }] },
+    resourceIds: null,
+  }),
+  "PATCH /tables/{id}": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    return { path: `/tables/${id}`, body: { name: "Renamed" }, resourceIds: [id] };
+  },
+  "DELETE /tables/{id}": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    return { path: `/tables/${id}`, resourceIds: [id] };
+  },
+  "POST /tables/{id}/rows": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    return { path: `/tables/${id}/rows`, body: { data: { name: "hush" } }, resourceIds: [] };
+  },
+  "POST /tables/{id}/rows/batch": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    const body = { insert: [{ data: { name: "hush" } }] };
+    return { path: `/tables/${id}/rows/batch`, body, resourceIds: [] };
+  },
+  "PATCH /tables/{id}/rows/{rowId}": async (system) => {
+    const body = { data: { name: "hush" } };
+    return { path: await makeRow(system), body, resourceIds: [] };
+  },
+  "DELETE /tables/{id}/rows/{rowId}": async (system) => ({
+    path: await makeRow(system),
+    resourceIds: [],
+  }),
+  "POST /tables/{id}/rows/query": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    return { path: `/tables/${id}/rows/query`, resourceIds: [] };
+  },
+  "POST /tables/{id}/columns/{columnId}/values/query": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    return { path: `/tables/${id}/columns/name/values/query`, resourceIds: [] };
+  },
+  "POST /tables/{id}/aggregate": async (system) => {
+    const { id } = await makeTable(system, system.acme.key);
+    const body = { measures: [{ fn: "count" }] };
+    return { path: `/tables/${id}/aggregate`, body, resourceIds: [] };
+  },
+  "POST /table-folders": async () => ({
+    path: "/table-folders",
+    body: { name: "Audited" },
+    resourceIds: null,
+  }),
+  "PATCH /table-folders/tables/{tableId}": async (system) => {
+    const { id } = await makeTable(system, system.acme.key, { folder: "Old" });
+    const body = { folderId: null };
+    return { path: `/table-folders/tables/${id}`, body, resourceIds: [id] };
+  },
 };
 
 /** A request of a route that will succeed. Throws for a route that is not known here. */
@@ -250,6 +309,12 @@ async function failRun(system: WholeSystem): Promise<string> {
 async function makeOwnDashboard(system: WholeSystem) {
   const session = await signInEditor(system, system.acme);
   return { session, ...(await makeDashboard(system, session)) };
+}
+
+/** The path of a row. */
+async function makeRow(system: WholeSystem): Promise<string> {
+  const { id, rowIds } = await makeTable(system, system.acme.key, { rows: [{ name: "hush" }] });
+  return `/tables/${id}/rows/${rowIds[0]}`;
 }
 
 async function createSecret(system: WholeSystem): Promise<{ path: string; id: string }> {

@@ -14,6 +14,9 @@ const RESOURCES = [
   "actor",
   "dashboard",
   "widget",
+  "table",
+  "row",
+  "tableFolder",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -33,6 +36,8 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   members: "member",
   dashboards: "dashboard",
   widgets: "widget",
+  tables: "table",
+  rows: "row",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -49,17 +54,24 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   actorId: "actor",
   // Signing in comes before there is a tenant.
   companyId: null,
+  folderId: "tableFolder",
 };
 
 /**
  * Parameters of a path that name no object but a part of one, which every object has: with the value
  * that requests give them.
  */
-const PARTS: Readonly<Record<string, string>> = { version: "1" };
+const PARTS: Readonly<Record<string, string>> = { version: "1", columnId: "name" };
+
+/** Members of a query that count only together with others, which requests here do not give. */
+const CONDITIONAL: Readonly<Record<string, readonly string[]>> = {
+  "POST /tables/import": ["folderId"],
+};
 
 /** Queries without which a route answers 400. */
 const QUERIES: Readonly<Record<string, string>> = {
   "GET /workflows/{id}/versions/compare": "?from=1&to=1",
+  "GET /tables/{id}/rows/export": "?format=csv",
 };
 
 /** Bodies that a route accepts and that would be noticed if they had an effect. */
@@ -88,6 +100,19 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },
   "PATCH /dashboards/{id}/widgets/{widgetId}": { title: "Taken over" },
   "PUT /dashboards/{id}/layout": { widgets: [] },
+  "POST /tables": { name: "Taken over" },
+  "POST /tables/import": {
+    name: "Taken over",
+    columns: [{ name: "name", type: "text" }],
+    rows: [{ name: "taken over" }],
+  },
+  "PATCH /tables/{id}": { name: "Taken over" },
+  "POST /tables/{id}/rows": { data: { name: "taken over" } },
+  "POST /tables/{id}/rows/batch": { insert: [{ data: { name: "taken over" } }] },
+  "PATCH /tables/{id}/rows/{rowId}": { data: { name: "taken over" } },
+  "POST /tables/{id}/aggregate": { measures: [{ fn: "count" }] },
+  "POST /table-folders": { name: "Taken over" },
+  "PATCH /table-folders/tables/{tableId}": { folderId: null },
 };
 
 /** Ids that name nothing: one in the form of each resource's, and one in no form at all. */
@@ -101,6 +126,9 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   actor: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5d",
   dashboard: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5e",
   widget: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5f",
+  table: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a60",
+  row: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a61",
+  tableFolder: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a62",
 };
 export const MALFORMED_ID = "no-id-at-all";
 
@@ -133,6 +161,7 @@ export function idPositionsOf(route: Route): IdPosition[] {
   ] as const) {
     for (const name of membersOf(schema)) {
       if (!/(?:^id|Ids?)$/.test(name)) continue;
+      if (place === "query" && CONDITIONAL[nameOf(route)]?.includes(name) === true) continue;
       const resource = BY_FIELD[name];
       if (resource === undefined) throw unknownPosition(route, name);
       if (resource !== null) positions.push({ in: place, name, resource });

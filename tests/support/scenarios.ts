@@ -65,7 +65,7 @@ export const runListItemSchema = z.strictObject({
     "suspended",
     "timeout",
   ]),
-  triggerType: z.enum(["api", "webhook", "schedule", "manual"]),
+  triggerType: z.enum(["api", "webhook", "schedule", "manual", "table"]),
   startedAt: timestamp.nullable(),
   completedAt: timestamp.nullable(),
   createdAt: timestamp,

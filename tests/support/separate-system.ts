@@ -13,7 +13,7 @@ import { freePort, startLocalNats, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SCHEMAS = ["gateway", "workflows", "runs"];
+const SCHEMAS = ["gateway", "workflows", "runs", "tables"];
 
 const MAIN = {
   gateway: "services/gateway/src/main.ts",
@@ -24,6 +24,7 @@ const MAIN = {
   "runs-api-2": "services/runs/src/main.ts",
   "runs-worker": "services/runs/src/main.ts",
   "runs-worker-2": "services/runs/src/main.ts",
+  tables: "services/tables/src/main.ts",
 } as const;
 
 const FIRST_PROCESSES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
@@ -80,13 +81,15 @@ export interface SeparateSystemOptions {
   leaseMs?: number;
   /** Whether a second worker is started as well. Default false. */
   secondWorker?: boolean;
+  /** Whether the tables service is started as well. Default false. */
+  tables?: boolean;
 }
 
 /** Starts everything. */
 export async function startSeparateSystem(
   options: SeparateSystemOptions = {},
 ): Promise<SeparateSystem> {
-  const { leaseMs = 1_500, secondWorker = false } = options;
+  const { leaseMs = 1_500, secondWorker = false, tables = false } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
   let postgres = await startLocalPostgres({ dataDir, durable: true });
   const nats = await startLocalNats();
@@ -182,6 +185,7 @@ export async function startSeparateSystem(
   try {
     for (const name of FIRST_PROCESSES) await system.start(name);
     if (secondWorker) await system.start("runs-worker-2");
+    if (tables) await system.start("tables");
     await system.waitUntilReady();
     return system;
   } catch (error) {
@@ -196,6 +200,7 @@ async function freeAddresses() {
     PORT: String(await freePort()),
     WORKFLOWS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    TABLES_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
   };
 }
 

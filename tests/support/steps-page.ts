@@ -52,12 +52,14 @@ A string in a config may hold templates: \`{{input.a.b[0]}}\`, the run's input;
 \`{{steps.<id>.output.x}}\`, what an earlier step returned; \`{{secrets.KEY}}\`; \`{{trigger.x}}\`;
 \`{{run.id}}\`, \`{{run.workflowId}}\`, \`{{run.version}}\` and \`{{run.startedAt}}\`; and, inside a loop or a
 parallel step with \`forEach\`, \`{{loop.item}}\` and \`{{loop.index}}\`. A string that is nothing but one
-template keeps the value's type; inside a longer text an object becomes JSON. A path that leads nowhere
-gives null, or nothing inside a longer text. \`\\{{\` stands for the braces themselves.
+template keeps the value's type, so where anything but a string is wanted nothing may stand beside it;
+inside a longer text an object becomes JSON. A path that leads nowhere gives null, or nothing inside a
+longer text. \`\\{{\` stands for the braces themselves.
 
 A template may name steps that have run before: those above it, those inside an earlier condition,
 loop or parallel step, and, in a loop's \`while\`, the loop's own. A step that comes later, that holds
-this one, or that is in another branch beside it is refused when the workflow is saved.
+this one, or that is in another branch beside it is refused when the workflow is saved. The same goes
+for JSONata that reads \`steps.<id>\`; secrets are not seen by JSONata.
 
 ## Conditions
 

@@ -15,7 +15,13 @@ import {
   EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
   startIntegrationsService,
 } from "@workflow/service-integrations";
-import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
+import {
+  createEmailClient,
+  createSecretsClient,
+  createTablesClient,
+  EVENT_CONSUMERS as RUNS_CONSUMERS,
+  startRunsService,
+} from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase } from "@workflow/testkit";
@@ -49,6 +55,9 @@ export interface Gateway {
   origin: string;
   stop(): Promise<void>;
 }
+
+/** The model of each AI provider. */
+export const AGENT_MODELS = { openai: "gpt-test", anthropic: "claude-test" } as const;
 
 /** All services but webhooks in this process, on a database of their own, and two tenants. */
 export interface WholeSystem {
@@ -171,7 +180,7 @@ async function startServices(
           : pino({ level: "debug" }, log),
     };
     const bus = createInProcessEventBus({
-      consumers: { ...INTEGRATIONS_CONSUMERS, ...GATEWAY_CONSUMERS },
+      consumers: { ...INTEGRATIONS_CONSUMERS, ...RUNS_CONSUMERS, ...GATEWAY_CONSUMERS },
     });
     scope.defer(() => bus.close());
     const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
@@ -190,6 +199,8 @@ async function startServices(
     scope.defer(() => secrets.close());
     const email = createEmailClient(toIntegrations);
     scope.defer(() => email.close());
+    const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
+    scope.defer(() => tableRows.close());
     const runs = await startRunsService({
       ...common,
       role: "all",
@@ -197,6 +208,7 @@ async function startServices(
       bus,
       secrets,
       email,
+      tables: tableRows,
       outboundAllowPrivate: true,
       workerConcurrency: 50,
       leaseMs,
@@ -208,6 +220,7 @@ async function startServices(
       ...common,
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
+      agentModels: AGENT_MODELS,
       bus,
     });
     scope.defer(() => workflows.stop());

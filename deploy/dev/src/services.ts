@@ -12,7 +12,13 @@ import {
   EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
   startIntegrationsService,
 } from "@workflow/service-integrations";
-import { createEmailClient, createSecretsClient, startRunsService } from "@workflow/service-runs";
+import {
+  createEmailClient,
+  createSecretsClient,
+  createTablesClient,
+  EVENT_CONSUMERS as RUNS_CONSUMERS,
+  startRunsService,
+} from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
@@ -89,6 +95,8 @@ export async function startServices(
   scope.defer(() => secrets.close());
   const email = createEmailClient(toIntegrations);
   scope.defer(() => email.close());
+  const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
+  scope.defer(() => tableRows.close());
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
     startRunsService({
       ...common,
@@ -98,6 +106,7 @@ export async function startServices(
       bus,
       secrets,
       email,
+      tables: tableRows,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: settings.WORKER_CONCURRENCY,
       logger: log.loggerOf("runs"),
@@ -109,6 +118,7 @@ export async function startServices(
       ...common,
       grpcAddress: settings.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress,
+      agentModels: { openai: settings.OPENAI_MODEL, anthropic: settings.ANTHROPIC_MODEL },
       bus,
       logger: log.loggerOf("workflows"),
     }),
@@ -148,7 +158,7 @@ async function launch<Service extends { stop(): Promise<void> }>(
 function createEventBus(settings: Settings, log: ServiceLog): EventBus {
   if (settings.NATS_URL === undefined) {
     return createInProcessEventBus({
-      consumers: { ...INTEGRATIONS_CONSUMERS, ...GATEWAY_CONSUMERS },
+      consumers: { ...INTEGRATIONS_CONSUMERS, ...RUNS_CONSUMERS, ...GATEWAY_CONSUMERS },
     });
   }
   const logger = log.loggerOf("events");

@@ -1,5 +1,13 @@
 import type { Problems } from "./problems.ts";
+import { secretKeyProblem } from "./secret.ts";
 import type { TemplateReference } from "./template-scan.ts";
+import { oneOf } from "./zod-messages.ts";
+
+/** What `run` and `loop` have (D19). */
+const RUN_MEMBERS = ["id", "workflowId", "version", "startedAt"];
+const LOOP_MEMBERS = ["item", "index"];
+/** How much of a name that a caller wrote a message shows. */
+const NAME_CHARS_SHOWN = 100;
 
 /** Where a step stands among all steps. */
 export interface StepPlace {
@@ -27,9 +35,10 @@ export interface StepReference {
 }
 
 /**
- * Adds a violation for each template that names a step which can't have run when the template is
- * evaluated (D16): one that does not exist, comes later, is the step itself or holds it, or is in
- * another branch of the same step.
+ * Adds a violation for each template that can never have a value: because it names a step which can't
+ * have run when the template is evaluated (D16), one that does not exist, comes later, is the step
+ * itself or holds it, or is in another branch of the same step; or a member that `run`, `loop` or
+ * `secrets` never has (D19).
  */
 export function checkReferences(
   references: readonly StepReference[],
@@ -49,16 +58,45 @@ function findProblem(
   { place, reference, seesOwnBlocks }: StepReference,
   places: ReadonlyMap<string, StepPlace>,
 ): string | null {
-  switch (reference.root) {
+  const { root, segments } = reference;
+  const [member] = segments;
+  switch (root) {
     case "steps":
-      return findStepProblem(place, reference.segments[0] ?? "", places, seesOwnBlocks);
+      return findStepProblem(place, member ?? "", places, seesOwnBlocks);
     case "loop":
       return seesOwnBlocks || place.blocks.some(({ repeats }) => repeats)
-        ? null
+        ? findMemberProblem(root, member, LOOP_MEMBERS)
         : "loop, which has a value only inside a loop or a parallel with forEach";
-    default:
+    case "run":
+      return findMemberProblem(root, member, RUN_MEMBERS);
+    case "secrets": {
+      const problem = secretKeyProblem(member);
+      return problem === null ? null : `the secret ${quote(member)}, but its key ${problem}`;
+    }
+    case "input":
+    case "trigger":
       return null;
+    default:
+      return root satisfies never;
   }
+}
+
+/** Without a member it is the whole that is meant. */
+function findMemberProblem(
+  root: string,
+  member: string | undefined,
+  known: readonly string[],
+): string | null {
+  if (member === undefined || known.includes(member)) return null;
+  return `${root}.${shorten(member)}, which does not exist; ${root} has ${oneOf(known, "and")}`;
+}
+
+function quote(text = ""): string {
+  return JSON.stringify(shorten(text));
+}
+
+function shorten(text: string): string {
+  return text.length > NAME_CHARS_SHOWN ? `${text.slice(0, NAME_CHARS_SHOWN)}…` : text;
 }
 
 function findStepProblem(

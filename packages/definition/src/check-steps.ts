@@ -4,11 +4,13 @@ import type { BlockPlace, StepPlace, StepReference } from "./check-references.ts
 import { isJsonObject, ownProperty } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
-import type { Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import { findStepType, STEP_TYPES } from "./step-types/registry.ts";
+import type { StepType } from "./step-types/step-type.ts";
 import { stepSchema } from "./step.ts";
 import type { TemplateField } from "./step.ts";
 import { scanTemplates } from "./template-scan.ts";
+import type { TemplateReference } from "./template-scan.ts";
 import { oneOf } from "./zod-messages.ts";
 
 /** Adds everything that is wrong with a definition's steps, nested ones included; never throws. */
@@ -67,8 +69,18 @@ function checkStep(
   const place: StepPlace = { id: typeof id === "string" ? id : "", order: walk.stepCount, blocks };
   registerPlace(place, path, walk);
   checkWhen(step, place, path, walk);
-  const config = ownProperty(step, "config");
-  if (isJsonObject(config)) checkTyped(step, config, place, path, walk);
+  const type = ownProperty(step, "type");
+  if (typeof type !== "string" || type === "") return;
+  const stepType = findStepType(type);
+  if (stepType !== undefined) {
+    checkTyped(stepType, step, place, path, walk);
+    return;
+  }
+  const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
+  problems.add([...path, "type"], `is not a known step type; it must be ${known}`);
+  // Templates mean the same in every type; which steps such a one may hold is not known.
+  const value = withoutSteps(ownProperty(step, "config"));
+  collectReferences([{ path: [], value }], place, [...path, "config"], walk);
 }
 
 function registerPlace(place: StepPlace, path: readonly string[], walk: Walk): void {
@@ -92,25 +104,27 @@ function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], 
 
 /** The part of the step that its type knows about, and the steps that it holds. */
 function checkTyped(
+  stepType: StepType,
   step: JsonObject,
-  config: JsonObject,
   place: StepPlace,
   path: readonly string[],
   walk: Walk,
 ): void {
-  const type = ownProperty(step, "type");
-  if (typeof type !== "string" || type === "") return;
-  const stepType = findStepType(type);
-  if (stepType === undefined) {
-    const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
-    walk.problems.add([...path, "type"], `is not a known step type; it must be ${known}`);
+  const named = ownProperty(step, "action");
+  const action = typeof named === "string" ? named : undefined;
+  const config = ownProperty(step, "config");
+  const configPath = [...path, "config"];
+  if (!isJsonObject(config)) {
+    checkBesideConfig(stepType, action, path, walk);
+    collectReferences([{ path: [], value: config }], place, configPath, walk);
     return;
   }
-  const action = ownProperty(step, "action");
-  const typed = { action: typeof action === "string" ? action : undefined, config };
+  const typed = { action, config };
   stepType.check(typed, path, walk.problems);
-  const configPath = [...path, "config"];
   collectReferences(stepType.templateFields(typed), place, configPath, walk);
+  for (const reference of stepType.references?.(typed) ?? []) {
+    noteReference(reference, place, [...configPath, ...reference.path], walk);
+  }
   for (const block of stepType.blocks(config)) {
     const blockPath = [...configPath, ...block.path];
     if (!block.mayBeEmpty && Array.isArray(block.steps) && block.steps.length === 0) {
@@ -120,6 +134,31 @@ function checkTyped(
     const inside = [...place.blocks, { holderId: place.id, label, repeats }];
     checkBlock(block.steps, blockPath, inside, walk);
   }
+}
+
+/** What is wrong with a step whose config is none, such as an action that does not exist. */
+function checkBesideConfig(
+  stepType: StepType,
+  action: string | undefined,
+  path: readonly string[],
+  { problems }: Walk,
+): void {
+  const found = new Problems();
+  stepType.check({ action, config: {} }, path, found);
+  const beside = found.violations.filter((violation) => violation.path[path.length] !== "config");
+  problems.addAll([], beside);
+}
+
+/** A value without the lists in it that look like steps. */
+function withoutSteps(value: unknown): unknown {
+  if (Array.isArray(value)) return value.some(isStepLike) ? [] : value.map(withoutSteps);
+  if (!isJsonObject(value)) return value;
+  // A key called __proto__ stays one.
+  return Object.fromEntries(Object.keys(value).map((key) => [key, withoutSteps(value[key])]));
+}
+
+function isStepLike(value: unknown): boolean {
+  return isJsonObject(value) && ["id", "type", "config"].every((key) => Object.hasOwn(value, key));
 }
 
 function collectReferences(
@@ -133,12 +172,17 @@ function collectReferences(
     const scan = scanTemplates(field.value);
     walk.problems.addAll(fieldPath, scan.problems);
     for (const reference of scan.references) {
-      walk.references.push({
-        place,
-        reference,
-        path: [...fieldPath, ...reference.path],
-        seesOwnBlocks: field.seesOwnBlocks ?? false,
-      });
+      noteReference(reference, place, [...fieldPath, ...reference.path], walk, field.seesOwnBlocks);
     }
   }
+}
+
+function noteReference(
+  reference: TemplateReference,
+  place: StepPlace,
+  path: readonly string[],
+  { references }: Walk,
+  seesOwnBlocks = false,
+): void {
+  references.push({ place, reference, path, seesOwnBlocks });
 }

@@ -55,8 +55,8 @@ export type { TemplateReference, TemplateScan } from "./template-scan.ts";
 export { renderText } from "./text-template.ts";
 export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
 export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
-export { parseScheduleChange, triggerSchema } from "./trigger.ts";
-export type { CompiledTrigger, ScheduleChangeResult, Trigger } from "./trigger.ts";
+export { parseScheduleChange, TABLE_EVENTS, triggerSchema } from "./trigger.ts";
+export type { CompiledTrigger, ScheduleChangeResult, TableEvent, Trigger } from "./trigger.ts";
 export { validateDefinition } from "./validate-definition.ts";
 export type {
   DefinitionInput,

@@ -12,6 +12,7 @@ import {
 import type { BudgetedAjv, Draft } from "./budgeted-ajv.ts";
 import { describeKind, isJsonObject, measureJson, ownProperty } from "./json.ts";
 import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
+import { DATA_KEYWORDS, explainUnusable, NAMING_KEYWORDS } from "./json-schema-places.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { checkAgainstDraft } from "./meta-schema.ts";
 import { Problems } from "./problems.ts";
@@ -66,18 +67,6 @@ function findShapeProblem(schema: unknown): string | null {
   }
   return null;
 }
-
-/** Keywords whose value becomes no code of its own. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const", "default", "examples"]);
-/** Keywords whose value is keyed by names that the caller chose, which may be called `enum` too. */
-const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-  "dependencies",
-]);
 
 /**
  * What makes ajv's generated code long: at some thousands compiling it takes seconds or overflows
@@ -137,8 +126,8 @@ function compileAs(schema: SchemaObject, draft: Draft, chars: number): JsonSchem
   try {
     return { ok: true, validate: compileValidate(schema, draft) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return refuse([], `is not a usable JSON Schema: ${reason}`);
+    const { path, message } = explainUnusable(schema, error);
+    return refuse(path, `is not a usable JSON Schema: ${message}`);
   }
 }
 

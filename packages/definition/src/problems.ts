@@ -7,6 +7,8 @@ import { compilePattern } from "./pattern.ts";
 /** Collects violations of one definition, each once, up to the cap, and bounds what checks cost. */
 export class Problems {
   private readonly found: Violation[] = [];
+  /** Places, as JSON, of values whose shape is wrong already. */
+  private readonly misshapen = new Set<string>();
   private patternInstructionsLeft: number = DEFINITION_LIMITS.patternInstructionsMax;
   private readonly mayBeUnfinished: boolean;
 
@@ -24,8 +26,10 @@ export class Problems {
     return this.found.length >= DEFINITION_LIMITS.violationsMax;
   }
 
+  /** Of a value whose shape is wrong, nothing else is told: the rest follows from that. */
   add(path: readonly string[], message: string): void {
-    if (this.isFull || this.found.some((known) => isSame(known, path, message))) return;
+    if (this.isFull || this.misshapen.has(JSON.stringify(path))) return;
+    if (this.found.some((known) => isSame(known, path, message))) return;
     this.found.push({ path: [...path], message });
   }
 
@@ -47,11 +51,18 @@ export class Problems {
     return result.ok;
   }
 
-  /** Parses a value, or adds what is wrong with it and answers undefined. */
+  /**
+   * Parses a value, or adds what is wrong with it and answers undefined. One place is told once, with
+   * the most basic of its problems.
+   */
   parse<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T | undefined {
     const result = schema.safeParse(value, { error: issueMessage });
     if (result.success) return result.data;
-    this.addAll(path, violationsOf(result.error));
+    for (const violation of violationsOf(result.error)) {
+      const place = [...path, ...violation.path];
+      this.add(place, violation.message);
+      this.misshapen.add(JSON.stringify(place));
+    }
     return undefined;
   }
 }

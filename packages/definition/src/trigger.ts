@@ -50,7 +50,26 @@ const scheduleTrigger = z
     error: "a schedule trigger has exactly one of cron and interval",
   });
 
-/** The triggers of D14; unknown keys are kept. */
+/** What may happen to a row of a data table. */
+export const TABLE_EVENTS = ["row_created", "row_updated", "row_deleted"] as const;
+
+export type TableEvent = (typeof TABLE_EVENTS)[number];
+
+const TABLE_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+const tableTrigger = z.looseObject({
+  type: z.literal("table"),
+  tableId: z.string().regex(TABLE_ID, { error: "must be the id of a table" }),
+  /** Which changes start a run; naming one twice means no more than once. */
+  events: z
+    .array(z.enum(TABLE_EVENTS))
+    .refine((events) => events.length > 0 && events.length <= TABLE_EVENTS.length, {
+      error: `must name 1 to ${TABLE_EVENTS.length} events; leave it out for all of them`,
+    })
+    .default([...TABLE_EVENTS]),
+});
+
+/** The triggers of D14, and changes of rows (D36); unknown keys are kept. */
 export const triggerSchema = z.discriminatedUnion(
   "type",
   [
@@ -58,11 +77,12 @@ export const triggerSchema = z.discriminatedUnion(
     z.looseObject({ type: z.literal("manual") }),
     webhookTrigger,
     scheduleTrigger,
+    tableTrigger,
   ],
   {
     error: (issue) =>
       issue.code === "invalid_union"
-        ? `must be ${oneOf(['"api"', '"manual"', '"webhook"', '"schedule"'])}`
+        ? `must be ${oneOf(['"api"', '"manual"', '"webhook"', '"schedule"', '"table"'])}`
         : undefined,
   },
 );

@@ -22,6 +22,15 @@ const scope: TemplateScope = {
 };
 
 describe("defaults", () => {
+  it("of a table trigger are all of its events", () => {
+    const tableId = "019a0f5e-3c4b-7d21-9f00-2b1c3d4e5f60";
+    expect(compileDefinition({ trigger: { type: "table", tableId }, steps: [] }).trigger).toEqual({
+      type: "table",
+      tableId,
+      events: ["row_created", "row_updated", "row_deleted"],
+    });
+  });
+
   it("are applied to trigger, settings and steps, and not to what was sent", () => {
     const definition = {
       trigger: { type: "schedule", interval: { value: 1, unit: "days" } },

@@ -70,6 +70,8 @@ describe("a valid definition", () => {
   });
 });
 
+const TABLE_ID = "019a0f5e-3c4b-7d21-9f00-2b1c3d4e5f60";
+
 describe("trigger", () => {
   it.each([
     [{ type: "api" }],
@@ -86,6 +88,8 @@ describe("trigger", () => {
       },
     ],
     [{ type: "schedule", interval: { value: 2, unit: "weeks" }, overlap: "skip", catchUp: "last" }],
+    [{ type: "table", tableId: TABLE_ID }],
+    [{ type: "table", tableId: TABLE_ID.toUpperCase(), events: ["row_updated", "row_updated"] }],
   ])("%j is valid", (trigger) => {
     expect(problemsOf({ trigger, steps })).toEqual([]);
   });
@@ -95,8 +99,8 @@ describe("trigger", () => {
     [null, "trigger: must be an object, not null"],
     [[], "trigger: must be an object, not an array"],
     ["api", "trigger: must be an object, not a string"],
-    [{}, 'trigger.type: must be "api", "manual", "webhook" or "schedule"'],
-    [{ type: "ftp" }, 'trigger.type: must be "api", "manual", "webhook" or "schedule"'],
+    [{}, 'trigger.type: must be "api", "manual", "webhook", "schedule" or "table"'],
+    [{ type: "ftp" }, 'trigger.type: must be "api", "manual", "webhook", "schedule" or "table"'],
     [{ type: "webhook" }, "trigger.path: is required and must be a string"],
     [{ type: "webhook", path: "" }, "trigger.path: must have at least 1 character"],
     [{ type: "webhook", path: "x".repeat(256) }, "trigger.path: must have at most 255 characters"],
@@ -136,6 +140,17 @@ describe("trigger", () => {
       { type: "schedule", cron: "* * * * *", overlap: "queue" },
       'trigger.overlap: must be "allow" or "skip"',
     ],
+    [{ type: "table" }, "trigger.tableId: is required and must be a string"],
+    [{ type: "table", tableId: "orders" }, "trigger.tableId: must be the id of a table"],
+    [{ type: "table", tableId: TABLE_ID, events: [] }, "trigger.events: must name 1 to 3 events"],
+    [
+      { type: "table", tableId: TABLE_ID, events: ["row_moved"] },
+      'trigger.events.0: must be "row_created", "row_updated" or "row_deleted"',
+    ],
+    [
+      { type: "table", tableId: TABLE_ID, events: "row_created" },
+      "trigger.events: must be an array, not a string",
+    ],
   ])("%j is refused", (trigger, problem) => {
     expect(problemsOf({ trigger, steps })).toEqual([expect.stringContaining(problem)]);
   });
@@ -173,7 +188,10 @@ describe("schemas", () => {
     [5, "inputSchema: must be a JSON Schema, which is an object, not a number"],
     [true, "inputSchema: must be a JSON Schema, which is an object, not a boolean"],
     [{ type: "object", required: "a" }, "inputSchema.required: must be array"],
-    [{ properties: { a: { pattern: "(?!x)" } } }, "inputSchema: is not a usable JSON Schema"],
+    [
+      { properties: { a: { pattern: "(?!x)" } } },
+      "inputSchema.properties.a.pattern: is not a usable JSON Schema",
+    ],
   ])("%j is refused", (inputSchema, problem) => {
     expect(problemsOf({ steps, inputSchema })).toEqual([expect.stringContaining(problem)]);
   });

@@ -104,11 +104,7 @@ describe("steps", () => {
     ["condition", { branches: [] }, "config.branches: must have at least 1 item"],
     ["condition", { branches: 5 }, "config.branches: must be an array, not a number"],
     ["condition", { branches: [null] }, "config.branches.0: must be an object, not null"],
-    [
-      "condition",
-      { branches: [{ id: "x", steps: [] }] },
-      "config.branches.0.when: must be a condition",
-    ],
+    ["condition", { branches: [{ id: "x", steps: [] }] }, "config.branches.0.when: is required"],
     [
       "condition",
       { branches: [{ id: "x", when: { left: 1, operator: "exists" } }] },

@@ -1,11 +1,19 @@
-import { Client, Metadata } from "@grpc/grpc-js";
-import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
+import { Client } from "@grpc/grpc-js";
+import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
-import { setClientFacts } from "./client-facts.ts";
+import {
+  callDeadline,
+  callMetadata,
+  failure,
+  isServiceError,
+  streamDeadline,
+  throwIfAborted,
+} from "./client-call.ts";
 import type { RpcCallOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
-import { fromServiceError } from "./error-status.ts";
 import { checkServing } from "./health-check.ts";
+import { sendRequests } from "./send-requests.ts";
+import type { Requests } from "./send-requests.ts";
 import { channelCredentials } from "./tls.ts";
 import type { RpcTls } from "./tls.ts";
 import type { TokenMinter } from "./token-signer.ts";
@@ -16,19 +24,27 @@ export interface RpcClientOptions {
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls that name an identity. */
   minter?: TokenMinter | undefined;
-  /** For calls that give no time of their own (default 10 s). */
+  /** For unary calls that give no time of their own (default 10 s). */
   defaultTimeoutMs?: number;
+  /** For streams that give no time of their own (default 1 h). */
+  defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
 }
 
-type ClientMethod<M extends RpcMethodDefinition> = M["responseStream"] extends false
-  ? (request: RequestOf<M>, options?: RpcCallOptions) => Promise<ResponseOf<M>>
-  : (request: RequestOf<M>, options?: RpcCallOptions) => AsyncIterable<ResponseOf<M>>;
+type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
+  ? M["responseStream"] extends false
+    ? (request: RequestOf<M>, options?: RpcCallOptions) => Promise<ResponseOf<M>>
+    : (request: RequestOf<M>, options?: RpcCallOptions) => AsyncIterable<ResponseOf<M>>
+  : M["responseStream"] extends false
+    ? (requests: Requests<RequestOf<M>>, options?: RpcCallOptions) => Promise<ResponseOf<M>>
+    : never;
 
 /**
  * A method for each one of the definition. A unary call is a promise, a server stream an iterable
- * that calls when iteration begins and cancels when it is left. Failures are AppErrors.
+ * that calls when iteration begins and cancels when it is left. A client stream is a promise: requests
+ * are taken from the iterable as fast as the server reads them, until it ends or the server has
+ * answered; what the iterable throws cancels the call and rejects it. Other failures are AppErrors.
  */
 export type RpcClient<D extends RpcDefinition> = {
   readonly [Name in keyof D]: ClientMethod<D[Name]>;
@@ -68,11 +84,7 @@ export function createRpcClient(
   });
   const methods: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
-    methods[name] = method.responseStream
-      ? (request: unknown, call?: RpcCallOptions) =>
-          callStream(client, method, request, options, call)
-      : (request: unknown, call?: RpcCallOptions) =>
-          callUnary(client, method, request, options, call);
+    methods[name] = clientMethod(client, method, options);
   }
   const life: ClientLife = {
     waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
@@ -80,6 +92,22 @@ export function createRpcClient(
     close: () => client.close(),
   };
   return { ...methods, ...life };
+}
+
+function clientMethod(
+  client: Client,
+  method: RpcMethodDefinition,
+  defaults: RpcClientOptions,
+): unknown {
+  const { requestStream, responseStream } = method;
+  if (requestStream) {
+    if (responseStream) return undefined;
+    return (requests: Requests<unknown>, options?: RpcCallOptions) =>
+      callClientStream(client, method, requests, defaults, options);
+  }
+  const call = responseStream ? callStream : callUnary;
+  return (request: unknown, options?: RpcCallOptions) =>
+    call(client, method, request, defaults, options);
 }
 
 async function callUnary(
@@ -121,7 +149,7 @@ async function* callStream(
   options: RpcCallOptions = {},
 ): AsyncGenerator<unknown, void, undefined> {
   const metadata = await callMetadata(defaults, options);
-  const deadline = callDeadline(defaults, options);
+  const deadline = streamDeadline(defaults, options);
   const { signal } = options;
   throwIfAborted(signal);
 
@@ -147,29 +175,39 @@ async function* callStream(
   }
 }
 
-async function callMetadata(
-  { minter }: RpcClientOptions,
-  { identity, token, requestId, traceparent, client }: RpcCallOptions,
-): Promise<Metadata> {
-  const metadata = new Metadata();
-  if (token !== undefined) {
-    metadata.set("authorization", `Bearer ${token}`);
-  } else if (identity !== undefined) {
-    if (minter === undefined) throw new Error("A client without a minter cannot use identities.");
-    metadata.set("authorization", `Bearer ${await minter.mint(identity)}`);
-  }
-  if (requestId !== undefined) metadata.set("x-request-id", requestId);
-  if (traceparent !== undefined) metadata.set("traceparent", traceparent);
-  setClientFacts(metadata, client);
-  return metadata;
-}
+async function callClientStream(
+  client: Client,
+  method: RpcMethodDefinition,
+  requests: Requests<unknown>,
+  defaults: RpcClientOptions,
+  options: RpcCallOptions = {},
+): Promise<unknown> {
+  const metadata = await callMetadata(defaults, options);
+  const deadline = streamDeadline(defaults, options);
+  const { signal } = options;
+  throwIfAborted(signal);
 
-function callDeadline(
-  { defaultTimeoutMs = 10_000 }: RpcClientOptions,
-  { timeoutMs, deadline }: RpcCallOptions,
-): number {
-  if (deadline === undefined) return Date.now() + (timeoutMs ?? defaultTimeoutMs);
-  return Math.min(deadline.getTime(), Date.now() + (timeoutMs ?? Infinity));
+  return new Promise((resolve, reject) => {
+    const call = client.makeClientStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      metadata,
+      { deadline },
+      (error, response) => {
+        signal?.removeEventListener("abort", cancel);
+        stopSending();
+        if (error === null) resolve(response);
+        else reject(failure(error, method, signal));
+      },
+    );
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    const stopSending = sendRequests(call, requests, (error) => {
+      reject(error);
+      call.cancel();
+    });
+  });
 }
 
 function waitForReady(client: Client, timeoutMs: number): Promise<void> {
@@ -203,34 +241,6 @@ function channelOptions({ tls, maxMessageBytes = MAX_MESSAGE_BYTES }: RpcClientO
     "grpc.service_config_disable_resolution": 1,
     ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
   };
-}
-
-function failure(
-  error: ServiceError,
-  method: RpcMethodDefinition,
-  signal: AbortSignal | undefined,
-): AppError {
-  return signal?.aborted === true
-    ? cancelled(signal)
-    : fromServiceError(error, method.path.slice(1));
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw cancelled(signal);
-}
-
-function cancelled(signal: AbortSignal): AppError {
-  return new AppError("UNAVAILABLE", "The request was cancelled.", { cause: signal.reason });
-}
-
-function isServiceError(value: unknown): value is ServiceError {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "code" in value &&
-    "details" in value &&
-    "metadata" in value
-  );
 }
 
 function isClientClass(

@@ -40,8 +40,21 @@ export interface ServerStreamMethod<Request, Response> {
   readonly handler: (request: Request, context: RpcContext) => AsyncIterable<Response>;
 }
 
+/** A method that answers a sequence of requests with one response. */
+export interface ClientStreamMethod<Request, Response> {
+  readonly kind: "client-stream";
+  readonly scopes: RequiredScopes;
+  readonly handler: (
+    requests: AsyncIterable<Request, void, undefined>,
+    context: RpcContext,
+  ) => Promise<Response>;
+}
+
 /** Some method whose message types are not known any more. */
-export type AnyMethod = UnaryMethod<unknown, unknown> | ServerStreamMethod<unknown, unknown>;
+export type AnyMethod =
+  | UnaryMethod<unknown, unknown>
+  | ServerStreamMethod<unknown, unknown>
+  | ClientStreamMethod<unknown, unknown>;
 
 /** What has to be given for each method of a definition. */
 export type Implementation<D extends RpcDefinition> = {
@@ -52,7 +65,9 @@ type MethodImplementation<M extends RpcMethodDefinition> = M["requestStream"] ex
   ? M["responseStream"] extends false
     ? UnaryMethod<RequestOf<M>, ResponseOf<M>>
     : ServerStreamMethod<RequestOf<M>, ResponseOf<M>>
-  : never;
+  : M["responseStream"] extends false
+    ? ClientStreamMethod<RequestOf<M>, ResponseOf<M>>
+    : never;
 
 /**
  * Declares a unary method. The caller's token must hold one of `scopes`, else it is refused with
@@ -73,4 +88,17 @@ export function rpcServerStream<Request, Response>(
   method: Omit<ServerStreamMethod<Request, Response>, "kind">,
 ): ServerStreamMethod<Request, Response> {
   return { kind: "server-stream", ...method };
+}
+
+/**
+ * Declares a client-streaming method. A request is taken off the connection only when the handler asks
+ * for the next one. The handler may answer or throw before the requests have ended; what is still
+ * sent is then thrown away. When the call is given up the iterable throws or, as Node ends a stream
+ * before it resets it, just ends: requests that mean something only as a whole need a last one that
+ * says so.
+ */
+export function rpcClientStream<Request, Response>(
+  method: Omit<ClientStreamMethod<Request, Response>, "kind">,
+): ClientStreamMethod<Request, Response> {
+  return { kind: "client-stream", ...method };
 }

@@ -6,8 +6,9 @@ export type { ClientFacts } from "./client-facts.ts";
 export { subCallOptions, subDeadline } from "./client-options.ts";
 export type { RpcCallOptions } from "./client-options.ts";
 export type { RpcContext } from "./context.ts";
-export { rpc, rpcServerStream } from "./definition.ts";
+export { rpc, rpcClientStream, rpcServerStream } from "./definition.ts";
 export type {
+  ClientStreamMethod,
   Implementation,
   RequestOf,
   RequiredScopes,

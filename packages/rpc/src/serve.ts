@@ -1,10 +1,21 @@
 import { once } from "node:events";
 import { status as Code } from "@grpc/grpc-js";
-import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import type {
+  sendUnaryData,
+  ServerReadableStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+} from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
 import type { CallContext } from "./context.ts";
-import type { RpcMethodDefinition, ServerStreamMethod, UnaryMethod } from "./definition.ts";
+import type {
+  ClientStreamMethod,
+  RpcMethodDefinition,
+  ServerStreamMethod,
+  UnaryMethod,
+} from "./definition.ts";
 import { toErrorStatus } from "./error-status.ts";
+import { readRequests } from "./read-requests.ts";
 
 /**
  * What a request that could not be decoded is replaced by, so that it is answered and logged like
@@ -20,6 +31,8 @@ export interface DecodedRequest {
 /** What serving a call needs of the server around it. */
 export interface ServeHooks {
   toAppError(error: unknown): AppError;
+  /** The caller of a client stream has sent everything and now waits for the answer. */
+  onReceived(context: CallContext): void;
   /** The handler has ended; the first report of a call counts. */
   onHandled(context: CallContext, code: Code, error?: AppError): void;
 }
@@ -74,6 +87,29 @@ export async function serveStream(
     hooks.onHandled(context, status.code, error);
     // grpc-js takes a stream's status from its error event.
     call.emit("error", Object.assign(new Error(status.details), status));
+  }
+}
+
+/** Runs a client-streaming handler, which reads the requests at its own pace. */
+export async function serveClientStream(
+  call: ServerReadableStream<DecodedRequest, Buffer>,
+  respond: sendUnaryData<Buffer>,
+  context: CallContext,
+  method: ClientStreamMethod<unknown, unknown>,
+  serialize: (value: unknown) => Buffer,
+  hooks: ServeHooks,
+): Promise<void> {
+  try {
+    const requests = readRequests(call, context, readRequest, () => hooks.onReceived(context));
+    const response = await method.handler(requests, context);
+    const bytes = serialize(response);
+    hooks.onHandled(context, Code.OK);
+    respond(null, bytes);
+  } catch (thrown) {
+    const error = context.abortReason ?? toPublicError(thrown, hooks);
+    const status = toErrorStatus(error);
+    hooks.onHandled(context, status.code, error);
+    respond(status);
   }
 }
 

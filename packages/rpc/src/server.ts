@@ -1,5 +1,6 @@
 import { Server } from "@grpc/grpc-js";
 import type {
+  handleClientStreamingCall,
   handleServerStreamingCall,
   handleUnaryCall,
   Metadata,
@@ -25,7 +26,7 @@ import { InFlight } from "./in-flight.ts";
 import { addReflection } from "./reflection.ts";
 import { createRequestReport } from "./request-log.ts";
 import type { RequestOutcome } from "./request-log.ts";
-import { decoder, encoder, serveStream, serveUnary } from "./serve.ts";
+import { decoder, encoder, serveClientStream, serveStream, serveUnary } from "./serve.ts";
 import type { DecodedRequest, ServeHooks } from "./serve.ts";
 import { serverCredentials } from "./tls.ts";
 import type { RpcTls } from "./tls.ts";
@@ -61,13 +62,20 @@ export interface RpcServer {
   /** What the health service answers. */
   setServing(isServing: boolean): void;
   /**
-   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished; what
-   * is left after `graceMs` (default 10 s) is cut off. May be called more than once.
+   * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished (a
+   * client stream is one when all of its requests have been read); what is left after `graceMs`
+   * (default 10 s) is cut off. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 }
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** What grpc-js calls the kinds of methods. */
+const HANDLER_TYPE = {
+  unary: "unary",
+  "server-stream": "serverStream",
+  "client-stream": "clientStream",
+} as const satisfies Record<AnyMethod["kind"], string>;
 /** How long the peers may take to accept the end of what was cut off. */
 const ENDING_MS = 250;
 
@@ -98,6 +106,7 @@ class GrpcServer implements RpcServer {
     this.#inFlight = inFlight;
     this.#hooks = {
       toAppError: options.toAppError ?? toAppError,
+      onReceived: (context) => inFlight.started(context, "unary"),
       onHandled: (context, code, error) => inFlight.handled(context, code, error),
     };
     const guard = createGuard({
@@ -188,12 +197,23 @@ class GrpcServer implements RpcServer {
     const encode = encoder(definition, this.#maxMessageBytes);
     const isNew = this.#server.register(
       path,
-      isUnary ? this.#unaryCall(method, encode) : this.#streamCall(method, encode),
+      this.#callOf(method, encode),
       (bytes: Buffer) => bytes,
       decoder(definition),
-      isUnary ? "unary" : "serverStream",
+      HANDLER_TYPE[method.kind],
     );
     if (!isNew) throw new Error(`${path} was added before.`);
+  }
+
+  #callOf(method: AnyMethod, encode: (value: unknown) => Buffer) {
+    switch (method.kind) {
+      case "unary":
+        return this.#unaryCall(method, encode);
+      case "server-stream":
+        return this.#streamCall(method, encode);
+      case "client-stream":
+        return this.#clientStreamCall(method, encode);
+    }
   }
 
   #unaryCall(
@@ -213,6 +233,16 @@ class GrpcServer implements RpcServer {
     return (call) => {
       const context = this.#begin(call.metadata, "stream");
       serveStream(call, context, method, encode, this.#hooks).catch(this.#onLost);
+    };
+  }
+
+  #clientStreamCall(
+    method: Extract<AnyMethod, { kind: "client-stream" }>,
+    encode: (value: unknown) => Buffer,
+  ): handleClientStreamingCall<DecodedRequest, Buffer> {
+    return (call, respond) => {
+      const context = this.#begin(call.metadata, "stream");
+      serveClientStream(call, respond, context, method, encode, this.#hooks).catch(this.#onLost);
     };
   }
 

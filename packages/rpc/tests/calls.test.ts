@@ -1,7 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { waitFor } from "@workflow/testkit";
-import { createRpcClient, rpc, rpcServerStream, subCallOptions } from "../src/index.ts";
+import {
+  createRpcClient,
+  rpc,
+  rpcClientStream,
+  rpcServerStream,
+  subCallOptions,
+} from "../src/index.ts";
 import type { RpcContext } from "../src/index.ts";
 import { alice, EchoService, minter, rejection, startEcho } from "./support.ts";
 import type { EchoImplementation, Word } from "./support.ts";
@@ -12,22 +18,28 @@ describe("types", () => {
   it("demand every method, its messages and its scopes", () => {
     const say = rpc<Word, Word>({ scopes: "words:read", handler: async (word) => word });
     const repeat = rpcServerStream<Word, Word>({ scopes: "words:read", async *handler() {} });
+    const join = rpcClientStream<Word, Word>({
+      scopes: "words:write",
+      handler: async () => ({ text: "" }),
+    });
     const wrong = rpc<{ count: number }, Word>({
       scopes: "words:read",
       handler: async ({ count }) => ({ text: String(count) }),
     });
 
-    const complete: EchoImplementation = { say, repeat };
+    const complete: EchoImplementation = { say, repeat, join };
     // @ts-expect-error a method is missing
-    const missing: EchoImplementation = { say };
+    const missing: EchoImplementation = { say, repeat };
     // @ts-expect-error the request has another type
-    const mistyped: EchoImplementation = { say: wrong, repeat };
+    const mistyped: EchoImplementation = { say: wrong, repeat, join };
     // @ts-expect-error a unary method is no stream
-    const misplaced: EchoImplementation = { say, repeat: say };
+    const misplaced: EchoImplementation = { say, repeat: say, join };
+    // @ts-expect-error a method of one request is none of many
+    const swapped: EchoImplementation = { say, repeat, join: say };
     // @ts-expect-error no scope is declared
     const unguarded = rpc<Word, Word>({ handler: async (word) => word });
 
-    expect([complete, missing, mistyped, misplaced, unguarded]).toHaveLength(5);
+    expect([complete, missing, mistyped, misplaced, swapped, unguarded]).toHaveLength(6);
   });
 });
 

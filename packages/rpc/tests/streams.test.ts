@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
 import { rpcServerStream } from "../src/index.ts";
 import type { RpcContext } from "../src/index.ts";
-import { alice, rejection, startEcho } from "./support.ts";
+import { alice, rejection, settled, startEcho } from "./support.ts";
 import type { EchoImplementation, Word } from "./support.ts";
 
 describe("a server stream", () => {
@@ -123,16 +123,4 @@ async function collect(items: AsyncIterable<Word>): Promise<string[]> {
   const texts: string[] = [];
   for await (const { text } of items) texts.push(text);
   return texts;
-}
-
-/** The value once it has not changed for a while. */
-async function settled(read: () => number): Promise<number> {
-  let last = -1;
-  let same = 0;
-  await waitFor(() => {
-    same = read() === last ? same + 1 : 0;
-    last = read();
-    return same >= 10;
-  });
-  return last;
 }

@@ -1,4 +1,5 @@
 import { Writable } from "node:stream";
+import { waitFor } from "@workflow/testkit";
 import pino from "pino";
 import type { Logger } from "pino";
 import {
@@ -9,6 +10,7 @@ import {
   createTokenVerifier,
   generateSigningKey,
   rpc,
+  rpcClientStream,
   rpcServerStream,
 } from "../src/index.ts";
 import type {
@@ -48,6 +50,12 @@ const codec = {
 export const EchoService = {
   say: { ...codec, path: "/test.v1.EchoService/Say" as const, responseStream: false as const },
   repeat: { ...codec, path: "/test.v1.EchoService/Repeat" as const, responseStream: true as const },
+  join: {
+    ...codec,
+    path: "/test.v1.EchoService/Join" as const,
+    requestStream: true as const,
+    responseStream: false as const,
+  },
 } as const;
 
 export type EchoImplementation = Implementation<typeof EchoService>;
@@ -70,6 +78,14 @@ export const echo: EchoImplementation = {
     scopes: "words:read",
     async *handler({ text }) {
       for (const part of text.split(" ")) yield { text: part };
+    },
+  }),
+  join: rpcClientStream({
+    scopes: "words:write",
+    async handler(words) {
+      const texts: string[] = [];
+      for await (const { text } of words) texts.push(text);
+      return { text: texts.join(" ") };
     },
   }),
 };
@@ -131,4 +147,16 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     },
     (error: unknown) => error,
   );
+}
+
+/** The value once it has not changed for a while. */
+export async function settled(read: () => number): Promise<number> {
+  let last = -1;
+  let same = 0;
+  await waitFor(() => {
+    same = read() === last ? same + 1 : 0;
+    last = read();
+    return same >= 10;
+  });
+  return last;
 }

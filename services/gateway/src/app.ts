@@ -120,12 +120,13 @@ function createErrorHandler({ authenticator }: PipelineDependencies): ErrorReque
     let error = toAppError(thrown);
     if (isUndecodablePath(thrown)) {
       // The router fails before the route is known; 401 comes before 400 all the same (D2).
-      error = await authenticator
-        .authenticate(credentialsOf(request))
-        .then(
-          () => new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8."),
-          toAppError,
-        );
+      error = await authenticator.authenticate(credentialsOf(request)).then(
+        () =>
+          new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8.", {
+            violations: [{ path: ["path"], message: "must be percent-encoded UTF-8" }],
+          }),
+        toAppError,
+      );
     }
     sendError(response, info, error);
   };

@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Database } from "@workflow/db";
-import { AppError } from "@workflow/errors";
-import type { Violation } from "@workflow/errors";
 import type { AuditAction } from "@workflow/events";
 import type { ClientFacts, Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
@@ -18,10 +16,14 @@ import type { Session } from "./auth/caller.ts";
 import type { IdentityChange } from "./auth/identity-change.ts";
 import type { AuditReader } from "./audit/audit-reader.ts";
 import type { Scope } from "./auth/scopes.ts";
+import { invalidRequest } from "./errors/invalid-request.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
 import type { JsonBody } from "./http/json-body.ts";
 import type { Query } from "./http/parse-query.ts";
-import type { Writable } from "./http/write-json.ts";
+import type { Upload } from "./http/upload.ts";
+import type { TableImporter } from "./imports/table-importer.ts";
+import type { ContentType, EventStream, FileReply, Reply, SuccessStatus } from "./reply.ts";
+import type { RowBatcher } from "./row-batcher.ts";
 import type { StartBatcher } from "./start-batcher.ts";
 
 /** The services behind the gateway. */
@@ -37,6 +39,10 @@ export interface Backends {
   readonly secrets: RpcClient<SecretsServiceService>;
   /** Starts runs that nobody waits for. */
   readonly starts: StartBatcher;
+  /** Adds single rows to tables. */
+  readonly rowInserts: RowBatcher;
+  /** Makes tables from files. */
+  readonly imports: TableImporter;
   readonly auditLog: AuditReader;
 }
 
@@ -76,37 +82,6 @@ export interface SessionContext extends RouteContext {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The rate limit that a request counts against (D9). */
 export type Bucket = "read" | "write" | "execute";
-export type SuccessStatus = 200 | 201 | 202 | 204;
-/** The form of a successful answer. */
-export type ContentType = "application/json" | "text/event-stream";
-
-/** A successful answer. */
-export interface Reply<Status extends SuccessStatus = SuccessStatus> {
-  status: Status;
-  data: Writable;
-  meta?: Writable;
-  /** The `Set-Cookie` header. */
-  cookie?: string;
-  /** The `ETag` of the resource. A read whose `If-None-Match` names it is answered with 304. */
-  etag?: string;
-}
-
-/** One server-sent event. */
-export interface ServerEvent {
-  event: string;
-  /** What a client that connects anew sends as `Last-Event-ID`. */
-  id: string;
-  data: Writable;
-}
-
-/**
- * An answer that is told bit by bit, as server-sent events. Null says that there is nothing to tell
- * yet; one that ends without anything is answered with 204, which tells clients not to come again.
- */
-export interface EventStream {
-  events: AsyncIterable<ServerEvent | null>;
-}
-
 /** The names in braces of a path. */
 export type PathParamNames<Path extends string> =
   Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParamNames<Rest> : never;
@@ -118,6 +93,14 @@ export interface RouteInput<Path extends string, QueryValue, BodyValue> {
   readonly body: BodyValue;
   /** A member of the body as the JSON text that was sent; undefined when it was not. */
   readonly rawJson: (member: keyof BodyValue & string) => string | undefined;
+}
+
+/** What the handler of an upload gets: its query checked, its body still to be received. */
+export interface UploadInput<Path extends string, QueryValue> extends Pick<
+  RouteInput<Path, QueryValue, never>,
+  "params" | "query"
+> {
+  readonly upload: Upload;
 }
 
 /** How a route reads its body. */
@@ -166,18 +149,36 @@ interface DeclarationParts<
   /** What each successful status means. */
   responses: Readonly<Record<Status, string>>;
   /** Default JSON in the envelope. */
-  contentType?: ContentType;
+  contentTypes?: readonly ContentType[];
   handler: (
     context: Context,
     input: RouteInput<Path, z.output<QuerySchema>, z.output<BodySchema>>,
-  ) => Promise<Reply<Status> | EventStream>;
+  ) => Promise<Reply<Status> | EventStream | FileReply>;
 }
+
+/** A route that receives its body by itself. */
+type UploadDeclaration<
+  Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  Status extends SuccessStatus,
+> = AuditedMethod &
+  Omit<DeclarationParts<RouteContext, Path, QuerySchema, z.ZodType, Status>, "body" | "handler"> & {
+    scope: Scope;
+    /** The schema is that of a JSON body, for those who read about the route; nothing is checked by it. */
+    body: { schema: z.ZodType; bytesMax: number };
+    handler: (
+      context: RouteContext,
+      input: UploadInput<Path, z.output<QuerySchema>>,
+    ) => Promise<Reply<Status>>;
+  };
 
 /** What came over HTTP, decoded but not checked against the route's schemas. */
 export interface RawInput {
   params: Readonly<Record<string, string>>;
   query: Query;
   body: JsonBody;
+  /** Of a route that receives its body by itself. */
+  upload: Upload | null;
 }
 
 /** What every entry of the route table says. */
@@ -188,9 +189,12 @@ interface RouteFacts {
   readonly summary: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.ZodType;
-  readonly body: Required<BodyDeclaration<z.ZodType>>;
+  readonly body: Required<BodyDeclaration<z.ZodType>> & {
+    /** Whether the handler receives it by itself. */
+    readonly isUpload: boolean;
+  };
   readonly responses: Readonly<Record<number, string>>;
-  readonly contentType: ContentType;
+  readonly contentTypes: readonly ContentType[];
   /** The actions that a success may leave in the audit log. */
   readonly audit: readonly AuditAction[];
 }
@@ -198,7 +202,7 @@ interface RouteFacts {
 /** The part of a route that serves a request. */
 interface Served<Context extends OpenContext> {
   /** Checks the input (BAD_REQUEST with every problem) and runs the handler. */
-  run(context: Context, input: RawInput): Promise<Reply | EventStream>;
+  run(context: Context, input: RawInput): Promise<Reply | EventStream | FileReply>;
 }
 
 /** A route for callers with a scope. */
@@ -223,6 +227,7 @@ export type Route = ScopedRoute | SessionRoute | OpenRoute;
 
 /** 1 MiB (D4). */
 const BODY_BYTES_MAX = 1024 * 1024;
+const JSON_ONLY: readonly ContentType[] = ["application/json"];
 
 /** For routes without query parameters; unknown ones are ignored. */
 export const NO_QUERY = z.object({});
@@ -262,6 +267,35 @@ export function sessionRoute<
   return { ...toRoute(declaration), scope: "session", roleScope: roleScope ?? null };
 }
 
+/** Declares a route for callers with a scope whose body is too large, or of another form, to be read first. */
+export function uploadRoute<
+  const Path extends `/${string}`,
+  QuerySchema extends z.ZodType,
+  Status extends SuccessStatus,
+>({
+  scope,
+  handler,
+  query,
+  body,
+  audit,
+  ...rest
+}: UploadDeclaration<Path, QuerySchema, Status>): ScopedRoute {
+  return {
+    contentTypes: JSON_ONLY,
+    ...rest,
+    scope,
+    audit: toActions(audit ?? null),
+    query,
+    body: { optional: false, ...body, isUpload: true },
+    async run(context, { params, query: given, upload }) {
+      if (upload === null) throw new Error("An upload came without its body.");
+      const checked = query.safeParse(given, { error: explainIssue });
+      if (!checked.success) throw invalidRequest(toViolations(checked.error));
+      return handler(context, { params, query: checked.data, upload });
+    },
+  };
+}
+
 /** Declares a route that everybody may use, without a credential. */
 export function openRoute<
   const Path extends `/${string}`,
@@ -283,11 +317,11 @@ function toRoute<
 ): RouteFacts & Served<Context> {
   const { handler, query, body, audit, ...rest } = declaration;
   return {
-    contentType: "application/json",
+    contentTypes: JSON_ONLY,
     ...rest,
     audit: toActions(audit ?? null),
     query,
-    body: { optional: false, bytesMax: BODY_BYTES_MAX, ...body },
+    body: { optional: false, bytesMax: BODY_BYTES_MAX, ...body, isUpload: false },
     async run(context, input) {
       const checkedQuery = query.safeParse(input.query, { error: explainIssue });
       const checkedBody = body.schema.safeParse(input.body.value, { error: explainIssue });
@@ -310,10 +344,4 @@ function toRoute<
 function toActions(audit: AuditDeclaration): readonly AuditAction[] {
   if (audit === null) return [];
   return typeof audit === "string" ? [audit] : audit;
-}
-
-function invalidRequest(violations: Violation[]): AppError {
-  const first = violations[0];
-  const text = first === undefined ? "" : `: ${first.path.join(".")} ${first.message}`;
-  return new AppError("BAD_REQUEST", `The request is not valid${text}.`, { violations });
 }

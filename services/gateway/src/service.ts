@@ -21,9 +21,11 @@ import { consumeAudit } from "./audit/consume-audit.ts";
 import { startIdentity } from "./auth/start-identity.ts";
 import { createReadiness } from "./health.ts";
 import { listenHttp } from "./http/server.ts";
+import { createTableImporter } from "./imports/table-importer.ts";
 import { createRequestReport } from "./request-report.ts";
 import type { Backends } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
+import { createRowBatcher } from "./row-batcher.ts";
 import { createStartBatcher } from "./start-batcher.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 
@@ -116,6 +118,8 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
   };
   const { workflowsGrpcAddress, runsGrpcAddress, tablesGrpcAddress } = options;
   const runs = connect(RunsServiceService, runsGrpcAddress);
+  const tables = connect(TablesServiceService, tablesGrpcAddress);
+  const rows = connect(RowsServiceService, tablesGrpcAddress);
   return {
     workflows: connect(WorkflowsServiceService, workflowsGrpcAddress),
     dashboards: connect(DashboardsServiceService, workflowsGrpcAddress),
@@ -123,10 +127,12 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
     approvals: connect(ApprovalsServiceService, runsGrpcAddress),
     schedules: connect(SchedulesServiceService, runsGrpcAddress),
     runStats: connect(RunStatsServiceService, runsGrpcAddress),
-    tables: connect(TablesServiceService, tablesGrpcAddress),
-    rows: connect(RowsServiceService, tablesGrpcAddress),
+    tables,
+    rows,
     secrets: connect(SecretsServiceService, options.integrationsGrpcAddress),
     starts: createStartBatcher(runs),
+    rowInserts: createRowBatcher(rows),
+    imports: createTableImporter(tables),
   };
 }
 

@@ -138,7 +138,9 @@ describe("the HTTP surface", () => {
         expect((await call(test, "GET", target, { key: null })).status).toBe(401);
         const answer = await call(test, "GET", target);
         expect(answer.status).toBe(400);
-        expect(answer.body).toMatchObject({ error: { code: "BAD_REQUEST" } });
+        expect(answer.body).toMatchObject({
+          error: { code: "BAD_REQUEST", details: [{ path: ["path"] }] },
+        });
       }
     });
 

@@ -45,7 +45,11 @@ describe("request bodies", () => {
     const answer = await call(test, "POST", path, { body });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
-      error: { code: "BAD_REQUEST", message: expect.stringMatching(message) },
+      error: {
+        code: "BAD_REQUEST",
+        message: expect.stringMatching(message),
+        details: [{ path: [], message: expect.any(String) }],
+      },
     });
     expect(created).toEqual([]);
   });

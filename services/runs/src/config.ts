@@ -8,6 +8,7 @@ const settings = pickSettings(
   "NATS_URL",
   "TASK_RUNTIME",
   "RUNS_GRPC_ADDR",
+  "TABLES_GRPC_ADDR",
   "INTEGRATIONS_GRPC_ADDR",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",

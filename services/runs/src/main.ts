@@ -11,6 +11,7 @@ import { readConfig } from "./config.ts";
 import { createEmailClient } from "./email/send-email-client.ts";
 import { createSecretsClient } from "./secrets/resolve-secrets.ts";
 import { startRunsService } from "./service.ts";
+import { createTablesClient } from "./tables/tables-client.ts";
 
 async function start() {
   const config = readConfig(process.env);
@@ -27,15 +28,14 @@ async function start() {
       keyFile: config.GRPC_TLS_KEY_FILE,
       caFile: config.GRPC_TLS_CA_FILE,
     });
-    const integrations = {
-      address: config.INTEGRATIONS_GRPC_ADDR,
-      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
-      tls,
-    };
+    const tokenSigner = createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY });
+    const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls };
     const secrets = createSecretsClient(integrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(integrations);
     scope.defer(() => email.close());
+    const tables = createTablesClient({ address: config.TABLES_GRPC_ADDR, tokenSigner, tls });
+    scope.defer(() => tables.close());
     const service = await startRunsService({
       role: config.RUNS_ROLE,
       databaseUrl: config.DATABASE_URL,
@@ -46,6 +46,7 @@ async function start() {
       bus,
       secrets,
       email,
+      tables,
       outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
       workerConcurrency: config.WORKER_CONCURRENCY,
       leaseMs: config.RUNS_LEASE_MS,

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { EmailClient } from "./email/send-email-client.ts";
 import type { SecretsClient } from "./secrets/resolve-secrets.ts";
+import type { TablesClient } from "./tables/tables-client.ts";
 
 /** Which halves of the service a process runs. */
 export type RunsRole = "all" | "api" | "worker";
@@ -25,6 +26,8 @@ export interface RunsServiceOptions {
   secrets?: SecretsClient | undefined;
   /** The way out for e-mail; without it none can be sent. */
   email?: EmailClient | undefined;
+  /** The way to data tables; without it there are none. */
+  tables?: TablesClient | undefined;
   /** Lets steps call http and private addresses; for development and tests. */
   outboundAllowPrivate: boolean;
   /** Runs that this process executes at the same time. */

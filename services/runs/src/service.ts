@@ -31,4 +31,7 @@ export { createEmailClient } from "./email/send-email-client.ts";
 export type { EmailClient } from "./email/send-email-client.ts";
 export { createSecretsClient } from "./secrets/resolve-secrets.ts";
 export type { SecretsClient } from "./secrets/resolve-secrets.ts";
+export { createTablesClient } from "./tables/tables-client.ts";
+export type { TablesClient } from "./tables/tables-client.ts";
+export { EVENT_CONSUMERS } from "./triggers/table-events.ts";
 export type { RunsRole, RunsServiceOptions } from "./options.ts";

@@ -12,6 +12,8 @@ import type { RunsServiceOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
 import { startScheduler } from "./schedules/scheduler.ts";
 import { NO_SECRETS } from "./secrets/no-secrets.ts";
+import { NO_TABLES } from "./tables/no-tables.ts";
+import { consumeTableEvents } from "./triggers/table-events.ts";
 
 /** Starts the half of the service that executes runs and fires schedules. */
 export async function startWorker(
@@ -30,6 +32,7 @@ export async function startWorker(
       http,
       expressions,
       email: options.email ?? NO_EMAIL,
+      tables: options.tables ?? NO_TABLES,
       approvals: createApprovalDesk(database, onEvents),
       children: createChildRuns({
         database,
@@ -51,6 +54,12 @@ export async function startWorker(
     concurrency: options.workerConcurrency,
   });
   scope.defer(() => worker.stop());
+  const tableEvents = await consumeTableEvents({
+    ...parts,
+    bus: options.bus,
+    logger: options.logger,
+  });
+  scope.defer(() => tableEvents.close());
   const scheduler = startScheduler({ ...parts, logger: options.logger });
   scope.defer(() => scheduler.stop());
   const stopping = new AbortController();

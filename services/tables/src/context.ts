@@ -1,11 +1,15 @@
 import type { Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { Logger } from "pino";
+import type { Snapshots } from "./snapshots/index.ts";
+import type { RowWriter } from "./writes/index.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
   audit: AuditTrail;
+  snapshots: Snapshots;
+  rowWriter: RowWriter;
   /** To be called after a commit that told of changed rows. Cheap, never throws. */
   rowEvents: { wake(): void };
   logger: Logger;

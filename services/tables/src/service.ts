@@ -1,13 +1,40 @@
 import { fileURLToPath } from "node:url";
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
+import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
+import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
 import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import type { RpcServer, RpcTls, VerificationKey } from "@workflow/rpc";
-import { createScope, rpcRequestMetrics } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
+import { aggregateRows } from "./rpc/aggregate-rows.ts";
+import { batchRows } from "./rpc/batch-rows.ts";
+import { createFolder } from "./rpc/create-folder.ts";
+import { createTable } from "./rpc/create-table.ts";
+import { deleteRow } from "./rpc/delete-row.ts";
+import { deleteTable } from "./rpc/delete-table.ts";
+import { exportRows } from "./rpc/export-rows.ts";
+import { getRow } from "./rpc/get-row.ts";
+import { getTable } from "./rpc/get-table.ts";
+import { importTable } from "./rpc/import-table.ts";
+import { insertRow } from "./rpc/insert-row.ts";
+import { insertRows } from "./rpc/insert-rows.ts";
+import { listDistinctValues } from "./rpc/list-distinct-values.ts";
+import { listFolders } from "./rpc/list-folders.ts";
+import { listTables } from "./rpc/list-tables.ts";
+import { moveTable } from "./rpc/move-table.ts";
+import { queryRows } from "./rpc/query-rows.ts";
+import { updateRow } from "./rpc/update-row.ts";
+import { updateTable } from "./rpc/update-table.ts";
+import { createTableHeads, Snapshots } from "./snapshots/index.ts";
+import { forgetOldDeletions } from "./store/deletions.ts";
+import { forgetOldKeys } from "./store/write-keys.ts";
+import { RowWriter } from "./writes/index.ts";
 
 /** What the service needs from its surroundings. */
 export interface TablesServiceOptions {
@@ -36,6 +63,8 @@ export interface RunningService {
 }
 
 const DATABASE_ROLE = "workflow_tables";
+const CACHE_BYTES_MAX = 256 * 1024 * 1024;
+const FORGET_INTERVAL_MS = 60_000;
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 
 /**
@@ -61,7 +90,13 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     scope.defer(() => audit.stop());
     const rowEvents = createOutboxRelay({ ...outbox, stream: "tables" });
     scope.defer(() => rowEvents.stop());
-    const server = createServer({ database, audit, rowEvents, logger }, options);
+    const heads = createTableHeads(database);
+    const { cacheBytesMax = CACHE_BYTES_MAX } = options;
+    const snapshots = new Snapshots({ database, heads, cacheBytesMax });
+    const rowWriter = new RowWriter({ database, heads, onEvents: () => rowEvents.wake() });
+    startForgetting(database, logger, scope);
+    const context = { database, audit, rowEvents, snapshots, rowWriter, logger };
+    const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
@@ -69,7 +104,30 @@ export async function startTablesService(options: TablesServiceOptions): Promise
   });
 }
 
-function createServer(_context: ServiceContext, options: TablesServiceOptions): RpcServer {
+/** The loop that clears away what only readers of long ago would need. */
+function startForgetting(database: Database, logger: Logger, scope: Scope): void {
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "forget-old-deletions",
+    signal: stopping.signal,
+    intervalMs: FORGET_INTERVAL_MS,
+    logger,
+    run: () => forgetOldDeletions(database),
+  });
+  const keys = loop({
+    name: "forget-old-keys",
+    signal: stopping.signal,
+    intervalMs: FORGET_INTERVAL_MS,
+    logger,
+    run: () => forgetOldKeys(database),
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await Promise.all([done, keys.done]);
+  });
+}
+
+function createServer(context: ServiceContext, options: TablesServiceOptions): RpcServer {
   const { metricsRegistry } = options;
   const server = createRpcServer({
     logger: options.logger,
@@ -78,6 +136,29 @@ function createServer(_context: ServiceContext, options: TablesServiceOptions): 
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
+  });
+  server.add(TablesServiceService, {
+    createTable: createTable(context),
+    getTable: getTable(context),
+    listTables: listTables(context),
+    updateTable: updateTable(context),
+    deleteTable: deleteTable(context),
+    importTable: importTable(context),
+    exportRows: exportRows(context),
+    listFolders: listFolders(context),
+    createFolder: createFolder(context),
+    moveTable: moveTable(context),
+  });
+  server.add(RowsServiceService, {
+    queryRows: queryRows(context),
+    listDistinctValues: listDistinctValues(context),
+    aggregateRows: aggregateRows(context),
+    getRow: getRow(context),
+    insertRow: insertRow(context),
+    insertRows: insertRows(context),
+    updateRow: updateRow(context),
+    deleteRow: deleteRow(context),
+    batchRows: batchRows(context),
   });
   return server;
 }

@@ -14,6 +14,8 @@ const settings = pickSettings(
   "GRPC_TLS_CA_FILE",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
+  "OPENAI_MODEL",
+  "ANTHROPIC_MODEL",
   "LOG_LEVEL",
   "METRICS_PORT",
 ).required({

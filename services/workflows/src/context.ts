@@ -1,5 +1,6 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
+import type { AgentModels } from "./domain/agent-models.ts";
 import type { HandOver } from "./deployment/hand-over.ts";
 
 /** What the RPC handlers work with. */
@@ -8,6 +9,8 @@ export interface ServiceContext {
   cursors: CursorCodec;
   handOver: HandOver;
   audit: AuditTrail;
+  /** The model that agents of each AI provider use. */
+  agentModels: AgentModels;
   /** To be called after commits that put events into the outbox. */
   onEvents: () => void;
 }

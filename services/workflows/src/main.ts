@@ -33,6 +33,7 @@ async function start() {
       tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
       tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
       grpcTls: await loadTls(config.tlsFiles),
+      agentModels: { openai: config.OPENAI_MODEL, anthropic: config.ANTHROPIC_MODEL },
       bus,
       logger,
       metricsRegistry,

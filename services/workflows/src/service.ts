@@ -19,7 +19,8 @@ import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
 import { createHandOver } from "./deployment/hand-over.ts";
 import type { PushDependencies } from "./deployment/push-deployment.ts";
-import { repairOverdue } from "./deployment/repair-overdue.ts";
+import { repairDeployments } from "./deployment/repair-deployments.ts";
+import type { AgentModels } from "./domain/agent-models.ts";
 import { activateWorkflow } from "./rpc/activate-workflow.ts";
 import { archiveWorkflow } from "./rpc/archive-workflow.ts";
 import { cloneWorkflow } from "./rpc/clone-workflow.ts";
@@ -61,6 +62,8 @@ export interface WorkflowsServiceOptions {
   tokenSigner: TokenSigner;
   /** Where the service's events are published. */
   bus: EventBus;
+  /** The model that agents of each AI provider use. */
+  agentModels: AgentModels;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
@@ -115,7 +118,14 @@ export async function startWorkflowsService(
     const repair = startRepair({ database, deployments }, logger, scope);
     const handOver = createHandOver({ database, deployments }, () => repair.wake());
     const server = createServer(
-      { database, cursors, handOver, audit, onEvents: () => relay.wake() },
+      {
+        database,
+        cursors,
+        handOver,
+        audit,
+        agentModels: options.agentModels,
+        onEvents: () => relay.wake(),
+      },
       options,
     );
     scope.defer(() => server.close());
@@ -129,11 +139,11 @@ export async function startWorkflowsService(
 function startRepair(dependencies: PushDependencies, logger: Logger, scope: Scope): Loop {
   const stopping = new AbortController();
   const repair = loop({
-    name: "repair-overdue-deployments",
+    name: "repair-deployments",
     signal: stopping.signal,
     intervalMs: REPAIR_INTERVAL_MS,
     logger,
-    run: (signal) => repairOverdue(dependencies, logger, signal),
+    run: (signal) => repairDeployments(dependencies, logger, signal),
   });
   scope.defer(() => {
     stopping.abort();

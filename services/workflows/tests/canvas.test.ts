@@ -19,17 +19,33 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe("SaveCanvas", () => {
-  it("keeps the text that was sent: numbers, order of keys, repeated keys", async () => {
+  it("keeps the state as JavaScript reads it, a member called __proto__ too", async () => {
     const identity = newIdentity();
     const { id: workflowId } = await harness.client.createWorkflow(validWorkflow(), { identity });
     const canvasStateJson =
       '{ "parallels":{}, "loops":{}, "edges":[{"z":1.0,"a":12345678901234567890}],' +
-      ' "blocks":{}, "blocks":{}, "__proto__":{"x":1e400} }';
+      ' "blocks":{}, "blocks":{}, "__proto__":{"x":1e40} }';
     const saved = await harness.client.saveCanvas({ workflowId, canvasStateJson }, { identity });
-    expect(saved.stateJson).toBe(canvasStateJson);
+    expect(saved.stateJson).toBe(
+      '{"parallels":{},"loops":{},"edges":[{"z":1,"a":12345678901234567000}],"blocks":{},' +
+        '"__proto__":{"x":1e+40}}',
+    );
     const { canvas, etag } = await harness.client.getWorkflow({ workflowId }, { identity });
     expect(canvas).toEqual(saved);
     expect(etag).toBe(saved.etag);
+  });
+
+  it("refuses a number that JavaScript takes for infinite, with its place", async () => {
+    const identity = newIdentity();
+    const { id: workflowId } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    const canvasStateJson = EMPTY_CANVAS.replace("[]", '[{"a":1e999}]');
+    const error = await errorOf(
+      harness.client.saveCanvas({ workflowId, canvasStateJson }, { identity }),
+    );
+    expect(error).toMatchObject({
+      reason: "VALIDATION_ERROR",
+      violations: [{ path: ["canvasState", "edges", "0", "a"] }],
+    });
   });
 
   it.each([

@@ -33,20 +33,47 @@ describe("creating a workflow", () => {
     expect(got).toEqual(created);
   });
 
-  it("keeps every JSON text exactly as it was sent", async () => {
+  it("keeps JSON as JavaScript reads it: the last of repeated names, numbers, __proto__ (D5)", async () => {
     const identity = newIdentity();
     const request = validWorkflow({
       description: "päge 💡\nline two",
-      triggerJson: '{ "type" : "api", "note": 1.50, "big": 12345678901234567890 }',
+      triggerJson: '{ "type":"api", "type" : "manual", "note": 1.50, "big": 12345678901234567890 }',
       stepsJson:
-        '[{"z":1,"id":"a","type":"transform","name":"A","config":{"mapping":{"__proto__":{"x":1},"b":1e2,"a":"\\u00e4"}}}]',
+        '[{"z":1,"id":"a","type":"transform","name":"A","config":{"mapping":' +
+        `{"__proto__":{"x":1},"b":1e2,"a":"\\u00e4","n":[-0,${"9".repeat(300)}]}}}]`,
       inputSchemaJson: '{"type":"object","properties":{"__proto__":{"type":"string"}}}',
       outputSchemaJson: '{"type": "object"}',
       settingsJson: '{"timeoutMs":1000,"ours":{"10":1,"9":2}}',
     });
     const { id } = await harness.client.createWorkflow(request, { identity });
     const got = await harness.client.getWorkflow({ workflowId: id }, { identity });
-    expect(got).toMatchObject(request);
+    expect(got).toMatchObject({
+      description: request.description,
+      triggerJson: '{"type":"manual","note":1.5,"big":12345678901234567000}',
+      stepsJson:
+        '[{"z":1,"id":"a","type":"transform","name":"A","config":{"mapping":' +
+        '{"__proto__":{"x":1},"b":100,"a":"ä","n":[0,1e+300]}}}]',
+      inputSchemaJson: request.inputSchemaJson,
+      outputSchemaJson: '{"type":"object"}',
+      settingsJson: '{"timeoutMs":1000,"ours":{"9":2,"10":1}}',
+    });
+  });
+
+  it("refuses numbers that JavaScript takes for infinite, with the place of each", async () => {
+    const request = validWorkflow({
+      triggerJson: '{"type":"api","note":{"a":[1,1e999]}}',
+      stepsJson: stepsJson("x").replace('"x"', "-1e400"),
+      settingsJson: `{"__proto__":${"9".repeat(400)}}`,
+    });
+    const error = await errorOf(
+      harness.client.createWorkflow(request, { identity: newIdentity() }),
+    );
+    expect(error.reason).toBe("VALIDATION_ERROR");
+    expect(error.violations.map(({ path }) => path.join("."))).toEqual([
+      "trigger.note.a.1",
+      "steps.0.config.mapping.text",
+      "settings.__proto__",
+    ]);
   });
 
   it("hands nothing over to the execution plane", async () => {

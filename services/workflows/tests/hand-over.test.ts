@@ -82,16 +82,18 @@ describe("handing over to the execution plane", () => {
       status: DeploymentStatus.ARCHIVED,
       content: undefined,
     });
-    expect(harness.runs.requestsFor(id).map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5]);
+    // The repair loop may have come across one of them and pushed it as well.
+    const revisions = harness.runs.requestsFor(id).map(({ revision }) => revision);
+    expect([...new Set(revisions)]).toEqual([1, 2, 3, 4, 5]);
   });
 
   it("acts as the workflows service for the workflow's company, under the caller's request id", async () => {
     const identity = newIdentity();
     const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
     await harness.client.activateWorkflow({ workflowId: id }, { identity, requestId: "req-77" });
-    const put = harness.runs.received.find(({ request }) => request.workflowId === id);
+    const put = harness.runs.received.find(({ requestId }) => requestId === "req-77");
     expect(put).toMatchObject({
-      requestId: "req-77",
+      request: { workflowId: id },
       identity: {
         companyId: identity.companyId,
         principal: { type: "service", id: "workflows" },
@@ -162,6 +164,40 @@ describe("a hand-over that does not succeed in time", () => {
 
     harness.runs.failure = null;
     await deployedStatus(id, DeploymentStatus.ACTIVE);
+  });
+
+  it("takes effect by itself also when the caller has hung up meanwhile", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    harness.runs.failure = away;
+    const caller = new AbortController();
+    const activation = harness.client.activateWorkflow(
+      { workflowId: id },
+      { identity, signal: caller.signal },
+    );
+    const outcome = errorOf(activation);
+    await waitFor(() => harness.runs.requestsFor(id).length > 0, { what: "the first push" });
+    caller.abort();
+    await outcome;
+    harness.runs.failure = null;
+    await deployedStatus(id, DeploymentStatus.ACTIVE);
+  });
+
+  it("is not put off by changes that the execution plane need not know", async () => {
+    const identity = newIdentity();
+    const { id } = await createActive(harness.client, identity);
+    harness.runs.failure = away;
+    await errorOf(harness.client.pauseWorkflow({ workflowId: id }, { identity, ...impatient }));
+    harness.runs.failure = null;
+    // Of a paused workflow an update is not handed over.
+    const rename = { workflowId: id, updateMask: ["name"], name: "Renamed" };
+    await waitFor(
+      async () => {
+        await harness.client.updateWorkflow(rename, { identity });
+        return harness.runs.deployed.get(id)?.status === DeploymentStatus.PAUSED;
+      },
+      { what: "the hand-over of a workflow that is being edited" },
+    );
   });
 
   it("of several changes ends with the newest of them", async () => {

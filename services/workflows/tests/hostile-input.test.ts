@@ -83,6 +83,27 @@ describe("a request of the wrong shape", () => {
     expect(error.violations.map(({ path }) => path[0])).toEqual(["name", "trigger", "steps"]);
   });
 
+  it("says of a trigger and of steps that are not set that they are required", async () => {
+    const error = await errorOf(
+      harness.client.createWorkflow(
+        { name: "n", triggerJson: "", stepsJson: "" },
+        { identity: newIdentity() },
+      ),
+    );
+    expect(error.violations).toEqual([
+      { path: ["trigger"], message: "is required and must be a JSON object" },
+      { path: ["steps"], message: "is required and must be a JSON array" },
+    ]);
+  });
+
+  it("is PAYLOAD_TOO_LARGE when it would be above 1 MiB as it is stored", async () => {
+    const settingsJson = `{"n":[${Array.from({ length: 100_000 }, () => "1e20").join(",")}]}`;
+    const error = await errorOf(
+      harness.client.createWorkflow(validWorkflow({ settingsJson }), { identity: newIdentity() }),
+    );
+    expect(error.reason).toBe("PAYLOAD_TOO_LARGE");
+  });
+
   it("is PAYLOAD_TOO_LARGE above 1 MiB of description and definition together (D4)", async () => {
     const request = validWorkflow({
       description: "d".repeat(600 * 1024),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { templatable } from "../zod-messages.ts";
+import { templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 import { text } from "./inputs.ts";
 
@@ -9,11 +9,11 @@ export const HASH_ALGORITHMS = ["sha256", "sha384", "sha512", "sha1", "md5"] as 
 export const DIGEST_ENCODINGS = ["hex", "base64", "base64url"] as const;
 
 const shared = {
-  algorithm: templatable(z.enum(HASH_ALGORITHMS)).meta({
+  algorithm: templatableText(z.enum(HASH_ALGORITHMS)).meta({
     description: "The hash function; sha1 and md5 are for old counterparts only",
   }),
   text: text("What to hash, as UTF-8"),
-  encoding: templatable(z.enum(DIGEST_ENCODINGS))
+  encoding: templatableText(z.enum(DIGEST_ENCODINGS))
     .optional()
     .meta({ description: "How the digest is written; hex where none is given" }),
 };

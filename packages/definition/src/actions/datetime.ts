@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { canonicalTimeZone } from "../time-zone.ts";
-import { templatable } from "../zod-messages.ts";
+import { templatable, templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 
 /** Units of time of the `datetime` actions (D17). */
@@ -22,7 +22,7 @@ const instant = z
     error: "must be an ISO timestamp, or a number of milliseconds since 1970",
   })
   .meta({ description: "An ISO timestamp, or a number of milliseconds since 1970" });
-const unit = templatable(z.enum(DATETIME_UNITS)).meta({ description: "The unit of time" });
+const unit = templatableText(z.enum(DATETIME_UNITS)).meta({ description: "The unit of time" });
 
 export const datetimeFormat: ActionDefinition = {
   id: "datetime.format",

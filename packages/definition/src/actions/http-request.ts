@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { templatable } from "../zod-messages.ts";
+import { templatable, templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 
 const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -39,7 +39,7 @@ export const httpRequest: ActionDefinition = {
     "Sends an HTTP request to a public host. A status other than the successful ones fails the step.",
   outputs: ["status", "headers", "body"],
   inputs: z.looseObject({
-    method: templatable(z.enum(HTTP_METHODS)).meta({ description: "The method" }),
+    method: templatableText(z.enum(HTTP_METHODS)).meta({ description: "The method" }),
     url: z
       .string()
       .refine(isPossibleUrl, {
@@ -62,7 +62,7 @@ export const httpRequest: ActionDefinition = {
     timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
       .optional()
       .meta({ description: "How long the answer may take; 30000 where it is not given" }),
-    successStatuses: templatable(z.array(templatable(successStatus)).min(1))
+    successStatuses: templatable(z.array(templatableText(successStatus)).min(1))
       .optional()
       .meta({
         description: "Statuses that count as success, one by one or as a class; 2xx by default",

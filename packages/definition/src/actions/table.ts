@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { templatable } from "../zod-messages.ts";
+import { templatable, templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 import { text } from "./inputs.ts";
 
@@ -21,7 +21,7 @@ export const tableQuery: ActionDefinition = {
       .optional()
       .meta({ description: "Conditions by column id, as in the query of a table's rows" }),
     sort: text("Id of the column to sort by").optional(),
-    order: templatable(z.enum(["asc", "desc"]))
+    order: templatableText(z.enum(["asc", "desc"]))
       .optional()
       .meta({ description: "Direction of the sort; asc where none is given" }),
     limit: templatable(z.int().min(1).max(ROWS_MAX))

@@ -30,8 +30,11 @@ export interface DefinitionPlan {
   steps: PlannedStep[];
   /** Keys of all secrets that the definition names, in document order, each once. */
   secretKeys: string[];
-  /** Providers whose connections the actions need, each once. */
-  connectionProviders: string[];
+  /**
+   * The connections that a run needs, each once, in the order of their code units: by provider where
+   * the definition names one, else by id.
+   */
+  connections: string[];
   /** The next five firings of a schedule trigger, whether it is enabled or not; empty otherwise. */
   nextRunAt: Date[];
 }
@@ -62,7 +65,9 @@ export function planDefinition(definition: DefinitionInput, options: PlanOptions
     problems: violations,
     steps: walked.steps,
     secretKeys: walked.secretKeys,
-    connectionProviders: [],
+    connections: [
+      ...new Set([...providersOf(definition.trigger), ...walked.connections]),
+    ].toSorted(),
     nextRunAt: firingsOf(definition.trigger, now),
   };
 }
@@ -71,6 +76,14 @@ function inputViolations(inputSchema: unknown, input: unknown): Violation[] {
   if (!isJsonObject(inputSchema)) return [];
   const schema = compileJsonSchema(inputSchema);
   return schema.ok ? schema.validate(input) : [];
+}
+
+/** Events of a provider come by a connection with it; a webhook without one belongs to nobody. */
+function providersOf(trigger: unknown): string[] {
+  const parsed = triggerSchema.safeParse(trigger);
+  if (!parsed.success || parsed.data.type !== "webhook") return [];
+  const { provider } = parsed.data;
+  return provider === undefined || provider === "custom" ? [] : [provider];
 }
 
 function firingsOf(trigger: unknown, now: Date): Date[] {

@@ -30,6 +30,8 @@ export interface PlannedStep {
 export interface PlannedSteps {
   steps: PlannedStep[];
   secretKeys: string[];
+  /** The connections that steps name, each once. */
+  connections: string[];
   /** What would fail for certain; paths begin below `steps`. */
   problems: Violation[];
 }
@@ -48,6 +50,7 @@ export function planSteps(
     resolver,
     steps: [],
     secretKeys: new Set(),
+    connections: new Set(),
     problems: new Problems(),
     stepCount: 0,
     mayHaveEnded: false,
@@ -56,6 +59,7 @@ export function planSteps(
   return {
     steps: walk.steps,
     secretKeys: [...walk.secretKeys],
+    connections: [...walk.connections],
     problems: walk.problems.violations,
   };
 }
@@ -64,6 +68,7 @@ interface Walk {
   readonly resolver: PartialResolver;
   readonly steps: PlannedStep[];
   readonly secretKeys: Set<string>;
+  readonly connections: Set<string>;
   readonly problems: Problems;
   stepCount: number;
   /** A step before this one may have ended the run. */
@@ -105,6 +110,7 @@ function planStep(step: JsonObject, path: readonly string[], place: Place, walk:
   const fails = ownProperty(step, "onError") !== "continue";
   const isSure = place.isSure && !walk.mayHaveEnded && decision === true && fails;
   const { resolved, isTooLarge } = resolveConfig(stepType, typed, walk.resolver);
+  if (stepType.takesConnection) noteConnection(resolved, walk);
   const configPath = [...path, "config"];
   if (isSure && isTooLarge) walk.problems.add(configPath, TOO_LARGE);
   if (isSure && !isTooLarge) checkResolved(stepType, typed, resolved, path, walk.problems);
@@ -137,6 +143,12 @@ function noteSecrets(values: readonly unknown[], { secretKeys }: Walk): void {
   for (const { root, segments } of listReferences(values)) {
     if (root === "secrets" && segments[0] !== undefined) secretKeys.add(segments[0]);
   }
+}
+
+/** One that only the run will know can't be told. */
+function noteConnection(resolved: JsonObject, { connections }: Walk): void {
+  const id = ownProperty(resolved, "connectionId");
+  if (typeof id === "string" && id !== "" && !id.includes("{{")) connections.add(id);
 }
 
 /** Whether a condition holds, as far as that is known before the run; undefined otherwise. */

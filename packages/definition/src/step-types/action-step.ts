@@ -16,6 +16,7 @@ export const actionStep: StepType = {
     "Calls the action that the step names in action, an id such as http.request. The config has the action's inputs, each of which may be a template; the output is what the action returns.",
   configSchema,
   inheritsRetry: true,
+  takesConnection: true,
 
   check({ action, config }, stepPath, problems) {
     problems.parse(configSchema, config, [...stepPath, "config"]);

@@ -8,7 +8,10 @@ import { fieldsOf } from "../step.ts";
 import { compileTemplates } from "../template.ts";
 import type { StepType } from "./step-type.ts";
 
-const names = z
+/** The roles that a person may have in a company (D10). */
+const ROLES = ["owner", "admin", "member", "viewer"] as const;
+
+const userIds = z
   .array(
     z
       .string()
@@ -23,14 +26,20 @@ const names = z
 const options = z.looseObject({
   approvers: z
     .looseObject({
-      users: names.default([]).meta({ description: "Ids of users" }),
-      roles: names.default([]).meta({ description: "Roles in the company" }),
+      users: userIds.default([]).meta({ description: "Ids of users" }),
+      roles: z
+        .array(z.enum(ROLES))
+        .max(DEFINITION_LIMITS.approversMax)
+        .default([])
+        .meta({ description: "Roles in the company" }),
     })
     .refine(({ users, roles }) => users.length + roles.length > 0, {
       error: "must name at least one user or role; leave approvers out to let everyone decide",
     })
     .optional()
-    .meta({ description: "Who may decide; without it everyone who may execute workflows" }),
+    .meta({
+      description: `Who may decide, by ids of users or by roles (${ROLES.join(", ")}); without it everyone who may execute workflows`,
+    }),
   timeoutMs: z
     .int()
     .min(1)

@@ -50,6 +50,7 @@ export const emailStep: StepType = {
     "Sends an e-mail with text, html or both. The output is {messageId, accepted, rejected}.",
   configSchema,
   inheritsRetry: true,
+  takesConnection: true,
 
   check({ config }, stepPath, problems) {
     problems.parse(configSchema, config, [...stepPath, "config"]);

@@ -3,6 +3,7 @@ import type { CompiledStep, CompiledStepBase } from "../compiled-definition.ts";
 import type { JsonObject } from "../json.ts";
 import type { Problems } from "../problems.ts";
 import type { NestedBlock, TemplateField } from "../step.ts";
+import type { TemplateReference } from "../template-scan.ts";
 
 /** The parts of a step that its type is about; the config may be anything until it was checked. */
 export interface TypedPart {
@@ -26,12 +27,19 @@ export interface StepType {
   readonly configSchema: z.ZodType;
   /** Whether it follows the workflow's retry policy: it does one thing outside, which may fail. */
   readonly inheritsRetry: boolean;
+  /** Whether `connectionId` in the config names a connection that the step works with. */
+  readonly takesConnection?: true;
   /** Adds what is wrong with the step, nested steps and template syntax excepted. */
   check(step: TypedPart, stepPath: readonly string[], problems: Problems): void;
   /** The lists of steps in the config; each is checked and counted like the top one. */
   blocks(config: JsonObject): NestedBlock[];
   /** The parts of the config in which templates are evaluated. */
   templateFields(step: TypedPart): TemplateField[];
+  /**
+   * What the config reads without a template, each with the place of the text that does, in the
+   * config.
+   */
+  readonly references?: (step: TypedPart) => TemplateReference[];
   /** Compiles a step that passed `check`. */
   compile(step: TypedPart, base: CompiledStepBase, compileBlock: CompileBlock): CompiledStep;
 }

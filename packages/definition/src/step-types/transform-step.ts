@@ -1,6 +1,7 @@
-import jsonata from "jsonata";
 import { z } from "zod";
-import { isJsonObject } from "../json.ts";
+import { parseExpression } from "../expression.ts";
+import { ownProperty } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { fieldsOf } from "../step.ts";
 import { compileOptional, compileTemplates } from "../template.ts";
@@ -29,6 +30,9 @@ const configSchema = z
   })
   .meta({ oneOf: [{ required: ["mapping"] }, { required: ["expression"] }] });
 
+/** What an expression without an input of its own can read of the run. */
+const READABLE_ROOTS = ["input", "steps", "trigger", "run", "loop"] as const;
+
 /** Pure computation: `{mapping}` or `{expression, input?}` (D17). */
 export const transformStep: StepType = {
   type: "transform",
@@ -41,12 +45,29 @@ export const transformStep: StepType = {
   check({ config }, stepPath, problems) {
     const parsed = problems.parse(configSchema, config, [...stepPath, "config"]);
     if (parsed?.expression === undefined) return;
-    const problem = findExpressionProblem(parsed.expression);
-    if (problem !== null) problems.add([...stepPath, "config", "expression"], problem);
+    const path = [...stepPath, "config", "expression"];
+    const result = parseExpression(parsed.expression);
+    if (!result.ok) problems.add(path, result.message);
+    else if (seesScope(config) && result.paths.some(([root]) => root === "secrets")) {
+      problems.add(path, SECRETS_HIDDEN);
+    }
   },
 
   blocks: () => [],
   templateFields: ({ config }) => fieldsOf(config, ["mapping", "input"]),
+
+  references({ config }) {
+    const { expression } = config;
+    if (typeof expression !== "string" || !seesScope(config)) return [];
+    const result = parseExpression(expression);
+    if (!result.ok) return [];
+    return result.paths.flatMap(([root, ...segments]) => {
+      const known = READABLE_ROOTS.find((each) => each === root);
+      // All steps together can be looked at; which of them is meant is not known then.
+      if (known === undefined || (known === "steps" && segments.length === 0)) return [];
+      return { root: known, segments, path: ["expression"] };
+    });
+  },
 
   compile({ config }, base) {
     const { mapping, expression, input } = config;
@@ -66,16 +87,10 @@ export const transformStep: StepType = {
   },
 };
 
-/** Parses JSONata, which throws objects with a position, or a RangeError on absurd nesting. */
-function findExpressionProblem(expression: string): string | null {
-  try {
-    jsonata(expression);
-    return null;
-  } catch (error) {
-    const details: unknown = error;
-    const message = isJsonObject(details) ? details["message"] : undefined;
-    const position = isJsonObject(details) ? details["position"] : undefined;
-    const where = typeof position === "number" ? ` at character ${position}` : "";
-    return `is not valid JSONata${where}: ${typeof message === "string" ? message : "it can't be parsed"}`;
-  }
+const SECRETS_HIDDEN =
+  "does not see secrets; give it what it needs as input, as in {{secrets.KEY}}";
+
+/** Where no input is given the expression sees what templates see, without the secrets. */
+function seesScope(config: JsonObject): boolean {
+  return ownProperty(config, "input") === undefined;
 }

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { fieldsOf } from "../step.ts";
 import { compileOptional, compileTemplates } from "../template.ts";
-import { templatable } from "../zod-messages.ts";
+import { templatable, templatableText } from "../zod-messages.ts";
 import type { StepType } from "./step-type.ts";
 
 const configSchema = z.looseObject({
-  workflowId: templatable(z.guid({ error: "must be the id of a workflow, which is a UUID" })).meta({
+  workflowId: templatableText(
+    z.guid({ error: "must be the id of a workflow, which is a UUID" }),
+  ).meta({
     description: "The workflow to run",
   }),
   input: templatable(z.record(z.string(), z.unknown()))

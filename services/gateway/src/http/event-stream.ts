@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAppError, toAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
-import type { ServerEvent } from "../route.ts";
+import type { ServerEvent } from "../reply.ts";
+import { writeChunk } from "./write-chunk.ts";
 import { writeJson } from "./write-json.ts";
 
 /** What a stream needs of the request around it. */
@@ -23,8 +23,6 @@ const HEARTBEAT_MS = 15_000;
 const READMIT_MS = 4_000;
 /** How long clients should wait before they connect again. */
 const RECONNECT_MS = 1_000;
-/** A client that takes nothing for so long is given up. */
-const STALLED_MS = 120_000;
 
 /**
  * Answers with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
@@ -52,7 +50,7 @@ export async function sendEvents(
   try {
     let { value } = first;
     for (;;) {
-      if (value !== null) await write(response, format(value), exchange.signal);
+      if (value !== null) await writeChunk(response, format(value), exchange.signal);
       const next = await iterator.next();
       if (next.done === true) break;
       value = next.value;
@@ -102,15 +100,4 @@ function supervise(response: ServerResponse, options: EventStreamOptions): () =>
 function format({ event, id, data }: ServerEvent): string {
   const lines = writeJson(data).split(/\r\n|\r|\n/);
   return `event: ${event}\nid: ${id}\n${lines.map((line) => `data: ${line}\n`).join("")}\n`;
-}
-
-async function write(response: ServerResponse, text: string, gone: AbortSignal): Promise<void> {
-  if (response.write(text)) return;
-  const stalled = AbortSignal.timeout(STALLED_MS);
-  try {
-    await once(response, "drain", { signal: AbortSignal.any([gone, stalled]) });
-  } catch (error) {
-    if (stalled.aborted) response.destroy();
-    throw error;
-  }
 }

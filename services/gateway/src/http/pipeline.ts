@@ -7,19 +7,12 @@ import type { RpcCallOptions } from "@workflow/rpc";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { IdentityChange } from "../auth/identity-change.ts";
-import type {
-  Backends,
-  EventStream,
-  OpenContext,
-  OpenRoute,
-  RawInput,
-  Reply,
-  Route,
-  RouteContext,
-} from "../route.ts";
+import type { EventStream, FileReply, Reply } from "../reply.ts";
+import type { Backends, OpenContext, OpenRoute, RawInput, Route, RouteContext } from "../route.ts";
 import { admit, refuseForeignOrigin } from "./admission.ts";
 import { sendEvents } from "./event-stream.ts";
 import { isNotModified } from "./entity-tags.ts";
+import { sendFile } from "./file-response.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
 import type { JsonBody } from "./json-body.ts";
 import { parseQuery } from "./parse-query.ts";
@@ -27,6 +20,7 @@ import { readBody } from "./read-body.ts";
 import { requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sendNotModified, sendSuccess } from "./respond.ts";
+import { createUpload } from "./upload.ts";
 
 export interface PipelineDependencies {
   authenticator: Authenticator;
@@ -72,16 +66,13 @@ export async function serveRoute(
   const context = createContext(dependencies, caller, info, request, call);
   await callServices(async () => {
     const reply = await runRoute(route, context, input);
-    if (!("events" in reply)) {
-      sendReply(request, response, reply);
-      return;
-    }
-    await sendEvents(request, response, reply.events, {
-      stopping,
-      exchange,
-      readmit,
-      onFailure: (error) => (info.error = error),
-    });
+    const onFailure = (error: AppError) => (info.error = error);
+    if ("events" in reply) {
+      const options = { stopping, exchange, readmit, onFailure };
+      await sendEvents(request, response, reply.events, options);
+    } else if ("file" in reply) {
+      await sendFile(request, response, reply.file, { exchange, onFailure });
+    } else sendReply(request, response, reply);
   });
 }
 
@@ -89,7 +80,7 @@ function runRoute(
   route: Exclude<Route, OpenRoute>,
   context: RouteContext,
   input: RawInput,
-): Promise<Reply | EventStream> {
+): Promise<Reply | EventStream | FileReply> {
   if (route.scope !== "session") return route.run(context, input);
   const { session } = context;
   if (session === null) throw new Error("A caller without a session was let in.");
@@ -108,7 +99,7 @@ async function serveOpenRoute(
   const input = await readInput(route, params, request);
   const context = createOpenContext(dependencies, info, request);
   const reply = await withDatabaseErrors(() => route.run(context, input));
-  if ("events" in reply) throw new Error("An open route has no stream of events.");
+  if (!("status" in reply)) throw new Error("An open route answers with a document.");
   sendReply(request, response, reply);
 }
 
@@ -147,7 +138,8 @@ async function readInput(
   params: Readonly<Record<string, string>>,
   request: IncomingMessage,
 ): Promise<RawInput> {
-  const body = hasBody(route) ? await readJson(route, request) : EMPTY_BODY;
+  const { isUpload, bytesMax } = route.body;
+  const body = hasBody(route) && !isUpload ? await readJson(route, request) : EMPTY_BODY;
   for (const [name, value] of Object.entries(params)) {
     if (isStorableText(value)) continue;
     const message = "must not contain NUL characters";
@@ -155,7 +147,8 @@ async function readInput(
       violations: [{ path: [name], message }],
     });
   }
-  return { params, query: parseQuery(request.url ?? ""), body };
+  const upload = isUpload ? createUpload(request, bytesMax) : null;
+  return { params, query: parseQuery(request.url ?? ""), body, upload };
 }
 
 /** GET and DELETE have no body in this API; Node throws away what is sent nevertheless. */
@@ -167,7 +160,9 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
   const bytes = await readBody(request, route.body.bytesMax);
   if (bytes !== null) return parseJsonBody(bytes, request.headers);
   if (route.body.optional) return EMPTY_BODY;
-  throw new AppError("BAD_REQUEST", "A JSON body is required.");
+  throw new AppError("BAD_REQUEST", "A JSON body is required.", {
+    violations: [{ path: [], message: "is required and must be a JSON object" }],
+  });
 }
 
 function createContext(

@@ -1,12 +1,27 @@
 /** What can be wrong with a text that should be a JSON object fit for storage. */
 export interface JsonProblem {
-  kind: "syntax" | "depth" | "text";
+  /** `type`: it is JSON, but no object. */
+  kind: "syntax" | "type" | "depth" | "text";
   /** Index into the text, in UTF-16 units. */
   position: number;
 }
 
 /** The members of the outermost object, each value as the text that stood there. */
 export type JsonMembers = ReadonlyMap<string, string>;
+
+/** A part of a text: from `start` up to, but not including, `end`. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** A member of the outermost object whose elements are cut out, too, when it is an array. */
+export interface ArrayCut {
+  member: string;
+  /** Begins (anew, when the member is repeated): what came before does not count. */
+  onArray: () => void;
+  onElement: (span: Span) => void;
+}
 
 const DEPTH_MAX = 64;
 
@@ -34,14 +49,21 @@ const SIMPLE_ESCAPES = '"\\/bfnrt';
  * A text that passes is safe for JSON.parse, and the parts can be handed on as they are: numbers,
  * key order and keys such as `__proto__` survive. The text must not contain lone surrogates itself.
  */
-export function scanJsonObject(text: string): JsonMembers | JsonProblem {
+export function scanJsonObject(text: string, cut?: ArrayCut): JsonMembers | JsonProblem {
   const scanner = new Scanner(text);
   try {
-    return scanner.scanRoot();
+    return scanner.scanRoot(cut);
   } catch (error) {
     if (error instanceof ScanFailure) return { kind: error.kind, position: error.position };
     throw error;
   }
+}
+
+/** The elements of a JSON array, as they stand in a text that passed `scanJsonObject`. */
+export function cutJsonArray(text: string): string[] {
+  const elements: string[] = [];
+  new Scanner(text).scanElements(({ start, end }) => elements.push(text.slice(start, end)));
+  return elements;
 }
 
 /** Tells the two outcomes of a scan apart. */
@@ -68,19 +90,34 @@ class Scanner {
     this.#text = text;
   }
 
-  scanRoot(): JsonMembers {
+  scanRoot(cut: ArrayCut | undefined): JsonMembers {
     const members = new Map<string, string>();
     this.#skipSpace();
     if (this.#code() !== OPEN_OBJECT) {
-      // Reports what is no JSON at all at its place, and JSON of another type at its beginning.
       const start = this.#at;
       this.#scanValue(1);
       this.#scanEnd();
-      throw new ScanFailure("syntax", start);
+      throw new ScanFailure("type", start);
     }
-    this.#scanObject(1, (name, value) => members.set(name, value));
+    this.#scanObject(1, (name) => {
+      const start = this.#at;
+      if (name === cut?.member) this.#scanCut(cut);
+      else this.#scanValue(2);
+      members.set(name, this.#text.slice(start, this.#at));
+    });
     this.#scanEnd();
     return members;
+  }
+
+  scanElements(onElement: (span: Span) => void): void {
+    this.#skipSpace();
+    this.#scanArray(1, onElement);
+  }
+
+  #scanCut({ onArray, onElement }: ArrayCut): void {
+    onArray();
+    if (this.#code() === OPEN_ARRAY) this.#scanArray(2, onElement);
+    else this.#scanValue(2);
   }
 
   #scanEnd(): void {
@@ -96,7 +133,8 @@ class Scanner {
     else if (!this.#take(NUMBER) && !this.#take(LITERAL)) this.#fail();
   }
 
-  #scanObject(depth: number, onMember?: (name: string, value: string) => void): void {
+  /** @param scanMember scans the value of a member itself */
+  #scanObject(depth: number, scanMember?: (name: string) => void): void {
     this.#enter(depth);
     if (this.#takeCode(CLOSE_OBJECT)) return;
     for (;;) {
@@ -106,23 +144,21 @@ class Scanner {
       const nameEnd = this.#at;
       this.#skipSpace();
       if (!this.#skipOver(COLON)) this.#fail();
-      const valueStart = this.#at;
-      this.#scanValue(depth + 1);
-      if (onMember !== undefined) {
-        const name: unknown = JSON.parse(this.#text.slice(nameStart, nameEnd));
-        onMember(String(name), this.#text.slice(valueStart, this.#at));
-      }
+      if (scanMember === undefined) this.#scanValue(depth + 1);
+      else scanMember(String(JSON.parse(this.#text.slice(nameStart, nameEnd))));
       this.#skipSpace();
       if (this.#takeCode(CLOSE_OBJECT)) return;
       if (!this.#skipOver(COMMA)) this.#fail();
     }
   }
 
-  #scanArray(depth: number): void {
+  #scanArray(depth: number, onElement?: (span: Span) => void): void {
     this.#enter(depth);
     if (this.#takeCode(CLOSE_ARRAY)) return;
     for (;;) {
+      const start = this.#at;
       this.#scanValue(depth + 1);
+      onElement?.({ start, end: this.#at });
       this.#skipSpace();
       if (this.#takeCode(CLOSE_ARRAY)) return;
       if (!this.#skipOver(COMMA)) this.#fail();

@@ -40,6 +40,26 @@ import { changePassword } from "./session/change-password.ts";
 import { createSession } from "./session/create-session.ts";
 import { deleteSession } from "./session/delete-session.ts";
 import { getSession } from "./session/get-session.ts";
+import { createFolder } from "./table-folders/create-folder.ts";
+import { listFolders } from "./table-folders/list-folders.ts";
+import { moveTable } from "./table-folders/move-table.ts";
+import { aggregateRows } from "./tables/aggregate-rows.ts";
+import { batchRows } from "./tables/batch-rows.ts";
+import { createTable } from "./tables/create-table.ts";
+import { deleteRow } from "./tables/delete-row.ts";
+import { deleteTable } from "./tables/delete-table.ts";
+import { exportRows } from "./tables/export-rows.ts";
+import { getRow } from "./tables/get-row.ts";
+import { getTable } from "./tables/get-table.ts";
+import { importTable } from "./tables/import-table.ts";
+import { insertRow } from "./tables/insert-row.ts";
+import { listRows } from "./tables/list-rows.ts";
+import { listTables } from "./tables/list-tables.ts";
+import { listValues } from "./tables/list-values.ts";
+import { queryRows } from "./tables/query-rows.ts";
+import { queryValues } from "./tables/query-values.ts";
+import { updateRow } from "./tables/update-row.ts";
+import { updateTable } from "./tables/update-table.ts";
 import { compareVersions } from "./versions/compare-versions.ts";
 import { getVersion } from "./versions/get-version.ts";
 import { listVersions } from "./versions/list-versions.ts";
@@ -118,6 +138,26 @@ export const ROUTES: readonly Route[] = [
   deleteWidget,
   saveLayout,
   getWidgetData,
+  listTables,
+  createTable,
+  importTable,
+  getTable,
+  updateTable,
+  deleteTable,
+  queryRows,
+  listRows,
+  insertRow,
+  batchRows,
+  exportRows,
+  getRow,
+  updateRow,
+  deleteRow,
+  queryValues,
+  listValues,
+  aggregateRows,
+  listFolders,
+  createFolder,
+  moveTable,
 ];
 
 export type { Bucket, Method, Route } from "../route.ts";

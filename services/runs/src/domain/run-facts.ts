@@ -21,6 +21,8 @@ export interface RunFacts {
   waitingParentRunId: string | null;
   /** How many runs are above this one (D17). */
   depth: number;
+  /** How many runs led to this one by what they wrote, each starting the next. */
+  triggerDepth: number;
   /** Whether the workflow has a concurrency limit (D15). */
   limited: boolean;
   /** Whether the workflow has approval steps. */

@@ -57,8 +57,11 @@ export function statusesBefore(target: RunStatus): RunStatus[] {
   );
 }
 
-/** What starts a run. */
-export type TriggerType = "api" | "webhook" | "schedule" | "manual";
+/** What starts runs, in the contract's words; `table` is ours. */
+export const TRIGGER_TYPES = ["api", "webhook", "schedule", "manual", "table"] as const;
+
+/** What started a run. */
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
 
 /** The statuses in which a run may be retried: it ended without doing what it should (D27). */
 export const RETRYABLE_STATUSES: readonly RunStatus[] = ["failed", "timeout"];

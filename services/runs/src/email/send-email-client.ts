@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../interpreter/step-error.ts";
 import type { EmailMessage } from "./email-message.ts";
 
@@ -40,7 +40,6 @@ export interface EmailClientOptions {
   tls?: RpcTls | undefined;
 }
 
-const KEY_CHARS_MAX = 500;
 /** The service gives a message 60 s, after waiting for whoever else sends it. */
 const TIMEOUT_MS = 90_000;
 
@@ -70,12 +69,6 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
     },
     close: () => client.close(),
   };
-}
-
-/** The path of a step in many others may be longer than a key. */
-function boundedKey(key: string): string {
-  if (key.length <= KEY_CHARS_MAX) return key;
-  return createHash("sha256").update(key).digest("hex");
 }
 
 /** The service acts in its own name, for the company whose run it is. */

@@ -133,6 +133,7 @@ function newChild(
     parentStep: command.step,
     parentWaits: command.waits,
     depth: parent.depth + 1,
+    triggerDepth: parent.triggerDepth,
   };
 }
 

@@ -18,6 +18,7 @@ import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { isAwaitedByRunOf } from "../store/child-runs.ts";
 import type { Lease } from "../task-runtime/port.ts";
+import { findEventRunFault } from "./check-event-run.ts";
 import type { CompiledContent, Deployment } from "./deployment-cache.ts";
 import type { JournalEntry } from "./journal.ts";
 import type { LoadedRun } from "./load-runs.ts";
@@ -91,6 +92,8 @@ async function run(
   if (compiled === null) throw new Error("the deployment does not compile");
   const { timeoutMs } = compiled.definition.settings;
   if (stop.timedOut) return timeoutAfter(timeoutMs);
+  const fault = facts.started ? null : findEventRunFault(facts, compiled, execution.row.input);
+  if (fault !== null) return { status: "failed", error: fault };
   const place = await takePlace(execution, facts, compiled);
   if (place !== null) return place;
   const responded = execution.history.results.findSuccessOf(compiled.respondStepIds);

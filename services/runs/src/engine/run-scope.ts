@@ -20,6 +20,7 @@ export function factsOf({ row }: LoadedRun, deployment: Deployment): RunFacts {
     scheduleId: row.schedule_id,
     waitingParentRunId: row.parent_waits ? row.parent_run_id : null,
     depth: row.depth,
+    triggerDepth: row.trigger_depth,
     limited: deployment.compiled?.definition.settings.concurrency !== undefined,
     asksApproval: deployment.compiled?.asksApproval ?? false,
     waitsForRuns: deployment.compiled?.waitsForRuns ?? false,

@@ -6,13 +6,13 @@ import type { GetRunStatsRequest, RunFigures, RunStats } from "@workflow/proto/r
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { TRIGGER_TYPES } from "../domain/run-status.ts";
 import { readStats } from "../store/run-stats.ts";
 import type { StatsFilter, StatsRow } from "../store/run-stats.ts";
 import { MESSAGE_STATUS, MESSAGE_TRIGGER } from "./run-message.ts";
 
 const BUCKETS_MAX = 500;
 const BUCKET_MS_MIN = 1_000;
-const TRIGGERS = ["api", "webhook", "schedule", "manual"] as const;
 
 const NO_RUNS: RunFigures = { count: 0, statuses: [], successRate: undefined, duration: undefined };
 
@@ -54,9 +54,9 @@ function parseFilter(request: GetRunStatsRequest, companyId: string): StatsFilte
     const message = `must divide the time into at most ${BUCKETS_MAX} buckets`;
     violations.push({ path: ["bucketMs"], message });
   }
-  const triggerType = TRIGGERS.find((each) => MESSAGE_TRIGGER[each] === request.triggerType);
+  const triggerType = TRIGGER_TYPES.find((each) => MESSAGE_TRIGGER[each] === request.triggerType);
   if (triggerType === undefined && request.triggerType !== TriggerType.UNSPECIFIED) {
-    const message = `must be one of ${TRIGGERS.join(", ")}`;
+    const message = `must be one of ${TRIGGER_TYPES.join(", ")}`;
     violations.push({ path: ["triggerType"], message });
   }
   if (violations.length > 0) throw badRequest(violations);

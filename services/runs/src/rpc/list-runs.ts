@@ -6,7 +6,7 @@ import type { ListRunsRequest, ListRunsResponse } from "@workflow/proto/runs/v1/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import type { RunStatus, TriggerType as DomainTrigger } from "../domain/run-status.ts";
 import { listRuns as listRows } from "../store/list-runs.ts";
 import type { RunFilter } from "../store/list-runs.ts";
@@ -72,10 +72,9 @@ function parseStatus(status: ListRunsRequest["statuses"][number]): RunStatus {
 
 function parseTrigger(type: TriggerType): DomainTrigger | null {
   if (type === TriggerType.UNSPECIFIED) return null;
-  const names = ["api", "webhook", "schedule", "manual"] as const;
-  const known = names.find((each) => MESSAGE_TRIGGER[each] === type);
+  const known = TRIGGER_TYPES.find((each) => MESSAGE_TRIGGER[each] === type);
   if (known !== undefined) return known;
-  throw badRequest("triggerType", `must be one of ${names.join(", ")}`);
+  throw badRequest("triggerType", `must be one of ${TRIGGER_TYPES.join(", ")}`);
 }
 
 /** A Timestamp reaches further than both a Date and Postgres' `timestamptz`. */

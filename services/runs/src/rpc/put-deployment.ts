@@ -12,6 +12,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
+import { triggerKeyOf } from "../domain/trigger-key.ts";
 import { syncSchedule } from "../schedules/sync-schedule.ts";
 import { putDeployment as putState } from "../store/deployments.ts";
 import type { DeploymentContent, DeploymentState } from "../store/deployments.ts";
@@ -55,6 +56,7 @@ function parseState(request: PutDeploymentRequest, companyId: string): ParsedReq
       revision: request.revision,
       status,
       content: parsed?.content ?? null,
+      triggerKey: parsed === null ? null : triggerKeyOf(parsed.trigger),
     },
     trigger: parsed?.trigger ?? null,
   };

@@ -25,6 +25,7 @@ export const MESSAGE_TRIGGER = {
   webhook: TriggerType.WEBHOOK,
   schedule: TriggerType.SCHEDULE,
   manual: TriggerType.MANUAL,
+  table: TriggerType.TABLE,
 } as const satisfies Record<DomainTrigger, TriggerType>;
 
 const MESSAGE_STEP_STATUS = {

@@ -160,6 +160,7 @@ function parseTrigger(type: TriggerType): DomainTrigger {
       return "manual";
     case TriggerType.WEBHOOK:
     case TriggerType.SCHEDULE:
+    case TriggerType.TABLE:
     case TriggerType.UNRECOGNIZED:
     default:
       throw badRequest(

@@ -37,6 +37,7 @@ export interface NewChild {
   parentStep: string;
   parentWaits: boolean;
   depth: number;
+  triggerDepth: number;
 }
 
 /** The child that an attempt of a step has started; null when it has not. */
@@ -63,13 +64,13 @@ export async function insertChild(
     insert into runs.runs (
       id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, trigger_data,
       input, task_runtime_run_id, request_id, created_at, parent_run_id, parent_step, parent_waits,
-      depth
+      depth, trigger_depth
     )
     select ${child.id}, head.company_id, head.workflow_id, head.deployment_id,
       ${child.workflowVersion}, 'api', json_build_object('parentRunId', ${child.parentRunId}::text),
       ${child.input}::json, ${child.taskRuntimeRunId}, ${child.requestId},
       ${child.createdAt.toISOString()}::timestamptz, ${child.parentRunId}, ${child.parentStep},
-      ${child.parentWaits}, ${child.depth}
+      ${child.parentWaits}, ${child.depth}, ${child.triggerDepth}
     from runs.deployment_heads as head
     where head.workflow_id = ${child.workflowId} and head.company_id = ${child.companyId}
       and head.deployment_id = ${child.deploymentId} and head.status = 'active'

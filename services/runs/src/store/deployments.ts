@@ -29,6 +29,8 @@ export interface DeploymentState {
   revision: number;
   status: DeploymentStatus;
   content: DeploymentContent | null;
+  /** What events the content waits for; null when none, or without content. */
+  triggerKey: string | null;
 }
 
 /** What became of a hand-over. */
@@ -67,18 +69,24 @@ export async function putDeployment(
     `);
   }
   const head = await transaction.maybeOne(sql.type(revisionRow)`
-    insert into runs.deployment_heads as head (workflow_id, company_id, revision, status, deployment_id)
+    insert into runs.deployment_heads as head (
+      workflow_id, company_id, revision, status, deployment_id, trigger_key
+    )
     values (
       ${state.workflowId}, ${state.companyId}, ${state.revision}, ${state.status},
       (
         select id from runs.deployments
         where workflow_id = ${state.workflowId} and revision = ${state.revision}
-      )
+      ),
+      ${state.triggerKey}
     )
     on conflict on constraint deployment_heads_pkey do update
     set revision = excluded.revision,
       status = excluded.status,
       deployment_id = coalesce(excluded.deployment_id, head.deployment_id),
+      trigger_key = case
+        when excluded.deployment_id is null then head.trigger_key else excluded.trigger_key
+      end,
       updated_at = now()
     where head.revision < excluded.revision and head.company_id = excluded.company_id
     returning head.revision

@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES, statusesBefore } from "../domain/run-status.ts";
+import { RUN_STATUSES, statusesBefore, TRIGGER_TYPES } from "../domain/run-status.ts";
 
 const cancelledRow = z.object({
   id: z.string(),
@@ -9,7 +9,7 @@ const cancelledRow = z.object({
   workflow_id: z.string(),
   workflow_name: z.string(),
   workflow_version: z.number(),
-  trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
+  trigger_type: z.enum(TRIGGER_TYPES),
   schedule_id: z.string().nullable(),
   waiting_parent_run_id: z.string().nullable(),
   limited: z.boolean(),

@@ -1,12 +1,11 @@
 import { firstIdAt, sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import type { RunStatus, TriggerType } from "../domain/run-status.ts";
 import { summaryRow } from "./read-runs.ts";
 import type { RunSummaryRow } from "./read-runs.ts";
 
-const TRIGGER_TYPES: readonly TriggerType[] = ["api", "webhook", "schedule", "manual"];
 /** Above this many, the newest runs of the company are likely to be among those that are sought. */
 const TAGGED_WORKFLOWS_MAX = 20;
 const FIRST_ID = "run_";

@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 
 const executableRow = z.object({
   id: z.string(),
@@ -10,12 +10,13 @@ const executableRow = z.object({
   deployment_id: z.string(),
   workflow_version: z.number(),
   status: z.enum(RUN_STATUSES),
-  trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
+  trigger_type: z.enum(TRIGGER_TYPES),
   trigger_data: z.string().nullable(),
   schedule_id: z.string().nullable(),
   parent_run_id: z.string().nullable(),
   parent_waits: z.boolean(),
   depth: z.number(),
+  trigger_depth: z.number(),
   restarted_from_run_id: z.string().nullable(),
   input: z.string(),
   awaited: z.boolean(),
@@ -33,8 +34,9 @@ export type ExecutableRow = z.infer<typeof executableRow>;
 export async function listExecutableRuns(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("runs_load", executableRow)`
     select id, company_id, workflow_id, deployment_id, workflow_version, status, trigger_type,
-      trigger_data::text, schedule_id, parent_run_id, parent_waits, depth, restarted_from_run_id,
-      input::text, awaited, request_id, active_ms, active_since, created_at, started_at
+      trigger_data::text, schedule_id, parent_run_id, parent_waits, depth, trigger_depth,
+      restarted_from_run_id, input::text, awaited, request_id, active_ms, active_since, created_at,
+      started_at
     from runs.runs
     where id = any(${sql.array([...runIds], "text")})
   `);

@@ -1,14 +1,14 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 
 const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
   details: z.record(z.string(), z.unknown()).optional(),
 });
-const triggerType = z.enum(["api", "webhook", "schedule", "manual"]);
+const triggerType = z.enum(TRIGGER_TYPES);
 const status = z.enum(RUN_STATUSES);
 
 /** The columns of a run without its documents. */

@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 
 const nothing = z.object({});
 const idRow = z.object({ id: z.string() });
@@ -11,7 +11,7 @@ const originalRow = z.object({
   deployment_id: z.string(),
   workflow_version: z.number(),
   status: z.enum(RUN_STATUSES),
-  trigger_type: z.enum(["api", "webhook", "schedule", "manual"]),
+  trigger_type: z.enum(TRIGGER_TYPES),
   error: z
     .object({ code: z.string(), details: z.record(z.string(), z.unknown()).optional() })
     .nullable(),
@@ -86,11 +86,11 @@ export async function insertRepeatingRun(
   await transaction.one(sql.prepared("run_repeat", idRow)`
     insert into runs.runs (
       id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, trigger_data, input,
-      connection_id, task_runtime_run_id, restarted_from_run_id, request_id, created_at
+      connection_id, task_runtime_run_id, restarted_from_run_id, request_id, trigger_depth, created_at
     )
     select ${run.id}, company_id, workflow_id, deployment_id, workflow_version, trigger_type,
       trigger_data, coalesce(${run.input}::json, input), connection_id, ${run.taskRuntimeRunId}, id,
-      ${run.requestId}, ${run.createdAt.toISOString()}::timestamptz
+      ${run.requestId}, trigger_depth, ${run.createdAt.toISOString()}::timestamptz
     from runs.runs
     where id = ${run.originalRunId}
     returning id

@@ -1,10 +1,9 @@
 import { firstIdAt, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { z } from "zod";
-import { RUN_STATUSES } from "../domain/run-status.ts";
+import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import type { RunStatus, TriggerType } from "../domain/run-status.ts";
 
-const TRIGGER_TYPES: readonly TriggerType[] = ["api", "webhook", "schedule", "manual"];
 /** Those that were executed to their end; of cancelled ones the duration says nothing. */
 const EXECUTED = ["completed", "failed", "timeout"] as const satisfies readonly RunStatus[];
 const STATEMENT_TIMEOUT_MS = 5_000;

@@ -25,6 +25,8 @@ export interface NewRun {
   triggerData?: string;
   /** The schedule that starts it. */
   scheduleId?: string;
+  /** How many runs led to it by what they wrote; 0 when absent. */
+  triggerDepth?: number;
   createdAt: Date;
 }
 
@@ -49,22 +51,25 @@ export async function insertRuns(
       `"request_id":${JSON.stringify(run.requestId)},` +
       (run.triggerData === undefined ? "" : `"trigger_data":${run.triggerData},`) +
       (run.scheduleId === undefined ? "" : `"schedule_id":"${run.scheduleId}",`) +
+      (run.triggerDepth === undefined ? "" : `"trigger_depth":${run.triggerDepth},`) +
       `"created_at":"${run.createdAt.toISOString()}"}`,
   );
   const accepted = sql.fragment`
     accepted as (
       insert into runs.runs (
         id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
-        connection_id, task_runtime_run_id, awaited, request_id, trigger_data, schedule_id, created_at
+        connection_id, task_runtime_run_id, awaited, request_id, trigger_data, schedule_id,
+        trigger_depth, created_at
       )
       select run.id, run.company_id, run.workflow_id, run.deployment_id, run.workflow_version,
         run.trigger_type, run.input, run.connection_id, run.task_runtime_run_id, run.awaited,
-        run.request_id, run.trigger_data, run.schedule_id, run.created_at
+        run.request_id, run.trigger_data, run.schedule_id, coalesce(run.trigger_depth, 0),
+        run.created_at
       from json_to_recordset(${`[${rows.join(",")}]`}::json) as run (
         id text, company_id uuid, workflow_id uuid, deployment_id uuid, workflow_version integer,
         trigger_type text, input json, connection_id text, task_runtime_run_id text,
         awaited boolean, request_id text, trigger_data json, schedule_id text,
-        created_at timestamptz
+        trigger_depth integer, created_at timestamptz
       )
       join runs.deployment_heads as head
         on head.workflow_id = run.workflow_id

@@ -6,7 +6,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const DURATION_MS_MIN = MINUTE_MS;
 export const DURATION_MS_MAX = 366 * DAY_MS;
 export const PERIOD_MS_DEFAULT = 7 * DAY_MS;
-export const BUCKETS_MAX = 500;
+/** One less than the runs service adds up: a period that begins inside of a bucket touches one more. */
+export const BUCKETS_MAX = 499;
 
 /** Lengths of buckets that people know how to read. */
 const USUAL_BUCKETS_MS = [
@@ -31,8 +32,9 @@ export interface Period {
 }
 
 /**
- * The newest period of a length, in whole buckets, the one under way included. Buckets begin at full
- * multiples of their length (UTC), so that asking again a little later moves none of them.
+ * The whole buckets that the last so many milliseconds touch: from the one in which they begin to the
+ * one under way. Buckets begin at full multiples of their length (UTC), so that asking again a little
+ * later moves none of them.
  */
 export function periodUntil(
   now: Date,
@@ -40,7 +42,7 @@ export function periodUntil(
 ): Period {
   const { periodMs = PERIOD_MS_DEFAULT, bucketMs = usualBucket(periodMs) } = lengths;
   const to = (Math.floor(now.getTime() / bucketMs) + 1) * bucketMs;
-  const from = to - Math.ceil(periodMs / bucketMs) * bucketMs;
+  const from = Math.floor((now.getTime() - periodMs) / bucketMs) * bucketMs;
   return { from: new Date(from), to: new Date(to), bucketMs };
 }
 

@@ -1,15 +1,25 @@
 import { isUuid } from "@workflow/db";
-import { parseJsonText } from "@workflow/definition";
+import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 import { badRequest } from "../domain/content.ts";
+import { below, readJson } from "../domain/json-text.ts";
 import { BUCKETS_MAX, DURATION_MS_MAX, DURATION_MS_MIN, PERIOD_MS_DEFAULT } from "./period.ts";
 
 const CONFIG_BYTES_MAX = 64 * 1024;
+const MEASURES_MAX = 20;
+const COLUMNS_MAX = 100;
+const COLUMN_CHARS_MAX = 255;
+const ROWS_MAX = 100;
+const LIMIT = `must be a whole number from 1 to ${ROWS_MAX}`;
+const TABLE = "must be the id of a table";
+const COLUMN = "must be the id of a column";
+/** What a widget can compute of a table's rows (D36). */
+const MEASURES = ["count", "sum", "avg", "min", "max"] as const;
 
 const duration = durationSchema(DURATION_MS_MIN, DURATION_MS_MAX).optional();
-const triggerTypes = ["api", "webhook", "schedule", "manual"] as const;
+const triggerTypes = ["api", "webhook", "schedule", "manual", "table"] as const;
 
 /** What a config says about runs; members that are not known here are the editor's. */
 const runsConfig = z
@@ -25,22 +35,62 @@ const runsConfig = z
     const message = `must divide the period of ${periodMs} into 1 to ${BUCKETS_MAX} buckets`;
     context.addIssue({ code: "custom", path: ["bucketMs"], message });
   });
-const tableConfig = z.looseObject({ source: z.literal("table") });
+
+const columnId = z
+  .string(COLUMN)
+  .refine((id) => id !== "" && id.length <= COLUMN_CHARS_MAX && isStorableText(id), COLUMN);
+const measureSchema = z.object(
+  {
+    fn: z.enum(MEASURES, `must be one of ${MEASURES.join(", ")}`),
+    column: columnId.optional(),
+  },
+  "must be an object such as {fn: sum, column: <id>}",
+);
+
+/** What a config says about the rows of a table. */
+const tableConfig = z
+  .looseObject({
+    source: z.literal("table"),
+    tableId: z.string(TABLE).refine(isUuid, TABLE),
+    filter: z.custom<JsonObject>(isObject, "must be an object").optional(),
+    /** Figures: of all rows, or of a group for each value of a column. */
+    groupBy: columnId.optional(),
+    measures: listOf(measureSchema, MEASURES_MAX).optional(),
+    /** Rows: which of them, and what of them. */
+    columns: listOf(columnId, COLUMNS_MAX).optional(),
+    sort: columnId.optional(),
+    order: z.enum(["asc", "desc"], "must be asc or desc").optional(),
+    limit: z.int(LIMIT).min(1, LIMIT).max(ROWS_MAX, LIMIT).optional(),
+  })
+  .superRefine(({ measures = [] }, context) => {
+    for (const [index, { fn, column }] of measures.entries()) {
+      if (fn === "count" || column !== undefined) continue;
+      const message = `is required: the column to compute the ${fn} of`;
+      context.addIssue({ code: "custom", path: ["measures", index, "column"], message });
+    }
+  });
 const ownConfig = z.looseObject({ source: z.undefined().optional() });
 
+/** What a widget shows of a table. */
+export type TableConfig = z.output<typeof tableConfig>;
 /** What a widget shows of runs. */
 export type RunsConfig = z.output<typeof runsConfig>;
 /** What a widget shows and where that comes from; nowhere from when it has no source. */
-export type WidgetConfig = RunsConfig | z.output<typeof tableConfig> | z.output<typeof ownConfig>;
+export type WidgetConfig = RunsConfig | TableConfig | z.output<typeof ownConfig>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a config. Throws BAD_REQUEST for one that is no JSON object or has wrong members,
- * PAYLOAD_TOO_LARGE above 64 KiB.
+ * VALIDATION_ERROR for numbers that JavaScript can't hold, PAYLOAD_TOO_LARGE above 64 KiB.
  */
 export function parseConfig(json: string): WidgetConfig {
   return requireConfig(parseObject(json));
+}
+
+/** A config as it is stored, see `readJson`. Throws as `parseConfig`. */
+export function checkConfig(json: string): string {
+  return toStored(parseObject(json));
 }
 
 /**
@@ -55,8 +105,12 @@ export function mergeConfig(storedJson: string, changesJson: string): string {
       ([name, value]) => value !== null || !Object.hasOwn(changes, name),
     ),
   );
-  requireConfig(merged);
-  const json = JSON.stringify(merged);
+  return toStored(merged);
+}
+
+function toStored(config: JsonObject): string {
+  requireConfig(config);
+  const json = JSON.stringify(config);
   requireSize(json);
   return json;
 }
@@ -83,7 +137,12 @@ function explainIssue({ path }: z.core.$ZodRawIssue): string {
 
 function parseObject(json: string): JsonObject {
   requireSize(json);
-  const result = parseJsonText(json, "object");
+  const result = readJson(json, "object");
+  if (result.ok && result.infinite.length > 0) {
+    const message = "The widget's config is not valid.";
+    const violations = below(["config"], result.infinite);
+    throw new AppError("VALIDATION_ERROR", message, { violations });
+  }
   if (result.ok && isObject(result.value)) return result.value;
   const message = result.ok ? "must be a JSON object" : result.message;
   throw badRequest([{ path: ["config"], message }]);
@@ -97,6 +156,11 @@ function requireSize(json: string): void {
   if (Buffer.byteLength(json) <= CONFIG_BYTES_MAX) return;
   const message = `A widget's config may have at most ${CONFIG_BYTES_MAX} bytes.`;
   throw new AppError("PAYLOAD_TOO_LARGE", message);
+}
+
+function listOf<Item extends z.ZodType>(item: Item, max: number) {
+  const message = `must be an array with 1 to ${max} entries`;
+  return z.array(item, message).min(1, message).max(max, message);
 }
 
 function durationSchema(min: number, max: number) {

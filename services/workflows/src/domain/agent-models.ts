@@ -1,18 +1,20 @@
 import type { Violation } from "@workflow/errors";
 import { findStepType } from "@workflow/definition";
 
-/** The AI providers (D43), each with how the ids of its models begin. */
-const MODEL_PREFIXES: Readonly<Record<string, readonly string[]>> = {
-  openai: ["gpt-", "chatgpt-", "o1", "o3", "o4"],
-  anthropic: ["claude-"],
-};
-const PROVIDERS = Object.keys(MODEL_PREFIXES);
+const PROVIDERS = ["openai", "anthropic"] as const;
+type Provider = (typeof PROVIDERS)[number];
+
+/** The one model that an installation offers of each AI provider (D43). */
+export type AgentModels = Readonly<Record<Provider, string>>;
 
 /**
- * Agent blocks of the visual editor whose provider and model do not go together; paths begin with
- * `blocks`.
+ * Agent blocks of the visual editor whose provider and model are not offered together; paths begin
+ * with `blocks`.
  */
-export function unsupportedModelsOfBlocks(blocks: Readonly<Record<string, unknown>>): Violation[] {
+export function unsupportedModelsOfBlocks(
+  blocks: Readonly<Record<string, unknown>>,
+  models: AgentModels,
+): Violation[] {
   return Object.entries(blocks).flatMap(([key, block]) => {
     if (memberOf(block, "type") !== "agent") return [];
     const subBlocks = memberOf(block, "subBlocks");
@@ -20,62 +22,76 @@ export function unsupportedModelsOfBlocks(blocks: Readonly<Record<string, unknow
       provider: memberOf(memberOf(subBlocks, "provider"), "value"),
       model: memberOf(memberOf(subBlocks, "model"), "value"),
     };
-    const path = ["blocks", key, "subBlocks"];
-    return problemsOf(choice).map(({ field, message }) => ({
-      path: [...path, field, "value"],
+    return problemsOf(choice, models).map(({ field, message }) => ({
+      path: ["blocks", key, "subBlocks", field, "value"],
       message,
     }));
   });
 }
 
 /**
- * Agent steps, nested ones included, that name a provider and a model that do not go together. Takes
- * any JSON; paths begin with `steps`.
+ * Agent steps, nested ones included, that name a provider and a model which are not offered together.
+ * Takes any JSON; paths begin with `steps`.
  */
-export function unsupportedModelsOfSteps(steps: unknown, path = ["steps"]): Violation[] {
+export function unsupportedModelsOfSteps(
+  steps: unknown,
+  models: AgentModels,
+  path: readonly string[] = ["steps"],
+): Violation[] {
   if (!Array.isArray(steps)) return [];
   return steps.flatMap((step: unknown, index) => {
     const configPath = [...path, String(index), "config"];
     const type = memberOf(step, "type");
     const config = memberOf(step, "config");
     if (!isObject(config) || typeof type !== "string") return [];
-    if (type === "agent") {
-      const choice = { provider: config["provider"], model: config["model"] };
-      return problemsOf(choice).map(({ field, message }) => ({
-        path: [...configPath, field],
-        message,
-      }));
-    }
+    if (type === "agent") return problemsOfConfig(config, models, configPath);
     const blocks = findStepType(type)?.blocks(config) ?? [];
     return blocks.flatMap((block) =>
-      unsupportedModelsOfSteps(block.steps, [...configPath, ...block.path]),
+      unsupportedModelsOfSteps(block.steps, models, [...configPath, ...block.path]),
     );
   });
 }
 
-/**
- * Which models an installation offers is decided by its settings; what can be told without them is
- * whether there is such a provider, and whether a model is another provider's.
- */
-function problemsOf({ provider, model }: { provider: unknown; model: unknown }) {
-  if (!isChosen(provider)) return [];
-  if (!PROVIDERS.includes(provider)) {
+/** What the step says for itself, and what it puts in the place of that for one call. */
+function problemsOfConfig(config: object, models: AgentModels, path: string[]): Violation[] {
+  const overrides = memberOf(config, "overrides");
+  const own = { provider: memberOf(config, "provider"), model: memberOf(config, "model") };
+  const overriding = {
+    provider: memberOf(overrides, "provider") ?? own.provider,
+    model: memberOf(overrides, "model"),
+  };
+  const ofOverrides = problemsOf(overriding, models).filter(
+    ({ field }) => memberOf(overrides, field) !== undefined,
+  );
+  return [
+    ...problemsOf(own, models).map(({ field, message }) => ({ path: [...path, field], message })),
+    ...ofOverrides.map(({ field, message }) => ({
+      path: [...path, "overrides", field],
+      message,
+    })),
+  ];
+}
+
+/** A choice that is not made yet, or is left to a template, is not judged. */
+function problemsOf(
+  { provider, model }: { provider: unknown; model: unknown },
+  models: AgentModels,
+) {
+  const chosen = PROVIDERS.find((known) => known === provider);
+  if (isMade(provider) && chosen === undefined) {
     return [{ field: "provider", message: `must be one of ${PROVIDERS.join(", ")}` }];
   }
-  const owner = isChosen(model) ? ownerOf(model) : undefined;
-  if (owner === undefined || owner === provider) return [];
-  return [{ field: "model", message: `is a model of ${owner}, not of ${provider}` }];
+  if (!isMade(model)) return [];
+  // Where the agent's own provider decides, it is one of the two.
+  const offered = chosen === undefined ? PROVIDERS.map((each) => models[each]) : [models[chosen]];
+  if (typeof model === "string" && offered.includes(model)) return [];
+  const whose = chosen === undefined ? "" : `, the model of ${chosen}`;
+  return [{ field: "model", message: `must be ${offered.join(" or ")}${whose}` }];
 }
 
-function ownerOf(model: string): string | undefined {
-  return PROVIDERS.find((provider) =>
-    MODEL_PREFIXES[provider]?.some((prefix) => model.startsWith(prefix)),
-  );
-}
-
-/** A choice that is still empty, or left to a template, is not judged. */
-function isChosen(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && !value.includes("{{");
+function isMade(choice: unknown): boolean {
+  if (choice === undefined || choice === null || choice === "") return false;
+  return typeof choice !== "string" || !choice.includes("{{");
 }
 
 function memberOf(value: unknown, key: string): unknown {

@@ -1,8 +1,9 @@
-import { parseJsonText } from "@workflow/definition";
-import type { Violation } from "@workflow/errors";
+import type { AppError, Violation } from "@workflow/errors";
 import { z } from "zod";
-import { unsupportedModelsOfBlocks } from "./agent-models.ts";
-import { badRequest } from "./content.ts";
+import { badRequest, invalidDefinition } from "./content.ts";
+import { below, readJson } from "./json-text.ts";
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 const text = z.string();
 const map = (entry: z.ZodType) => z.record(text, entry);
@@ -19,13 +20,14 @@ const block = z.looseObject({
   horizontalHandles: z.boolean(),
 });
 
+const loop = z.looseObject({});
 const parallel = z.looseObject({ id: text, nodes: z.array(text), enabled: z.boolean() });
 
 /** The editor's state as the contract has it; unknown members are kept. */
 const canvasState = z.looseObject({
   blocks: map(block),
   edges: z.array(z.looseObject({})),
-  loops: map(z.looseObject({})),
+  loops: map(loop),
   parallels: map(parallel),
   viewport: z
     .looseObject({
@@ -33,40 +35,93 @@ const canvasState = z.looseObject({
       y: z.number().optional(),
       zoom: z.number().optional(),
     })
-    .optional(),
+    .nullish(),
 });
 
 const CANVAS_BYTES_MAX = 1024 * 1024;
 /** As many as of a definition: a broken editor breaks every block in the same way. */
 const VIOLATIONS_MAX = 50;
 
+/** The state of the visual editor, checked. */
+export interface CheckedCanvas {
+  /** The JSON text that is stored, see `readJson`. */
+  text: string;
+  blocks: JsonObject;
+}
+
 /**
  * Checks the state of the visual editor. Throws BAD_REQUEST with the problems, at most 50, their
- * paths beginning with `canvasState`.
+ * paths beginning with `canvasState`, and VALIDATION_ERROR for numbers that JavaScript can't hold.
  */
-export function checkCanvasState(canvasStateJson: string): void {
-  const violations = findProblems(canvasStateJson);
-  if (violations.length > 0) {
-    throw badRequest(
-      violations
-        .slice(0, VIOLATIONS_MAX)
-        .map(({ path, message }) => ({ path: ["canvasState", ...path], message })),
-    );
-  }
+export function checkCanvasState(canvasStateJson: string): CheckedCanvas {
+  requireSize(canvasStateJson);
+  const read = readJson(canvasStateJson, "object");
+  if (!read.ok) throw badCanvas([{ path: [], message: read.message }]);
+  const { value, text, infinite } = read;
+  const checked = canvasState.safeParse(value, { error: explain });
+  const violations = checked.success ? [] : toViolations(checked, []);
+  violations.push(...entryViolations(value));
+  if (violations.length > 0) throw badCanvas(violations);
+  if (infinite.length > 0) throw invalidDefinition(inCanvas(infinite));
+  requireSize(text);
+  return { text, blocks: objectAt(value, "blocks") };
 }
 
-function findProblems(canvasStateJson: string): Violation[] {
-  if (Buffer.byteLength(canvasStateJson) > CANVAS_BYTES_MAX) {
-    return [{ path: [], message: `must have at most ${CANVAS_BYTES_MAX} bytes` }];
-  }
-  const parsed = parseJsonText(canvasStateJson, "object");
-  if (!parsed.ok) return [{ path: [], message: parsed.message }];
-  const checked = canvasState.safeParse(parsed.value, { error: explain });
-  return checked.success ? unsupportedModelsOfBlocks(checked.data.blocks) : toViolations(checked);
+/** The BAD_REQUEST for a state with these problems. */
+export function badCanvas(violations: readonly Violation[]): AppError {
+  return badRequest(inCanvas(violations));
 }
 
-function toViolations({ error }: z.ZodSafeParseError<unknown>): Violation[] {
-  return error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
+function inCanvas(violations: readonly Violation[]): Violation[] {
+  return below(["canvasState"], violations.slice(0, VIOLATIONS_MAX));
+}
+
+function requireSize(text: string): void {
+  if (Buffer.byteLength(text) <= CANVAS_BYTES_MAX) return;
+  throw badCanvas([{ path: [], message: `must have at most ${CANVAS_BYTES_MAX} bytes` }]);
+}
+
+/** The maps whose entries have a schema, and whether an entry's id is its key. */
+const MAPS = [
+  { name: "blocks", entry: block, isKeyedById: true },
+  { name: "loops", entry: loop, isKeyedById: false },
+  { name: "parallels", entry: parallel, isKeyedById: true },
+] as const;
+
+/** What zod does not say of maps: it passes over an entry called `__proto__`, and knows no keys. */
+function entryViolations(state: unknown): Violation[] {
+  return MAPS.flatMap(({ name, entry, isKeyedById }) =>
+    Object.entries(objectAt(state, name)).flatMap(([key, value]) => {
+      const path = [name, key];
+      const checked = entry.safeParse(value, { error: explain });
+      if (!checked.success) return key === "__proto__" ? toViolations(checked, path) : [];
+      if (!isKeyedById || ownProperty(value, "id") === key) return [];
+      return [{ path: [...path, "id"], message: "must be the key under which the entry stands" }];
+    }),
+  );
+}
+
+function toViolations(
+  { error }: z.ZodSafeParseError<unknown>,
+  path: readonly string[],
+): Violation[] {
+  return below(
+    path,
+    error.issues.map((issue) => ({ path: issue.path.map(String), message: issue.message })),
+  );
+}
+
+function objectAt(value: unknown, key: string): JsonObject {
+  const member = ownProperty(value, key);
+  return isObject(member) ? member : {};
+}
+
+function ownProperty(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function explain(issue: z.core.$ZodRawIssue): string | undefined {

@@ -1,16 +1,22 @@
 import { findStepType, jsonEquals } from "@workflow/definition";
+import type { NestedBlock } from "@workflow/definition";
+import { findMoved } from "./moved-steps.ts";
+import type { StepPlace } from "./moved-steps.ts";
 
 /** What has become of one place in a step. */
 export interface StepChange {
-  /** JSON pointer into the step (RFC 6901). */
+  /** JSON pointer into the step (RFC 6901); empty for the step itself. */
   path: string;
-  kind: "added" | "removed" | "changed" | "nested";
-  /** JSON of what was and is there; absent when there is nothing, or when it is large. */
+  kind: "added" | "removed" | "changed" | "nested" | "moved";
+  /**
+   * JSON of what was and is there; absent when there is nothing, or when it is large. Of a step that
+   * moved its places, pointers into the workflow.
+   */
   fromJson?: string;
   toJson?: string;
 }
 
-/** A step that both have, but not the same. */
+/** A step that both have, but not the same, or not at the same place. */
 export interface ModifiedStep {
   id: string;
   changes: StepChange[];
@@ -35,11 +41,14 @@ const VALUE_CHARS_MAX = 1_000;
 export function compareSteps(from: unknown, to: unknown): StepsComparison {
   const before = stepsById(from);
   const after = stepsById(to);
+  const moved = findMoved(before, after);
   const modified: ModifiedStep[] = [];
-  for (const [id, step] of after) {
+  for (const [id, found] of after) {
     const old = before.get(id);
-    if (old === undefined || jsonEquals(old, step)) continue;
-    modified.push({ id, ...listChanges(old, step) });
+    if (old === undefined) continue;
+    const move = moved.has(id) ? [toMove(old, found)] : [];
+    if (move.length === 0 && jsonEquals(old.step, found.step)) continue;
+    modified.push({ id, ...listChanges(old.step, found.step, move) });
   }
   return {
     added: [...after.keys()].filter((id) => !before.has(id)),
@@ -50,30 +59,49 @@ export function compareSteps(from: unknown, to: unknown): StepsComparison {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+interface FoundStep extends StepPlace {
+  step: JsonObject;
+}
+
 /** Every step of a stored list, in document order. */
-function stepsById(steps: unknown, found = new Map<string, JsonObject>()): Map<string, JsonObject> {
+function stepsById(
+  steps: unknown,
+  place: StepPlace = { pointer: "/steps", list: "" },
+  found = new Map<string, FoundStep>(),
+): Map<string, FoundStep> {
   if (!Array.isArray(steps)) return found;
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     if (!isObject(step)) continue;
-    if (typeof step["id"] === "string") found.set(step["id"], step);
-    for (const nested of nestedLists(step)) stepsById(nested, found);
+    const pointer = `${place.pointer}/${index}`;
+    const { id } = step;
+    if (typeof id === "string") found.set(id, { step, pointer, list: place.list });
+    for (const block of blocksOf(step)) {
+      const inside = {
+        pointer: `${pointer}/config/${block.path.join("/")}`,
+        list: JSON.stringify([id, block.label]),
+      };
+      stepsById(block.steps, inside, found);
+    }
   }
   return found;
 }
 
 /** The lists of steps that a step holds. */
-function nestedLists({ type, config }: JsonObject): unknown[] {
+function blocksOf({ type, config }: JsonObject): readonly NestedBlock[] {
   if (typeof type !== "string" || !isObject(config)) return [];
-  return (
-    findStepType(type)
-      ?.blocks(config)
-      .map(({ steps }) => steps) ?? []
-  );
+  return findStepType(type)?.blocks(config) ?? [];
 }
 
-function listChanges(from: JsonObject, to: JsonObject): Omit<ModifiedStep, "id"> {
-  const nested = new Set([...nestedLists(from), ...nestedLists(to)]);
-  const changes: StepChange[] = [];
+function toMove(from: FoundStep, to: FoundStep): StepChange {
+  return { path: "", kind: "moved", ...shown({ from: from.pointer, to: to.pointer }) };
+}
+
+function listChanges(
+  from: JsonObject,
+  to: JsonObject,
+  changes: StepChange[],
+): Omit<ModifiedStep, "id"> {
+  const nested = new Set([...blocksOf(from), ...blocksOf(to)].map(({ steps }) => steps));
   collectChanges(from, to, "", { nested, changes });
   return { changes: changes.slice(0, CHANGES_MAX), truncated: changes.length > CHANGES_MAX };
 }

@@ -1,9 +1,10 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { isStorableText, parseJsonText, validateDefinition } from "@workflow/definition";
+import { DEFINITION_LIMITS, isStorableText, validateDefinition } from "@workflow/definition";
 import type { ValidationOptions } from "@workflow/definition";
+import { below, readJson } from "./json-text.ts";
 
-/** What a caller writes into a workflow. JSON fields hold the caller's own text. */
+/** What a caller writes into a workflow. Stored JSON fields hold canonical text, see `readJson`. */
 export interface WorkflowContent {
   name: string;
   description: string | null;
@@ -36,41 +37,75 @@ const NAME_CHARS_MAX = 255;
 
 /** Bytes that description and definition may have together (D4). */
 const CONTENT_BYTES_MAX = 1024 * 1024;
+/** As many as one answer of the validation lists. */
+const VIOLATIONS_MAX = DEFINITION_LIMITS.violationsMax;
 
-/**
- * Checks the shape of the fields given, whichever they are, and parses their JSON. Throws
- * BAD_REQUEST with a violation for each wrong field, named as REST callers know it (D3).
- */
-export function parseFields(fields: Partial<WorkflowContent>): Partial<ParsedDefinition> {
-  const violations: Violation[] = [];
-  const parsed: Partial<ParsedDefinition> = {};
-  const name = fields.name === undefined ? null : nameProblem(fields.name);
-  if (name !== null) violations.push({ path: ["name"], message: name });
-  if (typeof fields.description === "string" && !isStorableText(fields.description)) {
-    violations.push({
-      path: ["description"],
-      message: "must not contain NUL or unpaired surrogates",
-    });
-  }
-  for (const field of DEFINITION_FIELDS) {
-    const text = fields[field.key];
-    if (text === undefined) continue;
-    if (text === null) {
-      parsed[field.name] = null;
-      continue;
-    }
-    const result = parseJsonText(text, field.kind);
-    if (result.ok) parsed[field.name] = result.value;
-    else violations.push({ path: [field.name], message: result.message });
-  }
-  if (violations.length > 0) throw badRequest(violations);
-  return parsed;
+/** What the trigger is called in a request, for the paths of its problems. */
+export type TriggerName = "trigger" | "triggerConfig";
+
+/** Fields whose shape was checked: as they are stored, and parsed. */
+export interface CheckedFields {
+  fields: Partial<WorkflowContent>;
+  parsed: Partial<ParsedDefinition>;
 }
 
-/** Like `parseFields` for all fields of a workflow. */
-export function parseContent(content: WorkflowContent): ParsedDefinition {
-  const { trigger, steps, inputSchema, outputSchema, settings } = parseFields(content);
-  return { trigger, steps, inputSchema, outputSchema, settings };
+/**
+ * Checks the shape of the fields given, whichever they are, and brings their JSON into the form in
+ * which it is stored. Throws BAD_REQUEST with a violation for each wrong field, named as REST callers
+ * know it (D3), VALIDATION_ERROR for numbers that are too large for JavaScript and PAYLOAD_TOO_LARGE.
+ */
+export function checkFields(
+  given: Partial<WorkflowContent>,
+  triggerName: TriggerName = "trigger",
+): CheckedFields {
+  measureContent(given);
+  const violations = textViolations(given);
+  const infinite: Violation[] = [];
+  const fields = { ...given };
+  const parsed: Partial<ParsedDefinition> = {};
+  for (const { key, name, kind } of DEFINITION_FIELDS) {
+    const text = given[key];
+    if (text === undefined) continue;
+    if (text === null) {
+      parsed[name] = null;
+      continue;
+    }
+    const path = [name === "trigger" ? triggerName : name];
+    const result = readJson(text, kind);
+    if (result.ok) {
+      parsed[name] = result.value;
+      fields[key] = result.text;
+      infinite.push(...below(path, result.infinite));
+    } else violations.push({ path, message: result.message });
+  }
+  if (violations.length > 0) throw badRequest(violations);
+  if (infinite.length > 0) throw invalidDefinition(infinite.slice(0, VIOLATIONS_MAX));
+  return { fields, parsed };
+}
+
+/** The name and the description, as far as they are given. */
+function textViolations({ name, description }: Partial<WorkflowContent>): Violation[] {
+  const violations: Violation[] = [];
+  const problem = name === undefined ? null : nameProblem(name);
+  if (problem !== null) violations.push({ path: ["name"], message: problem });
+  if (typeof description === "string" && !isStorableText(description)) {
+    const message = "must not contain NUL or unpaired surrogates";
+    violations.push({ path: ["description"], message });
+  }
+  return violations;
+}
+
+/** The content of a new workflow, as it is stored, its size in bytes, and its definition. */
+export function checkContent(given: WorkflowContent): {
+  content: WorkflowContent;
+  contentBytes: number;
+  definition: ParsedDefinition;
+} {
+  const { fields, parsed } = checkFields(given);
+  const content = { ...given, ...fields };
+  const { trigger, steps, inputSchema, outputSchema, settings } = parsed;
+  const definition = { trigger, steps, inputSchema, outputSchema, settings };
+  return { content, contentBytes: measureContent(content), definition };
 }
 
 /** Parses a definition that this service stored. */
@@ -104,20 +139,30 @@ export function contentOf(source: WorkflowContent): WorkflowContent {
  * Throws VALIDATION_ERROR, with one violation for each problem, unless the definition can be
  * executed as it stands.
  */
-export function requireExecutable(definition: ParsedDefinition): void {
-  requireValid(definition, { mayBeUnfinished: false });
+export function requireExecutable(definition: ParsedDefinition, triggerName?: TriggerName): void {
+  requireValid(definition, { mayBeUnfinished: false }, triggerName);
 }
 
 /** As `requireExecutable`, but loops and parallel steps may still be empty. */
-export function requireDraft(definition: ParsedDefinition): void {
-  requireValid(definition, { mayBeUnfinished: true });
+export function requireDraft(definition: ParsedDefinition, triggerName?: TriggerName): void {
+  requireValid(definition, { mayBeUnfinished: true }, triggerName);
 }
 
-function requireValid(definition: ParsedDefinition, options: ValidationOptions): void {
+function requireValid(
+  definition: ParsedDefinition,
+  options: ValidationOptions,
+  triggerName: TriggerName = "trigger",
+): void {
   const { trigger, steps, inputSchema, outputSchema, settings } = definition;
   const input = { trigger, steps, inputSchema, outputSchema, settings };
   const result = validateDefinition(input, options);
-  if (!result.ok) throw invalidDefinition(result.violations);
+  if (result.ok) return;
+  throw invalidDefinition(
+    result.violations.map(({ path: [field = "", ...rest], message }) => ({
+      path: [field === "trigger" ? triggerName : field, ...rest],
+      message,
+    })),
+  );
 }
 
 /** The VALIDATION_ERROR for a definition with these problems. */

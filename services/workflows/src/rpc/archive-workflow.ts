@@ -4,6 +4,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
+import { requireMatch } from "../domain/etag.ts";
 import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
 import { archive } from "../store/set-status.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
@@ -26,6 +27,8 @@ export function archiveWorkflow({
       const key = requireWorkflowKey(request.workflowId, context);
       const archived = await database.transaction(async (transaction) => {
         const before = await lockWorkflow(transaction, key);
+        if (before.status === "archived") return null;
+        requireMatch(request.ifMatch, before);
         const after = await archive(transaction, key);
         if (after === null) return null;
         const { companyId, workflowId } = key;

@@ -5,7 +5,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
-import { parseFields } from "../domain/content.ts";
+import { checkFields } from "../domain/content.ts";
 import { cloneWorkflow as cloneRow } from "../store/clone-workflow.ts";
 import { workflowNotFound } from "../store/get-workflow.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
@@ -23,7 +23,7 @@ export function cloneWorkflow({
     scopes: "workflows:write",
     async handler(request, context) {
       const { name } = request;
-      parseFields({ name });
+      checkFields({ name });
       const source = requireWorkflowKey(request.workflowId, context);
       const clone = await database.transaction(async (transaction) => {
         const row = await cloneRow(transaction, source, newUuid(), name);

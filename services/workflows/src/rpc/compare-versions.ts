@@ -51,4 +51,5 @@ const MESSAGE_KIND = {
   removed: StepChangeKind.REMOVED,
   changed: StepChangeKind.CHANGED,
   nested: StepChangeKind.NESTED,
+  moved: StepChangeKind.MOVED,
 } as const satisfies Record<StepChange["kind"], StepChangeKind>;

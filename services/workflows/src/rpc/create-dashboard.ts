@@ -5,7 +5,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { requirePerson } from "../dashboards/fields.ts";
-import { parseFields } from "../domain/content.ts";
+import { checkFields } from "../domain/content.ts";
 import { insertDashboard } from "../store/dashboards.ts";
 import { toDashboardMessage } from "./dashboard-message.ts";
 
@@ -19,7 +19,7 @@ export function createDashboard({
     async handler({ name, description: text }, context) {
       const ownerId = requirePerson(context);
       const description = text === "" ? null : text;
-      parseFields({ name, description });
+      checkFields({ name, description });
       const key = { companyId: context.identity.companyId, dashboardId: newUuid() };
       const row = await database.transaction(async (transaction) => {
         const inserted = await insertDashboard(transaction, key, { ownerId, name, description });

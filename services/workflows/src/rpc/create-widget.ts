@@ -7,7 +7,7 @@ import type { ServiceContext } from "../context.ts";
 import { findPlace } from "../dashboards/compact.ts";
 import { requirePerson, requireWidgetFields } from "../dashboards/fields.ts";
 import { SIZE_DEFAULT, WIDGETS_MAX } from "../dashboards/layout.ts";
-import { parseConfig } from "../dashboards/widget-config.ts";
+import { checkConfig } from "../dashboards/widget-config.ts";
 import { badRequest } from "../domain/content.ts";
 import { lockOwnDashboard, touchDashboard } from "../store/dashboards.ts";
 import { insertWidget, listWidgets } from "../store/dashboards-widgets.ts";
@@ -25,11 +25,11 @@ export function createWidget({
     scopes: "workflows:write",
     async handler(request, context) {
       const ownerId = requirePerson(context);
-      const { title, configJson = "{}", refreshIntervalMs = REFRESH_MS_DEFAULT } = request;
+      const { title, refreshIntervalMs = REFRESH_MS_DEFAULT } = request;
       const size = { w: request.w ?? SIZE_DEFAULT, h: request.h ?? SIZE_DEFAULT };
       const type = parseWidgetType(request.type);
       requireWidgetFields({ title, refreshIntervalMs, place: { x: 0, y: 0, ...size } });
-      parseConfig(configJson);
+      const configJson = checkConfig(request.configJson ?? "{}");
       const key = requireDashboardKey(request.dashboardId, context);
       const widget = await database.transaction(async (transaction) => {
         await lockOwnDashboard(transaction, key, ownerId);

@@ -4,7 +4,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
-import { measureContent, parseContent, requireExecutable } from "../domain/content.ts";
+import { checkContent, requireExecutable } from "../domain/content.ts";
 import type { WorkflowContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
@@ -17,9 +17,8 @@ export function createWorkflow({
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
-      const content = toContent(request);
-      const contentBytes = measureContent(content);
-      requireExecutable(parseContent(content));
+      const { content, contentBytes, definition } = checkContent(toContent(request));
+      requireExecutable(definition);
       const key = { companyId: context.identity.companyId, workflowId: newUuid() };
       const created = await database.transaction(async (transaction) => {
         const row = await insertWorkflow(transaction, key, content, contentBytes);

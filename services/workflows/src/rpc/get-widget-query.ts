@@ -5,6 +5,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { periodUntil } from "../dashboards/period.ts";
+import { figuresQuestion, rowsQuestion, showsRows } from "../dashboards/table-question.ts";
 import { parseConfig } from "../dashboards/widget-config.ts";
 import type { RunsConfig } from "../dashboards/widget-config.ts";
 import { getDashboard } from "../store/dashboards.ts";
@@ -16,6 +17,7 @@ const TRIGGERS = {
   webhook: TriggerType.WEBHOOK,
   schedule: TriggerType.SCHEDULE,
   manual: TriggerType.MANUAL,
+  table: TriggerType.TABLE,
 } as const satisfies Record<NonNullable<RunsConfig["triggerType"]>, TriggerType>;
 
 /** Turns what a widget's config says into a question to its source, as of now. */
@@ -34,10 +36,13 @@ export function getWidgetQuery({
       if (config.source === undefined) {
         throw new AppError("BAD_REQUEST", "The widget has no data: its config names no source.");
       }
-      if (config.source === "table") {
-        throw new AppError("NOT_CONFIGURED", "This installation has no tables to take data from.");
+      const nothing = { runStats: undefined, aggregateRows: undefined, queryRows: undefined };
+      if (config.source === "runs") {
+        return { ...nothing, runStats: toStatsRequest(config, new Date()) };
       }
-      return { runStats: toStatsRequest(config, new Date()) };
+      return showsRows(widget.type, config)
+        ? { ...nothing, queryRows: rowsQuestion(config) }
+        : { ...nothing, aggregateRows: figuresQuestion(config) };
     },
   });
 }

@@ -9,7 +9,7 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { checkCanvasState } from "../domain/canvas-state.ts";
-import { badRequest, measureContent, parseContent, requireExecutable } from "../domain/content.ts";
+import { badRequest, checkContent, requireExecutable } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
 import { toContent } from "./create-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
@@ -25,11 +25,11 @@ export function importWorkflow({
       if (request.content === undefined) {
         throw badRequest([{ path: ["content"], message: "must be set" }]);
       }
-      const content = toContent(request.content);
-      const contentBytes = measureContent(content);
-      const definition = parseContent(content);
-      const { canvasStateJson } = request;
-      if (canvasStateJson !== undefined) checkCanvasState(canvasStateJson);
+      const { content, contentBytes, definition } = checkContent(toContent(request.content));
+      const canvasStateJson =
+        request.canvasStateJson === undefined
+          ? undefined
+          : checkCanvasState(request.canvasStateJson).text;
       requireExecutable(definition);
       const key = { companyId: context.identity.companyId, workflowId: newUuid() };
       const row = await database.transaction(async (transaction) => {
@@ -49,13 +49,14 @@ export function importWorkflow({
         return imported;
       });
       audit.wake();
-      const { secretKeys, connectionProviders } = planDefinition(definition, {
+      const { secretKeys, connections } = planDefinition(definition, {
         input: {},
         workflowId: row.id,
         version: row.version,
         now: row.createdAt,
       });
-      return { workflow: toWorkflowMessage(row), secretKeys, connectionProviders };
+      const workflow = toWorkflowMessage(row);
+      return { workflow, secretKeys, connectionProviders: connections };
     },
   });
 }

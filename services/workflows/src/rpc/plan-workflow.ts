@@ -36,9 +36,10 @@ function parseInput(inputJson: string | undefined): unknown {
   return parsed.value;
 }
 
-function toPlanMessage({ problems, steps, ...plan }: DefinitionPlan): WorkflowPlan {
+function toPlanMessage({ problems, steps, connections, ...plan }: DefinitionPlan): WorkflowPlan {
   return {
     ...plan,
+    connectionProviders: connections,
     problems: problems.map(({ path, message }) => ({ path: [...path], message })),
     steps: steps.map(({ resolvedConfig, ...step }) => ({
       ...step,

@@ -61,7 +61,8 @@ function rollBack(
       content,
       contentBytes: measureContent(content),
       changeSummary: summary ?? `Rollback to version ${version}`,
-      canvasStateJson: target.canvasStateJson,
+      // Nothing would bring a picture back that a version without one takes away.
+      ...(target.canvasStateJson === null ? {} : { canvasStateJson: target.canvasStateJson }),
       newVersion: "always",
     });
     if (row === null) throw new Error("A locked workflow changed its status.");

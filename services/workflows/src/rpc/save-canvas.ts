@@ -8,19 +8,20 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { unsupportedModelsOfSteps } from "../domain/agent-models.ts";
+import { unsupportedModelsOfBlocks, unsupportedModelsOfSteps } from "../domain/agent-models.ts";
+import type { AgentModels } from "../domain/agent-models.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
-import { checkCanvasState } from "../domain/canvas-state.ts";
+import { badCanvas, checkCanvasState } from "../domain/canvas-state.ts";
 import {
+  checkFields,
   contentOf,
   invalidDefinition,
   measureContent,
-  parseFields,
   parseStored,
   requireDraft,
   requireExecutable,
 } from "../domain/content.ts";
-import type { ParsedDefinition, WorkflowContent } from "../domain/content.ts";
+import type { CheckedFields, WorkflowContent } from "../domain/content.ts";
 import { requireMatch } from "../domain/etag.ts";
 import { requireChangeable } from "../domain/status.ts";
 import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
@@ -31,10 +32,8 @@ import { requireWorkflowKey } from "./workflow-key.ts";
 import { toCanvasMessage } from "./workflow-message.ts";
 
 /** What a request saves, its shape checked. */
-interface Save {
+interface Save extends CheckedFields {
   canvasStateJson: string;
-  fields: Partial<Pick<WorkflowContent, "stepsJson" | "triggerJson">>;
-  parsed: Partial<ParsedDefinition>;
   ifMatch: EtagCondition | undefined;
 }
 
@@ -43,7 +42,7 @@ export function saveCanvas(service: ServiceContext): UnaryMethod<SaveCanvasReque
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
-      const save = parseSave(request);
+      const save = parseSave(request, service.agentModels);
       const key = requireWorkflowKey(request.workflowId, context);
       const row = await saveInTransaction(service, key, save, context);
       service.audit.wake();
@@ -55,18 +54,19 @@ export function saveCanvas(service: ServiceContext): UnaryMethod<SaveCanvasReque
   });
 }
 
-function parseSave(request: SaveCanvasRequest): Save {
-  const { canvasStateJson, stepsJson, triggerJson } = request;
-  checkCanvasState(canvasStateJson);
-  const fields = {
+function parseSave(request: SaveCanvasRequest, models: AgentModels): Save {
+  const { stepsJson, triggerJson } = request;
+  const canvas = checkCanvasState(request.canvasStateJson);
+  const ofBlocks = unsupportedModelsOfBlocks(canvas.blocks, models);
+  if (ofBlocks.length > 0) throw badCanvas(ofBlocks);
+  const given = {
     ...(stepsJson === undefined ? {} : { stepsJson }),
     ...(triggerJson === undefined ? {} : { triggerJson }),
   };
-  measureContent(fields);
-  const parsed = parseFields(fields);
-  const violations = unsupportedModelsOfSteps(parsed.steps);
-  if (violations.length > 0) throw invalidDefinition(violations);
-  return { canvasStateJson, fields, parsed, ifMatch: request.ifMatch };
+  const { fields, parsed } = checkFields(given, "triggerConfig");
+  const ofSteps = unsupportedModelsOfSteps(parsed.steps, models);
+  if (ofSteps.length > 0) throw invalidDefinition(ofSteps);
+  return { canvasStateJson: canvas.text, fields, parsed, ifMatch: request.ifMatch };
 }
 
 /**
@@ -121,8 +121,9 @@ async function write(
     const content: WorkflowContent = { ...contentOf(current), ...fields };
     const contentBytes = measureContent(content);
     const definition = { ...parseStored(current), ...parsed };
-    if (current.status === "active") requireExecutable(definition);
-    else requireDraft(definition);
+    const triggerName = fields.triggerJson === undefined ? "trigger" : "triggerConfig";
+    if (current.status === "active") requireExecutable(definition, triggerName);
+    else requireDraft(definition, triggerName);
     row = await replaceContent(transaction, key, {
       content,
       contentBytes,

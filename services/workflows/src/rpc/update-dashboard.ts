@@ -4,7 +4,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { requirePerson } from "../dashboards/fields.ts";
-import { parseFields } from "../domain/content.ts";
+import { checkFields } from "../domain/content.ts";
 import { lockOwnDashboard, updateDashboard as updateRow } from "../store/dashboards.ts";
 import type { DashboardRow } from "../store/dashboards.ts";
 import { listWidgets } from "../store/dashboards-widgets.ts";
@@ -21,7 +21,7 @@ export function updateDashboard({
     async handler(request, context) {
       const ownerId = requirePerson(context);
       const { name, description } = request;
-      parseFields({
+      checkFields({
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
       });

@@ -10,14 +10,14 @@ import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { parseChangeSummary } from "../domain/change-summary.ts";
 import {
+  checkFields,
   contentOf,
   measureContent,
-  parseFields,
   parseStored,
   requireDraft,
   requireExecutable,
 } from "../domain/content.ts";
-import type { ParsedDefinition, WorkflowContent } from "../domain/content.ts";
+import type { CheckedFields, WorkflowContent } from "../domain/content.ts";
 import { requireMatch } from "../domain/etag.ts";
 import { requireChangeable } from "../domain/status.ts";
 import { applyMask } from "../domain/update-mask.ts";
@@ -28,17 +28,15 @@ import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /** What a request changes, its shape checked. */
-interface Change {
-  fields: Partial<WorkflowContent>;
-  parsed: Partial<ParsedDefinition>;
+interface Change extends CheckedFields {
   summary: string | null;
   ifMatch: EtagCondition | undefined;
 }
 
 /**
  * Replaces the fields that the mask names. An active workflow gets a new version, which is deployed
- * before the answer; others change in place (D20). An empty mask changes nothing, and is audited like
- * every update that was accepted.
+ * before the answer, whatever the update names; others change in place (D20), and an update that says
+ * nothing leaves them as they are.
  */
 export function updateWorkflow(
   service: ServiceContext,
@@ -50,18 +48,15 @@ export function updateWorkflow(
       const key = requireWorkflowKey(request.workflowId, context);
       const row = await update(service, key, change, context);
       service.audit.wake();
-      if (row.status === "active" && !isEmpty(change)) await service.handOver(key, context);
+      if (row.status === "active") await service.handOver(key, context);
       return toWorkflowMessage(row);
     },
   });
 }
 
 function parseChange(request: UpdateWorkflowRequest): Change {
-  const fields = applyMask(request.updateMask ?? [], request);
-  measureContent(fields);
   return {
-    fields,
-    parsed: parseFields(fields),
+    ...checkFields(applyMask(request.updateMask ?? [], request)),
     summary: parseChangeSummary(request.changeSummary),
     ifMatch: request.ifMatch,
   };
@@ -82,6 +77,7 @@ function update(
     const current = await lockWorkflow(transaction, key);
     requireChangeable(current);
     requireMatch(change.ifMatch, current);
+    if (current.status !== "active" && isEmpty(change)) return current;
     const row = await replace(transaction, key, change, current);
     await audit.record(transaction, context, {
       action: "workflow.updated",
@@ -99,7 +95,6 @@ async function replace(
   change: Change,
   current: WorkflowRow,
 ): Promise<WorkflowRow> {
-  if (isEmpty(change)) return current;
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };
   const contentBytes = measureContent(content);
   const definition = { ...parseStored(current), ...change.parsed };
@@ -117,6 +112,6 @@ async function replace(
   return row;
 }
 
-function isEmpty({ fields }: Change): boolean {
-  return Object.keys(fields).length === 0;
+function isEmpty({ fields, summary }: Change): boolean {
+  return Object.keys(fields).length === 0 && summary === null;
 }

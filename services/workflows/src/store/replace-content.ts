@@ -9,8 +9,8 @@ export interface ContentChange {
   content: WorkflowContent;
   contentBytes: number;
   changeSummary: string | null;
-  /** State of the visual editor; null takes it away, undefined leaves it as it is. */
-  canvasStateJson?: string | null;
+  /** State of the visual editor; undefined leaves it as it is. */
+  canvasStateJson?: string;
   /** `active`: a new version for active workflows only; others change in place. */
   newVersion: "active" | "always";
 }
@@ -61,10 +61,7 @@ export async function replaceContent(
       settings = ${content.settingsJson},
       content_bytes = ${contentBytes},
       canvas_state = case when ${hasCanvas} then ${canvasStateJson ?? null} else workflow.canvas_state end,
-      canvas_saved_at = case
-        when not ${hasCanvas} then workflow.canvas_saved_at
-        when ${typeof canvasStateJson === "string"} then moment.at
-      end,
+      canvas_saved_at = case when ${hasCanvas} then moment.at else workflow.canvas_saved_at end,
       content_revision = workflow.content_revision + 1,
       version = workflow.version + step.size,
       version_created_at = case when step.size = 1 then moment.at else workflow.version_created_at end,

@@ -57,6 +57,7 @@ export async function startHarness(): Promise<Harness> {
       runsGrpcAddress: runs.address,
       tokenPublicKeys,
       tokenSigner,
+      agentModels: { openai: "gpt-test", anthropic: "claude-test" },
       bus,
       logger: pino({ level: "silent" }),
     });

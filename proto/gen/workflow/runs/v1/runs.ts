@@ -73,6 +73,8 @@ export const TriggerType = {
   SCHEDULE: 3,
   /** MANUAL - A person, by hand. */
   MANUAL: 4,
+  /** TABLE - A change of a row of a data table. */
+  TABLE: 5,
   UNRECOGNIZED: -1,
 } as const;
 
@@ -84,6 +86,7 @@ export namespace TriggerType {
   export type WEBHOOK = typeof TriggerType.WEBHOOK;
   export type SCHEDULE = typeof TriggerType.SCHEDULE;
   export type MANUAL = typeof TriggerType.MANUAL;
+  export type TABLE = typeof TriggerType.TABLE;
   export type UNRECOGNIZED = typeof TriggerType.UNRECOGNIZED;
 }
 

@@ -208,12 +208,29 @@ export interface GetRowRequest {
   rowId: string;
 }
 
+/** Which step of which run writes, for the service that executes runs; other callers leave it out. */
+export interface WriteOrigin {
+  /**
+   * The run that writes. Events of the row name it, so that chains of runs that cause one another by
+   * their writes can be told.
+   */
+  runId: string;
+  /**
+   * Up to 500 characters; names this write among all of the table. Within 24 hours the same key again
+   * writes nothing and is answered like the first time, an update with the row as it is by then. Empty:
+   * the write is made whenever it is sent.
+   */
+  idempotencyKey: string;
+}
+
 /** A new row. */
 export interface InsertRowRequest {
   /** The table's id. */
   tableId: string;
   /** JSON object, at most 1 MiB. */
   dataJson: string;
+  /** Absent unless a run writes; not looked at within InsertRows. */
+  origin: WriteOrigin | undefined;
 }
 
 /** Several new rows, of whichever tables. */
@@ -268,6 +285,8 @@ export interface UpdateRowRequest {
   dataJson: string;
   /** Whether members that it does not have stay as they are; else it replaces everything. */
   merge: boolean;
+  /** Absent unless a run writes. */
+  origin: WriteOrigin | undefined;
 }
 
 /** Names a row to delete. */
@@ -276,6 +295,8 @@ export interface DeleteRowRequest {
   tableId: string;
   /** The row's id. */
   rowId: string;
+  /** Absent unless a run writes. */
+  origin: WriteOrigin | undefined;
 }
 
 /** Nothing is left to tell. */
@@ -1253,8 +1274,75 @@ export const GetRowRequest: MessageFns<GetRowRequest> = {
   },
 };
 
+function createBaseWriteOrigin(): WriteOrigin {
+  return { runId: "", idempotencyKey: "" };
+}
+
+export const WriteOrigin: MessageFns<WriteOrigin> = {
+  encode(message: WriteOrigin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.idempotencyKey !== "") {
+      writer.uint32(18).string(message.idempotencyKey);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WriteOrigin {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWriteOrigin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.idempotencyKey = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WriteOrigin>): WriteOrigin {
+    return WriteOrigin.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WriteOrigin>): WriteOrigin {
+    const message = createBaseWriteOrigin();
+    message.runId = object.runId ?? "";
+    message.idempotencyKey = object.idempotencyKey ?? "";
+    return message;
+  },
+};
+
 function createBaseInsertRowRequest(): InsertRowRequest {
-  return { tableId: "", dataJson: "" };
+  return { tableId: "", dataJson: "", origin: undefined };
 }
 
 export const InsertRowRequest: MessageFns<InsertRowRequest> = {
@@ -1264,6 +1352,9 @@ export const InsertRowRequest: MessageFns<InsertRowRequest> = {
     }
     if (message.dataJson !== "") {
       writer.uint32(18).string(message.dataJson);
+    }
+    if (message.origin !== undefined) {
+      WriteOrigin.encode(message.origin, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1297,6 +1388,14 @@ export const InsertRowRequest: MessageFns<InsertRowRequest> = {
             message.dataJson = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.origin = WriteOrigin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1316,6 +1415,9 @@ export const InsertRowRequest: MessageFns<InsertRowRequest> = {
     const message = createBaseInsertRowRequest();
     message.tableId = object.tableId ?? "";
     message.dataJson = object.dataJson ?? "";
+    message.origin = (object.origin !== undefined && object.origin !== null)
+      ? WriteOrigin.fromPartial(object.origin)
+      : undefined;
     return message;
   },
 };
@@ -1658,7 +1760,7 @@ export const RowProblem: MessageFns<RowProblem> = {
 };
 
 function createBaseUpdateRowRequest(): UpdateRowRequest {
-  return { tableId: "", rowId: "", dataJson: "", merge: false };
+  return { tableId: "", rowId: "", dataJson: "", merge: false, origin: undefined };
 }
 
 export const UpdateRowRequest: MessageFns<UpdateRowRequest> = {
@@ -1674,6 +1776,9 @@ export const UpdateRowRequest: MessageFns<UpdateRowRequest> = {
     }
     if (message.merge !== false) {
       writer.uint32(32).bool(message.merge);
+    }
+    if (message.origin !== undefined) {
+      WriteOrigin.encode(message.origin, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1723,6 +1828,14 @@ export const UpdateRowRequest: MessageFns<UpdateRowRequest> = {
             message.merge = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.origin = WriteOrigin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1744,12 +1857,15 @@ export const UpdateRowRequest: MessageFns<UpdateRowRequest> = {
     message.rowId = object.rowId ?? "";
     message.dataJson = object.dataJson ?? "";
     message.merge = object.merge ?? false;
+    message.origin = (object.origin !== undefined && object.origin !== null)
+      ? WriteOrigin.fromPartial(object.origin)
+      : undefined;
     return message;
   },
 };
 
 function createBaseDeleteRowRequest(): DeleteRowRequest {
-  return { tableId: "", rowId: "" };
+  return { tableId: "", rowId: "", origin: undefined };
 }
 
 export const DeleteRowRequest: MessageFns<DeleteRowRequest> = {
@@ -1759,6 +1875,9 @@ export const DeleteRowRequest: MessageFns<DeleteRowRequest> = {
     }
     if (message.rowId !== "") {
       writer.uint32(18).string(message.rowId);
+    }
+    if (message.origin !== undefined) {
+      WriteOrigin.encode(message.origin, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1792,6 +1911,14 @@ export const DeleteRowRequest: MessageFns<DeleteRowRequest> = {
             message.rowId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.origin = WriteOrigin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1811,6 +1938,9 @@ export const DeleteRowRequest: MessageFns<DeleteRowRequest> = {
     const message = createBaseDeleteRowRequest();
     message.tableId = object.tableId ?? "";
     message.rowId = object.rowId ?? "";
+    message.origin = (object.origin !== undefined && object.origin !== null)
+      ? WriteOrigin.fromPartial(object.origin)
+      : undefined;
     return message;
   },
 };

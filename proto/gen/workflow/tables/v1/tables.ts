@@ -238,8 +238,14 @@ export interface ImportTableRequest {
     /** The table; in the first message. */
     { $case: "table"; value: CreateTableRequest }
     | //
-    /** Rows; in all messages after it. */
+    /** Rows; in the messages after it. */
     { $case: "rows"; value: ImportRows }
+    | //
+    /**
+     * In the last message. Without it nothing is stored: a caller that gives up can look, to the
+     * server, like one that has finished.
+     */
+    { $case: "end"; value: ImportEnd }
     | undefined;
 }
 
@@ -247,6 +253,12 @@ export interface ImportTableRequest {
 export interface ImportRows {
   /** JSON objects: the data of one row each. */
   dataJson: string[];
+}
+
+/** The end of an import. */
+export interface ImportEnd {
+  /** How many rows were sent. */
+  rowCount: number;
 }
 
 /** Which table to export, and how. */
@@ -1233,6 +1245,9 @@ export const ImportTableRequest: MessageFns<ImportTableRequest> = {
       case "rows":
         ImportRows.encode(message.part.value, writer.uint32(18).fork()).join();
         break;
+      case "end":
+        ImportEnd.encode(message.part.value, writer.uint32(26).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1266,6 +1281,14 @@ export const ImportTableRequest: MessageFns<ImportTableRequest> = {
             message.part = { $case: "rows", value: ImportRows.decode(reader, reader.uint32()) };
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.part = { $case: "end", value: ImportEnd.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1293,6 +1316,12 @@ export const ImportTableRequest: MessageFns<ImportTableRequest> = {
       case "rows": {
         if (object.part?.value !== undefined && object.part?.value !== null) {
           message.part = { $case: "rows", value: ImportRows.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "end": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "end", value: ImportEnd.fromPartial(object.part.value) };
         }
         break;
       }
@@ -1352,6 +1381,61 @@ export const ImportRows: MessageFns<ImportRows> = {
   fromPartial(object: DeepPartial<ImportRows>): ImportRows {
     const message = createBaseImportRows();
     message.dataJson = object.dataJson?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseImportEnd(): ImportEnd {
+  return { rowCount: 0 };
+}
+
+export const ImportEnd: MessageFns<ImportEnd> = {
+  encode(message: ImportEnd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rowCount !== 0) {
+      writer.uint32(8).int32(message.rowCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImportEnd {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImportEnd();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.rowCount = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImportEnd>): ImportEnd {
+    return ImportEnd.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImportEnd>): ImportEnd {
+    const message = createBaseImportEnd();
+    message.rowCount = object.rowCount ?? 0;
     return message;
   },
 };
@@ -1926,9 +2010,10 @@ export const TablesServiceService = {
     responseDeserialize: (value: Buffer): DeleteTableResponse => DeleteTableResponse.decode(value),
   },
   /**
-   * Stores a new table with rows, all or nothing. The first message holds the table, each one after it
-   * rows, of which no single message should exceed 4 MiB. Errors: BAD_REQUEST (a field, a row, more
-   * rows than max_rows), NOT_FOUND (folder), PAYLOAD_TOO_LARGE (over 256 MiB of rows).
+   * Stores a new table with rows, all or nothing. The first message holds the table, those after it
+   * rows, of which no single message should exceed 4 MiB, and the last one says that this was all.
+   * Errors: BAD_REQUEST (a field, a row, more rows than max_rows, no end), NOT_FOUND (folder),
+   * PAYLOAD_TOO_LARGE (over 256 MiB of rows).
    */
   importTable: {
     path: "/workflow.tables.v1.TablesService/ImportTable" as const,
@@ -1996,9 +2081,10 @@ export interface TablesServiceServer extends UntypedServiceImplementation {
   /** Deletes a table and its rows. Errors: NOT_FOUND. */
   deleteTable: handleUnaryCall<DeleteTableRequest, DeleteTableResponse>;
   /**
-   * Stores a new table with rows, all or nothing. The first message holds the table, each one after it
-   * rows, of which no single message should exceed 4 MiB. Errors: BAD_REQUEST (a field, a row, more
-   * rows than max_rows), NOT_FOUND (folder), PAYLOAD_TOO_LARGE (over 256 MiB of rows).
+   * Stores a new table with rows, all or nothing. The first message holds the table, those after it
+   * rows, of which no single message should exceed 4 MiB, and the last one says that this was all.
+   * Errors: BAD_REQUEST (a field, a row, more rows than max_rows, no end), NOT_FOUND (folder),
+   * PAYLOAD_TOO_LARGE (over 256 MiB of rows).
    */
   importTable: handleClientStreamingCall<ImportTableRequest, Table>;
   /**
@@ -2093,9 +2179,10 @@ export interface TablesServiceClient extends Client {
     callback: (error: ServiceError | null, response: DeleteTableResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Stores a new table with rows, all or nothing. The first message holds the table, each one after it
-   * rows, of which no single message should exceed 4 MiB. Errors: BAD_REQUEST (a field, a row, more
-   * rows than max_rows), NOT_FOUND (folder), PAYLOAD_TOO_LARGE (over 256 MiB of rows).
+   * Stores a new table with rows, all or nothing. The first message holds the table, those after it
+   * rows, of which no single message should exceed 4 MiB, and the last one says that this was all.
+   * Errors: BAD_REQUEST (a field, a row, more rows than max_rows, no end), NOT_FOUND (folder),
+   * PAYLOAD_TOO_LARGE (over 256 MiB of rows).
    */
   importTable(
     callback: (error: ServiceError | null, response: Table) => void,

@@ -21,6 +21,7 @@ import {
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { PageInfo, PageRequest } from "../../common/v1/common.ts";
 import { GetRunStatsRequest } from "../../runs/v1/stats.ts";
+import { AggregateRowsRequest, QueryRowsRequest } from "../../tables/v1/rows.ts";
 
 /** How a widget shows its data. */
 export const WidgetType = {
@@ -253,10 +254,28 @@ export interface GetWidgetQueryRequest {
   widgetId: string;
 }
 
-/** What a widget asks of its source. */
+/** What a widget asks of its source, to be put to it on behalf of the same caller; one of the three. */
 export interface WidgetQuery {
-  /** To be put to RunStatsService on behalf of the same caller. */
-  runStats: GetRunStatsRequest | undefined;
+  /** Figures about runs: for RunStatsService. */
+  runStats:
+    | GetRunStatsRequest
+    | undefined;
+  /** Figures about the rows of a table: for RowsService. */
+  aggregateRows:
+    | AggregateRowsRequest
+    | undefined;
+  /** Rows of a table: for RowsService. */
+  queryRows: WidgetRowsQuery | undefined;
+}
+
+/** Which rows of a table a widget shows, and what of them. */
+export interface WidgetRowsQuery {
+  /** Which rows. */
+  rows:
+    | QueryRowsRequest
+    | undefined;
+  /** Ids of the columns to show, in this order; none: all that the table declares. */
+  columnIds: string[];
 }
 
 function createBaseDashboard(): Dashboard {
@@ -1719,13 +1738,19 @@ export const GetWidgetQueryRequest: MessageFns<GetWidgetQueryRequest> = {
 };
 
 function createBaseWidgetQuery(): WidgetQuery {
-  return { runStats: undefined };
+  return { runStats: undefined, aggregateRows: undefined, queryRows: undefined };
 }
 
 export const WidgetQuery: MessageFns<WidgetQuery> = {
   encode(message: WidgetQuery, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.runStats !== undefined) {
       GetRunStatsRequest.encode(message.runStats, writer.uint32(10).fork()).join();
+    }
+    if (message.aggregateRows !== undefined) {
+      AggregateRowsRequest.encode(message.aggregateRows, writer.uint32(18).fork()).join();
+    }
+    if (message.queryRows !== undefined) {
+      WidgetRowsQuery.encode(message.queryRows, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1751,6 +1776,22 @@ export const WidgetQuery: MessageFns<WidgetQuery> = {
             message.runStats = GetRunStatsRequest.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.aggregateRows = AggregateRowsRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.queryRows = WidgetRowsQuery.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1771,6 +1812,81 @@ export const WidgetQuery: MessageFns<WidgetQuery> = {
     message.runStats = (object.runStats !== undefined && object.runStats !== null)
       ? GetRunStatsRequest.fromPartial(object.runStats)
       : undefined;
+    message.aggregateRows = (object.aggregateRows !== undefined && object.aggregateRows !== null)
+      ? AggregateRowsRequest.fromPartial(object.aggregateRows)
+      : undefined;
+    message.queryRows = (object.queryRows !== undefined && object.queryRows !== null)
+      ? WidgetRowsQuery.fromPartial(object.queryRows)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseWidgetRowsQuery(): WidgetRowsQuery {
+  return { rows: undefined, columnIds: [] };
+}
+
+export const WidgetRowsQuery: MessageFns<WidgetRowsQuery> = {
+  encode(message: WidgetRowsQuery, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rows !== undefined) {
+      QueryRowsRequest.encode(message.rows, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.columnIds) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WidgetRowsQuery {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWidgetRowsQuery();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rows = QueryRowsRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.columnIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<WidgetRowsQuery>): WidgetRowsQuery {
+    return WidgetRowsQuery.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<WidgetRowsQuery>): WidgetRowsQuery {
+    const message = createBaseWidgetRowsQuery();
+    message.rows = (object.rows !== undefined && object.rows !== null)
+      ? QueryRowsRequest.fromPartial(object.rows)
+      : undefined;
+    message.columnIds = object.columnIds?.map((e) => e) || [];
     return message;
   },
 };
@@ -1895,7 +2011,7 @@ export const DashboardsServiceService = {
   },
   /**
    * Says what a widget asks of its source, as of now. Errors: NOT_FOUND (dashboard or widget),
-   * BAD_REQUEST (the widget shows no data), NOT_CONFIGURED (the installation lacks the source).
+   * BAD_REQUEST (the widget shows no data, or its config does not say what of it).
    */
   getWidgetQuery: {
     path: "/workflow.workflows.v1.DashboardsService/GetWidgetQuery" as const,
@@ -1942,7 +2058,7 @@ export interface DashboardsServiceServer extends UntypedServiceImplementation {
   saveDashboardLayout: handleUnaryCall<SaveDashboardLayoutRequest, DashboardLayout>;
   /**
    * Says what a widget asks of its source, as of now. Errors: NOT_FOUND (dashboard or widget),
-   * BAD_REQUEST (the widget shows no data), NOT_CONFIGURED (the installation lacks the source).
+   * BAD_REQUEST (the widget shows no data, or its config does not say what of it).
    */
   getWidgetQuery: handleUnaryCall<GetWidgetQueryRequest, WidgetQuery>;
 }
@@ -2106,7 +2222,7 @@ export interface DashboardsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Says what a widget asks of its source, as of now. Errors: NOT_FOUND (dashboard or widget),
-   * BAD_REQUEST (the widget shows no data), NOT_CONFIGURED (the installation lacks the source).
+   * BAD_REQUEST (the widget shows no data, or its config does not say what of it).
    */
   getWidgetQuery(
     request: GetWidgetQueryRequest,

@@ -60,6 +60,11 @@ export const StepChangeKind = {
   CHANGED: 3,
   /** NESTED - The step that stands there differs, and is listed by itself. */
   NESTED: 4,
+  /**
+   * MOVED - The step itself has moved: among its neighbours, or into another list. The path is empty; from and
+   * to are JSON pointers into the workflow.
+   */
+  MOVED: 5,
   UNRECOGNIZED: -1,
 } as const;
 
@@ -71,6 +76,7 @@ export namespace StepChangeKind {
   export type REMOVED = typeof StepChangeKind.REMOVED;
   export type CHANGED = typeof StepChangeKind.CHANGED;
   export type NESTED = typeof StepChangeKind.NESTED;
+  export type MOVED = typeof StepChangeKind.MOVED;
   export type UNRECOGNIZED = typeof StepChangeKind.UNRECOGNIZED;
 }
 
@@ -90,7 +96,10 @@ export interface Workflow {
   version: number;
   /** JSON object: the trigger (D14). */
   triggerJson: string;
-  /** JSON array: the steps (D16, D17), as the caller wrote them. */
+  /**
+   * JSON array: the steps (D16, D17). JSON of a definition is what JavaScript makes of the caller's
+   * text, written again without spaces: of repeated names the last member, numbers as printed.
+   */
   stepsJson: string;
   /** JSON Schema that run inputs must fit; absent when there is none. */
   inputSchemaJson?:
@@ -126,7 +135,7 @@ export interface Workflow {
 export interface Canvas {
   /** The workflow's id. */
   workflowId: string;
-  /** JSON object: blocks, edges, loops, parallels and viewport, as the caller wrote them. */
+  /** JSON object: blocks, edges, loops, parallels and viewport, and what else the caller put there. */
   stateJson: string;
   /** When it was last saved. */
   savedAt:
@@ -253,6 +262,8 @@ export interface EtagCondition {
 export interface ArchiveWorkflowRequest {
   /** The workflow's id. */
   workflowId: string;
+  /** As in UpdateWorkflowRequest; not looked at when the workflow is archived already. */
+  ifMatch?: EtagCondition | undefined;
 }
 
 /** Names the workflow to activate. */
@@ -312,7 +323,7 @@ export interface WorkflowPlan {
   steps: PlannedStep[];
   /** Keys of all secrets that the definition names, in order. */
   secretKeys: string[];
-  /** Providers whose connections the actions need, in order. */
+  /** The connections that a run needs, sorted: by provider where the definition names one, else by id. */
   connectionProviders: string[];
   /** The next five firings of a schedule trigger, whether it is active or not; empty otherwise. */
   nextRunAt: Date[];
@@ -362,7 +373,7 @@ export interface ImportWorkflowResponse {
     | undefined;
   /** Keys of the secrets that its steps name, in document order. */
   secretKeys: string[];
-  /** Providers whose connections its actions need. */
+  /** The connections that it needs, as in WorkflowPlan. */
   connectionProviders: string[];
 }
 
@@ -453,7 +464,7 @@ export interface VersionComparison {
   addedStepIds: string[];
   /** Ids of the steps that only the earlier one has. */
   removedStepIds: string[];
-  /** The steps of both that differ; a step that holds a step that differs does, too. */
+  /** The steps of both that differ or have moved; a step that holds a step that differs does, too. */
   modifiedSteps: ModifiedStep[];
 }
 
@@ -1452,13 +1463,16 @@ export const EtagCondition: MessageFns<EtagCondition> = {
 };
 
 function createBaseArchiveWorkflowRequest(): ArchiveWorkflowRequest {
-  return { workflowId: "" };
+  return { workflowId: "", ifMatch: undefined };
 }
 
 export const ArchiveWorkflowRequest: MessageFns<ArchiveWorkflowRequest> = {
   encode(message: ArchiveWorkflowRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.workflowId !== "") {
       writer.uint32(10).string(message.workflowId);
+    }
+    if (message.ifMatch !== undefined) {
+      EtagCondition.encode(message.ifMatch, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1484,6 +1498,14 @@ export const ArchiveWorkflowRequest: MessageFns<ArchiveWorkflowRequest> = {
             message.workflowId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ifMatch = EtagCondition.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1502,6 +1524,9 @@ export const ArchiveWorkflowRequest: MessageFns<ArchiveWorkflowRequest> = {
   fromPartial(object: DeepPartial<ArchiveWorkflowRequest>): ArchiveWorkflowRequest {
     const message = createBaseArchiveWorkflowRequest();
     message.workflowId = object.workflowId ?? "";
+    message.ifMatch = (object.ifMatch !== undefined && object.ifMatch !== null)
+      ? EtagCondition.fromPartial(object.ifMatch)
+      : undefined;
     return message;
   },
 };
@@ -3348,8 +3373,9 @@ export const WorkflowsServiceService = {
     responseDeserialize: (value: Buffer): ListWorkflowsResponse => ListWorkflowsResponse.decode(value),
   },
   /**
-   * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
-   * archived and the new one deployed before the answer; any other changes in place (D20).
+   * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
+   * is named, the old one is archived and the new one deployed before the answer; any other changes
+   * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
    * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
@@ -3365,7 +3391,7 @@ export const WorkflowsServiceService = {
   },
   /**
    * Archives a workflow (soft delete); archiving an archived one changes nothing and is fine (D21).
-   * Scope workflows:write. Errors: NOT_FOUND.
+   * Scope workflows:write. Errors: NOT_FOUND, PRECONDITION_FAILED (if_match).
    */
   archiveWorkflow: {
     path: "/workflow.workflows.v1.WorkflowsService/ArchiveWorkflow" as const,
@@ -3533,15 +3559,16 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    */
   listWorkflows: handleUnaryCall<ListWorkflowsRequest, ListWorkflowsResponse>;
   /**
-   * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
-   * archived and the new one deployed before the answer; any other changes in place (D20).
+   * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
+   * is named, the old one is archived and the new one deployed before the answer; any other changes
+   * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
    * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow: handleUnaryCall<UpdateWorkflowRequest, Workflow>;
   /**
    * Archives a workflow (soft delete); archiving an archived one changes nothing and is fine (D21).
-   * Scope workflows:write. Errors: NOT_FOUND.
+   * Scope workflows:write. Errors: NOT_FOUND, PRECONDITION_FAILED (if_match).
    */
   archiveWorkflow: handleUnaryCall<ArchiveWorkflowRequest, Workflow>;
   /**
@@ -3655,8 +3682,9 @@ export interface WorkflowsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListWorkflowsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Replaces the fields named in the mask. An active workflow gets a new version, the old one is
-   * archived and the new one deployed before the answer; any other changes in place (D20).
+   * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
+   * is named, the old one is archived and the new one deployed before the answer; any other changes
+   * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
    * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
    */
@@ -3677,7 +3705,7 @@ export interface WorkflowsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Archives a workflow (soft delete); archiving an archived one changes nothing and is fine (D21).
-   * Scope workflows:write. Errors: NOT_FOUND.
+   * Scope workflows:write. Errors: NOT_FOUND, PRECONDITION_FAILED (if_match).
    */
   archiveWorkflow(
     request: ArchiveWorkflowRequest,

@@ -1,6 +1,9 @@
-import type { RunFigures } from "@workflow/proto/runs/v1/stats";
+import type { GetRunStatsRequest, RunFigures } from "@workflow/proto/runs/v1/stats";
+import type { WidgetQuery } from "@workflow/proto/workflows/v1/dashboards";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import type { RouteContext } from "../../route.ts";
 import { runStatusName } from "../runs/run-json.ts";
+import { readFigures, readRows } from "./table-widget-data.ts";
 
 export const getWidgetData = route({
   method: "GET",
@@ -11,31 +14,41 @@ export const getWidgetData = route({
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "Figures about runs, in all and over time." },
-  handler: async ({ dashboards, runStats, call, callWithScope }, { params }) => {
+  responses: {
+    200: "Figures about runs, in all and over time; or rows of a table, or figures about them.",
+  },
+  handler: async (context, { params }) => {
+    const { dashboards, call } = context;
     const { id: dashboardId, widgetId } = params;
     const query = await dashboards.getWidgetQuery({ dashboardId, widgetId }, call);
-    if (query.runStats === undefined) throw new Error("A widget asks nothing.");
-    // Dashboards are read with workflows:read (D13); of runs they show sums only.
-    const stats = await runStats.getRunStats(query.runStats, callWithScope("runs:read"));
     return {
       status: 200,
-      data: {
-        widgetId: widgetId.toLowerCase(),
-        source: "runs",
-        from: query.runStats.from,
-        to: query.runStats.to,
-        bucketMs: query.runStats.bucketMs,
-        total: figuresJson(stats.total),
-        buckets: stats.buckets.map(({ from, to, figures }) => ({
-          from,
-          to,
-          ...figuresJson(figures),
-        })),
-      },
+      data: { widgetId: widgetId.toLowerCase(), ...(await readData(context, query)) },
     };
   },
 });
+
+async function readData(context: RouteContext, query: WidgetQuery) {
+  const { runStats, aggregateRows, queryRows } = query;
+  if (runStats !== undefined) return { source: "runs", ...(await readRunStats(context, runStats)) };
+  if (aggregateRows !== undefined) {
+    return { source: "table", ...(await readFigures(context, aggregateRows)) };
+  }
+  if (queryRows !== undefined) return { source: "table", ...(await readRows(context, queryRows)) };
+  throw new Error("A widget asks nothing.");
+}
+
+/** Dashboards are read with workflows:read (D13); of runs they show sums only. */
+async function readRunStats({ runStats, callWithScope }: RouteContext, query: GetRunStatsRequest) {
+  const stats = await runStats.getRunStats(query, callWithScope("runs:read"));
+  return {
+    from: query.from,
+    to: query.to,
+    bucketMs: query.bucketMs,
+    total: figuresJson(stats.total),
+    buckets: stats.buckets.map(({ from, to, figures }) => ({ from, to, ...figuresJson(figures) })),
+  };
+}
 
 function figuresJson(figures: RunFigures | undefined) {
   const { count = 0, statuses = [], successRate, duration } = figures ?? {};

@@ -22,7 +22,7 @@ export const filterFields = {
       "active",
     ])
     .optional(),
-  triggerType: z.enum(["api", "webhook", "schedule", "manual"]).optional(),
+  triggerType: z.enum(["api", "webhook", "schedule", "manual", "table"]).optional(),
   createdAfter: timestamp.optional(),
   createdBefore: timestamp.optional(),
   tag: z.string().max(255, "must have at most 255 characters").default(""),

@@ -22,6 +22,7 @@ export const TRIGGER_TYPES = {
   webhook: TriggerType.WEBHOOK,
   schedule: TriggerType.SCHEDULE,
   manual: TriggerType.MANUAL,
+  table: TriggerType.TABLE,
 } as const;
 
 const STEP_STATUSES = {

@@ -2,8 +2,8 @@ import type { WatchRunResponse } from "@workflow/proto/runs/v1/runs";
 import { z } from "zod";
 import type { RawJson } from "../../http/write-json.ts";
 import { rawOrNull } from "../../http/write-json.ts";
+import type { ServerEvent } from "../../reply.ts";
 import { NO_BODY, route } from "../../route.ts";
-import type { ServerEvent } from "../../route.ts";
 import { runListItemJson, stepResultJson } from "./run-json.ts";
 
 /** After so long the stream ends, and clients connect again by themselves. */
@@ -18,7 +18,7 @@ export const watchRun = route({
   params: { id: "The run's id." },
   query: z.object({ after: z.string().optional() }),
   body: NO_BODY,
-  contentType: "text/event-stream",
+  contentTypes: ["text/event-stream"],
   responses: {
     200: "What is known already, then each change. `Last-Event-ID`, or `after`, goes on after an event.",
     204: "The run has ended and everything was told before.",

@@ -70,4 +70,5 @@ const KIND_NAMES: ReadonlyMap<StepChangeKind, string> = new Map([
   [StepChangeKind.REMOVED, "removed"],
   [StepChangeKind.CHANGED, "changed"],
   [StepChangeKind.NESTED, "nested"],
+  [StepChangeKind.MOVED, "moved"],
 ]);

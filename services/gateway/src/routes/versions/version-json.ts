@@ -7,10 +7,10 @@ export function versionJson(version: WorkflowVersion): { readonly [field: string
   return {
     version: version.version,
     name: version.name,
-    description: version.description,
+    description: version.description ?? null,
     trigger: rawOrNull(version.triggerJson),
     steps: rawOrNull(version.stepsJson),
-    changeSummary: version.changeSummary,
+    changeSummary: version.changeSummary ?? null,
     status: version.isCurrent ? "current" : "archived",
     isCurrent: version.isCurrent,
     createdAt: version.createdAt,

@@ -27,6 +27,7 @@ export const activateWorkflow = route({
           ? await findSchedule(context, workflow.id)
           : undefined,
       },
+      etag: workflow.etag,
     };
   },
 });

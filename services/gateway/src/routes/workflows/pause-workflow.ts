@@ -17,6 +17,7 @@ export const pauseWorkflow = route({
     return {
       status: 200,
       data: { id: workflow.id, status: workflowStatusName(workflow.status) },
+      etag: workflow.etag,
     };
   },
 });

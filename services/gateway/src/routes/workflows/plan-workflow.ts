@@ -41,7 +41,7 @@ export const planWorkflow = route({
         steps: plan.steps.map(stepJson),
         missing: {
           secrets: await findMissingSecrets(context, params.id, plan.secretKeys),
-          // A provider without a connection can't be told yet: no action needs one.
+          // No company has connections yet: whichever is named is missing.
           connections: plan.connectionProviders,
         },
         nextRunAt: plan.nextRunAt.length === 0 ? undefined : plan.nextRunAt,

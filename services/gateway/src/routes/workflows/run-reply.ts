@@ -5,7 +5,7 @@ import { z } from "zod";
 import { toErrorBody } from "../../errors/error-body.ts";
 import { RawJson, rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
-import type { Reply } from "../../route.ts";
+import type { Reply } from "../../reply.ts";
 import { runStatusName } from "../runs/run-json.ts";
 import type { RunOptions } from "./run-options.ts";
 

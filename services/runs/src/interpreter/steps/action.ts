@@ -7,6 +7,7 @@ import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
 import { withoutWords } from "../without-words.ts";
 import { requestHttp } from "./http-request.ts";
+import { runTableAction } from "./table-action.ts";
 
 /** Executes an action (D17). */
 export async function executeAction(
@@ -30,6 +31,20 @@ export async function executeAction(
         },
       );
       return completionOf(execution, output, true);
+    }
+    case "table.query":
+    case "table.insert":
+    case "table.update":
+    case "table.delete": {
+      const reads = step.action === "table.query";
+      if (!reads) execution.journal.markStarted();
+      const output = await runTableAction(execution, step.action, inputs.value, key).catch(
+        (error: unknown) => {
+          // Problems quote what a filter or a row says.
+          throw inputs.masked === inputs.value ? error : withoutWords(error);
+        },
+      );
+      return completionOf(execution, output, !reads);
     }
     default: {
       const message = `The action ${step.action} is not available in this installation.`;

@@ -3,7 +3,8 @@ import type { CompiledLoopStep, TemplateScope } from "@workflow/definition";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, LoopScope, StepOutcome } from "../execution.ts";
 import { StepError } from "../step-error.ts";
-import { completionOf, outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../step-output.ts";
+import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../output-limit.ts";
+import { completionOf } from "../step-output.ts";
 import { StepScopes } from "../step-scopes.ts";
 
 /** Runs its steps again and again and returns the last output of each iteration (D17). */

@@ -1,0 +1,72 @@
+import type { Violation } from "@workflow/errors";
+import { MissingRefError } from "ajv";
+import { isJsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
+import { UnusablePatternError } from "./budgeted-ajv.ts";
+
+/** Keywords whose value becomes no code of its own. */
+export const DATA_KEYWORDS: ReadonlySet<string> = new Set(["enum", "const", "default", "examples"]);
+/** Keywords whose value is keyed by names that the caller chose, which may be called `enum` too. */
+export const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+]);
+
+/** What ajv could not compile: where in the schema, as far as that can be told, and why. */
+export function explainUnusable(schema: JsonObject, error: unknown): Violation {
+  if (error instanceof RangeError) {
+    return { path: [], message: "its references lead round in a circle, or it nests too deeply" };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { path: findPlace(schema, isCulprit(error)) ?? [], message };
+}
+
+/** A member of a schema: its keyword, or the name that stands where a keyword could. */
+type Test = (key: string, value: unknown, parentKey: string | undefined) => boolean;
+
+function isCulprit(error: unknown): Test {
+  if (error instanceof UnusablePatternError) {
+    const { source } = error;
+    return (key, value, parent) =>
+      parent === "patternProperties" ? key === source : key === "pattern" && value === source;
+  }
+  if (error instanceof MissingRefError) {
+    // ajv knows the reference as an absolute one, in a schema that has an $id.
+    const { missingRef } = error;
+    return (key, value) =>
+      (key === "$ref" || key === "$dynamicRef") &&
+      typeof value === "string" &&
+      (value === missingRef || error.message.includes(` ${value} `) || missingRef.endsWith(value));
+  }
+  return () => false;
+}
+
+/** Path to the first member that is meant; recursion is safe, the depth was checked before. */
+function findPlace(
+  value: unknown,
+  test: Test,
+  path: readonly string[] = [],
+  naming?: string,
+): string[] | null {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const found = findPlace(item, test, [...path, String(index)]);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  for (const key of Object.keys(value)) {
+    const place = [...path, key];
+    if (test(key, value[key], naming)) return place;
+    if (naming === undefined && DATA_KEYWORDS.has(key)) continue;
+    const inner = naming === undefined && NAMING_KEYWORDS.has(key) ? key : undefined;
+    const found = findPlace(value[key], test, place, inner);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,74 @@
+import { Metadata } from "@grpc/grpc-js";
+import type { ServiceError } from "@grpc/grpc-js";
+import { AppError } from "@workflow/errors";
+import { setClientFacts } from "./client-facts.ts";
+import type { RpcCallOptions } from "./client-options.ts";
+import type { RpcClientOptions } from "./client.ts";
+import type { RpcMethodDefinition } from "./definition.ts";
+import { fromServiceError } from "./error-status.ts";
+
+/** What a call sends along with its messages: who calls, and the ids that connect calls. */
+export async function callMetadata(
+  { minter }: RpcClientOptions,
+  { identity, token, requestId, traceparent, client }: RpcCallOptions,
+): Promise<Metadata> {
+  const metadata = new Metadata();
+  if (token !== undefined) {
+    metadata.set("authorization", `Bearer ${token}`);
+  } else if (identity !== undefined) {
+    if (minter === undefined) throw new Error("A client without a minter cannot use identities.");
+    metadata.set("authorization", `Bearer ${await minter.mint(identity)}`);
+  }
+  if (requestId !== undefined) metadata.set("x-request-id", requestId);
+  if (traceparent !== undefined) metadata.set("traceparent", traceparent);
+  setClientFacts(metadata, client);
+  return metadata;
+}
+
+/** When a unary call is given up, in milliseconds since the epoch. */
+export function callDeadline(
+  { defaultTimeoutMs = 10_000 }: Pick<RpcClientOptions, "defaultTimeoutMs">,
+  { timeoutMs, deadline }: RpcCallOptions,
+): number {
+  if (deadline === undefined) return Date.now() + (timeoutMs ?? defaultTimeoutMs);
+  return Math.min(deadline.getTime(), Date.now() + (timeoutMs ?? Infinity));
+}
+
+/** When a stream is given up, in milliseconds since the epoch. */
+export function streamDeadline(
+  { defaultStreamTimeoutMs = 3_600_000 }: RpcClientOptions,
+  options: RpcCallOptions,
+): number {
+  return callDeadline({ defaultTimeoutMs: defaultStreamTimeoutMs }, options);
+}
+
+/** The AppError that a failed call rejects with. */
+export function failure(
+  error: ServiceError,
+  method: RpcMethodDefinition,
+  signal: AbortSignal | undefined,
+): AppError {
+  return signal?.aborted === true
+    ? cancelled(signal)
+    : fromServiceError(error, method.path.slice(1));
+}
+
+/** Throws what a cancelled call rejects with when it was cancelled before it began. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw cancelled(signal);
+}
+
+/** Whether a call failed, in contrast to an error of whoever uses its results. */
+export function isServiceError(value: unknown): value is ServiceError {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "code" in value &&
+    "details" in value &&
+    "metadata" in value
+  );
+}
+
+function cancelled(signal: AbortSignal): AppError {
+  return new AppError("UNAVAILABLE", "The request was cancelled.", { cause: signal.reason });
+}

@@ -1,0 +1,9 @@
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+
+/** The BAD_REQUEST that names every wrong field. */
+export function invalidRequest(violations: readonly Violation[]): AppError {
+  const first = violations[0];
+  const text = first === undefined ? "" : `: ${first.path.join(".")} ${first.message}`;
+  return new AppError("BAD_REQUEST", `The request is not valid${text}.`, { violations });
+}

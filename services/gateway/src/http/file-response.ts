@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { toAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import type { FileReply } from "../reply.ts";
+import { writeChunk } from "./write-chunk.ts";
+
+/** What a file needs of the request around it. */
+interface FileOptions {
+  /** Aborted when the client goes away; what produces the file ends with it. */
+  exchange: AbortController;
+  /** Hears of an error that came too late to be answered. */
+  onFailure: (error: AppError) => void;
+}
+
+/**
+ * Answers with a file as fast as the client reads it. Rejects with what goes wrong before the first
+ * piece; what goes wrong later cuts the connection, so that half a file never looks like a whole one.
+ */
+export async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { name, contentType, chunks }: FileReply["file"],
+  { exchange, onFailure }: FileOptions,
+): Promise<void> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let next: IteratorResult<Uint8Array, unknown> = await iterator.next();
+  response.writeHead(200, {
+    "Content-Type": `${contentType}; charset=utf-8`,
+    "Content-Disposition": attachment(name),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
+  if (request.method === "HEAD") exchange.abort();
+  try {
+    while (next.done !== true && !exchange.signal.aborted) {
+      await writeChunk(response, next.value, exchange.signal);
+      next = await iterator.next();
+    }
+    response.end();
+  } catch (error) {
+    if (!exchange.signal.aborted) onFailure(toAppError(error));
+    response.destroy();
+  } finally {
+    exchange.abort();
+    await iterator.return?.();
+  }
+}
+
+/**
+ * `Content-Disposition` of a file to be saved (RFC 6266): the name as it is for clients that know
+ * `filename*`, and for others with underscores in place of what they could misread.
+ */
+function attachment(name: string): string {
+  const plain = name.replaceAll(/[^\w .()-]/g, "_");
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

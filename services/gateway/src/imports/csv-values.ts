@@ -1,0 +1,115 @@
+import { isJsonProblem, scanJsonObject } from "../http/scan-json.ts";
+import type { ColumnTypeName } from "../routes/tables/table-fields.ts";
+
+/** How the values of a column are read from a CSV file. */
+export interface ValueReader {
+  /** Whether a value that is not empty can be one of the column. */
+  fits(text: string): boolean;
+  /** What would be right, to be read after the name of the column. */
+  expects: string;
+  /** The JSON of a value that fits. */
+  toJson(text: string): string;
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+/** A decimal of so many digits comes out of a double as it went in. */
+const EXACT_DIGITS = 15;
+const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+const EMAIL = /^[^\s@<>()",;:\\]{1,64}@[^\s@<>()",;:\\.]+(?:\.[^\s@<>()",;:\\.]+)+$/;
+const WEB_ADDRESS = /^https?:\/\/[^\s/]\S*$/i;
+const TEXT: ValueReader = { fits: () => true, expects: "", toJson: (text) => JSON.stringify(text) };
+
+/** Readers of columns whose type the caller has named. */
+export const READERS: Readonly<Record<ColumnTypeName, ValueReader>> = {
+  text: TEXT,
+  email: TEXT,
+  url: TEXT,
+  // Like everything about columns its options are advice.
+  select: TEXT,
+  number: {
+    fits: (text) => JSON_NUMBER.test(text),
+    expects: "must be a number such as 12 or -0.5",
+    toJson: (text) => text,
+  },
+  boolean: {
+    fits: isBoolean,
+    expects: "must be true or false",
+    toJson: (text) => text.toLowerCase(),
+  },
+  date: {
+    fits: isDay,
+    expects: "must be a day such as 2026-01-31",
+    toJson: (text) => JSON.stringify(text),
+  },
+  json: {
+    fits: (text) => !isJsonProblem(scanJsonObject(`{"value":${text}}`)) && isJson(text),
+    expects: "must be JSON",
+    toJson: (text) => text,
+  },
+};
+
+/** The types that are recognised, in the order in which they are tried; all else is text. */
+const RECOGNISED: readonly [ColumnTypeName, (text: string) => boolean][] = [
+  ["boolean", isBoolean],
+  ["number", isPlainNumber],
+  ["date", isDay],
+  ["email", (text) => EMAIL.test(text)],
+  ["url", (text) => WEB_ADDRESS.test(text) && URL.canParse(text)],
+];
+
+/** Finds out the type of a column from its values. */
+export class TypeGuess {
+  #isEmpty = true;
+  #possible = RECOGNISED;
+
+  /** Takes a value that is not empty into account. */
+  see(text: string): void {
+    this.#isEmpty = false;
+    if (this.#possible.length === 0) return;
+    if (this.#possible.every(([, fits]) => fits(text))) return;
+    this.#possible = this.#possible.filter(([, fits]) => fits(text));
+  }
+
+  /** The first type that all values have; text when there is none, or no value. */
+  get type(): ColumnTypeName {
+    return this.#isEmpty ? "text" : (this.#possible[0]?.[0] ?? "text");
+  }
+}
+
+/** Spreadsheets write them in capitals. */
+function isBoolean(text: string): boolean {
+  return text === "true" || text === "false" || text === "TRUE" || text === "FALSE";
+}
+
+/**
+ * A number that means nothing but a number and keeps its value: no leading zeros or plus sign as in
+ * codes, no exponent as in `1e5`, no digits beyond what a double holds.
+ */
+function isPlainNumber(text: string): boolean {
+  if (!PLAIN_NUMBER.test(text)) return false;
+  const value = Number(text);
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
+  if (!text.includes(".")) return true;
+  const shortest = text.replace(/\.?0+$/, "");
+  const digits = shortest.replaceAll(/[-.]/g, "").replace(/^0+/, "").length;
+  return digits <= EXACT_DIGITS || String(value) === shortest;
+}
+
+function isDay(text: string): boolean {
+  const [, year, month, day] = DAY.exec(text) ?? [];
+  if (year === undefined || year === "0000") return false;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+/** Not what only looks like JSON within braces, such as `1,"more":2`. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { invalidRequest } from "../errors/invalid-request.ts";
+import { explainIssue, toViolations } from "../errors/violations.ts";
+import { decodeUtf8, jsonRejection } from "../http/json-body.ts";
+import { isJsonProblem, scanJsonObject } from "../http/scan-json.ts";
+import type { JsonMembers } from "../http/scan-json.ts";
+import { createTableRequest } from "../routes/tables/table-fields.ts";
+import { inBatches, PROBLEMS_MAX, ROWS_MAX } from "./import-plan.ts";
+import type { ImportPlan } from "./import-plan.ts";
+import { importFields } from "./import-fields.ts";
+
+/** Each member but the rows. Larger ones are refused without being parsed. */
+const MEMBER_CHARS_MAX = 1024 * 1024;
+
+const OPEN_OBJECT = 0x7b;
+
+/**
+ * Reads the body of a JSON import: its syntax, its fields, and where its rows are. Rows are handed on
+ * as the text that was sent and never parsed. Throws BAD_REQUEST with every problem.
+ */
+export function readJsonImport(bytes: Uint8Array): ImportPlan {
+  const text = decodeUtf8(bytes);
+  const rows = new RowSpans();
+  const members = scanJsonObject(text, {
+    member: "rows",
+    onArray: () => rows.clear(),
+    onElement: ({ start, end }) => rows.add(text, start, end),
+  });
+  if (isJsonProblem(members)) throw jsonRejection(text, members);
+  const { fields, violations } = parseFields(members);
+  violations.push(...rowProblems(members.get("rows"), rows));
+  if (violations.length > 0 || fields === undefined) throw invalidRequest(violations);
+  const table = createTableRequest(fields, (member) => members.get(member));
+  return { table, batches: inBatches(rows.texts(text)), lines: null };
+}
+
+function parseFields(members: JsonMembers) {
+  const violations: Violation[] = [];
+  const given: Record<string, unknown> = {};
+  for (const name of Object.keys(importFields.shape)) {
+    const member = members.get(name);
+    if (member === undefined || name === "rows") continue;
+    if (member.length > MEMBER_CHARS_MAX) {
+      const message = `must have at most ${MEMBER_CHARS_MAX} characters`;
+      throw new AppError("PAYLOAD_TOO_LARGE", `${name} ${message}.`);
+    }
+    given[name] = JSON.parse(member);
+  }
+  const checked = importFields.omit({ rows: true }).safeParse(given, { error: explainIssue });
+  if (!checked.success) violations.push(...toViolations(checked.error));
+  return { fields: checked.data, violations };
+}
+
+function rowProblems(member: string | undefined, rows: RowSpans): Violation[] {
+  if (member === undefined) return [{ path: ["rows"], message: "is required" }];
+  if (!member.startsWith("[")) return [{ path: ["rows"], message: "must be an array" }];
+  if (rows.count > ROWS_MAX) {
+    const message = `must be at most ${ROWS_MAX} rows, more than which no table may have`;
+    return [{ path: ["rows"], message }];
+  }
+  return rows.notObjects.map((index) => ({
+    path: ["rows", String(index)],
+    message: "must be an object",
+  }));
+}
+
+/** Where rows stand in a text: two numbers a row, as there may be very many of a few bytes. */
+class RowSpans {
+  count = 0;
+  /** Indices of the first elements that are no objects. */
+  notObjects: number[] = [];
+  readonly #bounds = new Uint32Array(2 * ROWS_MAX);
+
+  clear(): void {
+    this.count = 0;
+    this.notObjects = [];
+  }
+
+  add(text: string, start: number, end: number): void {
+    if (text.charCodeAt(start) !== OPEN_OBJECT && this.notObjects.length < PROBLEMS_MAX) {
+      this.notObjects.push(this.count);
+    }
+    // Beyond its end a typed array takes nothing; such a file is refused.
+    this.#bounds[2 * this.count] = start;
+    this.#bounds[2 * this.count + 1] = end;
+    this.count += 1;
+  }
+
+  *texts(text: string): Generator<string> {
+    for (let index = 0; index < this.count; index += 1) {
+      yield text.slice(this.#bounds[2 * index], this.#bounds[2 * index + 1]);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { folderJson } from "../tables/table-json.ts";
+
+export const listFolders = route({
+  method: "GET",
+  path: "/table-folders",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List all folders of tables in the order of their names",
+  params: {},
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The folders and the ids of the tables in each." },
+  handler: async ({ tables, call }) => {
+    const { folders } = await tables.listFolders({}, call);
+    return { status: 200, data: folders.map(folderJson) };
+  },
+});

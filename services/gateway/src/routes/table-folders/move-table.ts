@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { folderId } from "../tables/table-fields.ts";
+
+export const moveTable = route({
+  method: "PATCH",
+  path: "/table-folders/tables/{tableId}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "table.moved",
+  summary: "Put a table into a folder, or back to the root",
+  params: { tableId: "The table's id." },
+  query: NO_QUERY,
+  body: { schema: z.object({ folderId }) },
+  responses: { 200: "Where the table lies now." },
+  handler: async ({ tables, call }, { params, body }) => {
+    const moved = await tables.moveTable(
+      { tableId: params.tableId, folderId: body.folderId ?? "" },
+      call,
+    );
+    return { status: 200, data: { tableId: moved.tableId, folderId: moved.folderId ?? null } };
+  },
+});

@@ -1,0 +1,71 @@
+import type { JsonMembers } from "../../http/scan-json.ts";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
+import { z } from "zod";
+import { invalidRequest } from "../../errors/invalid-request.ts";
+import { NO_QUERY, route } from "../../route.ts";
+import { jsonObject } from "../fields.ts";
+import { rowJson } from "./row-json.ts";
+
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+const CHANGES_MAX = 1_000;
+
+export const batchRows = route({
+  method: "POST",
+  path: "/tables/{id}/rows/batch",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: null,
+  summary: "Insert, update and delete rows in this order, all or nothing",
+  params: { id: "The table's id." },
+  query: NO_QUERY,
+  body: {
+    bytesMax: BODY_BYTES_MAX,
+    schema: z.object({
+      insert: z.array(z.object({ data: jsonObject })).default([]),
+      update: z.array(z.object({ id: z.string(), data: jsonObject })).default([]),
+      delete: z.array(z.string()).default([]),
+    }),
+  },
+  responses: { 200: "The new rows, the changed rows, and the ids of those that are gone." },
+  handler: async ({ rows, call }, { params, body, rawJson }) => {
+    requireChanges(body.insert.length + body.update.length + body.delete.length);
+    const updated = dataTexts(rawJson("update"));
+    const result = await rows.batchRows(
+      {
+        tableId: params.id,
+        insertDataJson: dataTexts(rawJson("insert")),
+        updates: body.update.map(({ id }, index) => ({
+          rowId: id,
+          dataJson: updated[index] ?? "",
+        })),
+        deleteRowIds: body.delete,
+      },
+      call,
+    );
+    return {
+      status: 200,
+      data: {
+        inserted: result.inserted.map(rowJson),
+        updated: result.updated.map(rowJson),
+        deleted: result.deletedRowIds,
+      },
+    };
+  },
+});
+
+function requireChanges(count: number): void {
+  if (count >= 1 && count <= CHANGES_MAX) return;
+  const message = `must be 1 to ${CHANGES_MAX} changes in all, not ${count}`;
+  throw invalidRequest([{ path: [], message }]);
+}
+
+/** `data` of each object in a checked JSON array, as the text that was sent. */
+function dataTexts(array = "[]"): string[] {
+  return cutJsonArray(array).map((element) => membersOf(element).get("data") ?? "");
+}
+
+function membersOf(text: string): JsonMembers {
+  const members = scanJsonObject(text);
+  if (isJsonProblem(members)) throw new Error("A part of a good document is not good.");
+  return members;
+}

@@ -1,0 +1,20 @@
+import { NO_QUERY, route } from "../../route.ts";
+import { createTableRequest, newTable } from "./table-fields.ts";
+import { tableJson } from "./table-json.ts";
+
+export const createTable = route({
+  method: "POST",
+  path: "/tables",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "table.created",
+  summary: "Create a table without rows",
+  params: {},
+  query: NO_QUERY,
+  body: { schema: newTable },
+  responses: { 201: "The new table." },
+  handler: async ({ tables, call }, { body, rawJson }) => {
+    const table = await tables.createTable(createTableRequest(body, rawJson), call);
+    return { status: 201, data: tableJson(table) };
+  },
+});

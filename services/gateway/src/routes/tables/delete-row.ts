@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const deleteRow = route({
+  method: "DELETE",
+  path: "/tables/{id}/rows/{rowId}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: null,
+  summary: "Delete a row",
+  params: { id: "The table's id.", rowId: "The row's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The row is gone." },
+  handler: async ({ rows, call }, { params }) => {
+    await rows.deleteRow({ tableId: params.id, rowId: params.rowId, origin: undefined }, call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

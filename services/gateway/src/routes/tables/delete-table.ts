@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const deleteTable = route({
+  method: "DELETE",
+  path: "/tables/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "table.deleted",
+  summary: "Delete a table and its rows",
+  params: { id: "The table's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The table is gone." },
+  handler: async ({ tables, call }, { params }) => {
+    await tables.deleteTable({ tableId: params.id }, call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

@@ -1,0 +1,33 @@
+import type { ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { EXPORT_FORMATS } from "./table-fields.ts";
+
+/** For a client that reads slowly. */
+const EXPORT_TIMEOUT_MS = 1_800_000;
+
+export const exportRows = route({
+  method: "GET",
+  path: "/tables/{id}/rows/export",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Save all rows of a table as a CSV or JSON Lines file",
+  params: { id: "The table's id." },
+  query: z.object({ format: z.enum(["csv", "jsonl"]) }),
+  body: NO_BODY,
+  contentTypes: ["text/csv", "application/jsonl"],
+  responses: { 200: "The rows as they were when the export began." },
+  handler: async ({ tables, call }, { params, query: { format } }) => {
+    const { name } = await tables.getTable({ tableId: params.id }, call);
+    const { value, contentType } = EXPORT_FORMATS[format];
+    const rows = tables.exportRows(
+      { tableId: params.id, format: value },
+      { ...call, timeoutMs: EXPORT_TIMEOUT_MS },
+    );
+    return { file: { name: `${name}.${format}`, contentType, chunks: chunksOf(rows) } };
+  },
+});
+
+async function* chunksOf(rows: AsyncIterable<ExportRowsResponse>): AsyncGenerator<Uint8Array> {
+  for await (const { chunk } of rows) yield chunk;
+}

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { rowJson } from "./row-json.ts";
+
+export const getRow = route({
+  method: "GET",
+  path: "/tables/{id}/rows/{rowId}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Read a row",
+  params: { id: "The table's id.", rowId: "The row's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The row." },
+  handler: async ({ rows, call }, { params }) => {
+    const row = await rows.getRow({ tableId: params.id, rowId: params.rowId }, call);
+    return { status: 200, data: rowJson(row) };
+  },
+});

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { tableJson } from "./table-json.ts";
+
+export const getTable = route({
+  method: "GET",
+  path: "/tables/{id}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Read a table, without its rows",
+  params: { id: "The table's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The table." },
+  handler: async ({ tables, call }, { params }) => {
+    const table = await tables.getTable({ tableId: params.id }, call);
+    return { status: 200, data: tableJson(table) };
+  },
+});

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { invalidRequest } from "../../errors/invalid-request.ts";
+import { csvImportQuery } from "../../imports/csv-import-fields.ts";
+import { importFields } from "../../imports/import-fields.ts";
+import type { ImportJob } from "../../imports/import-plan.ts";
+import { uploadRoute } from "../../route.ts";
+import { tableJson } from "./table-json.ts";
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+export const importTable = uploadRoute({
+  method: "POST",
+  path: "/tables/import",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "table.created",
+  summary: "Create a table with rows from JSON or from a CSV file, all or nothing",
+  params: {},
+  query: z.object({ format: z.enum(["json", "csv"]).default("json"), ...csvImportQuery.shape }),
+  body: { schema: importFields, bytesMax: BODY_BYTES_MAX },
+  responses: { 201: "The new table." },
+  handler: async ({ imports, call }, { query: { format, name, ...fields }, upload }) => {
+    upload.check(format);
+    const receive = async (): Promise<ImportJob> => {
+      if (format === "json") return { format, bytes: await upload.receive() };
+      if (name === undefined) throw invalidRequest([{ path: ["name"], message: "is required" }]);
+      return { format, bytes: await upload.receive(), fields: { name, ...fields } };
+    };
+    const table = await imports.importTable(receive, upload.bytesAnnounced, call);
+    return { status: 201, data: tableJson(table) };
+  },
+});

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { jsonObject } from "../fields.ts";
+import { rowJson } from "./row-json.ts";
+
+export const insertRow = route({
+  method: "POST",
+  path: "/tables/{id}/rows",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: null,
+  summary: "Add a row at the end of a table; keys that no column declares are kept",
+  params: { id: "The table's id." },
+  query: NO_QUERY,
+  body: { schema: z.object({ data: jsonObject }) },
+  responses: { 201: "The new row." },
+  handler: async ({ rowInserts, call }, { params, rawJson }) => {
+    const dataJson = rawJson("data") ?? "";
+    const row = await rowInserts.insert({ tableId: params.id, dataJson, origin: undefined }, call);
+    return { status: 201, data: rowJson(row) };
+  },
+});

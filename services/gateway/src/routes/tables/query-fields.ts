@@ -1,0 +1,54 @@
+import { SortOrder } from "@workflow/proto/tables/v1/rows";
+import type { ListDistinctValuesResponse } from "@workflow/proto/tables/v1/rows";
+import { z } from "zod";
+import { isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
+import { RawJson } from "../../http/write-json.ts";
+import { jsonObject } from "../fields.ts";
+
+/** 512 KiB: the whole body of a query (D4). */
+export const QUERY_BYTES_MAX = 512 * 1024;
+
+/** A filter in a body. Handlers hand on its text. */
+export const filter = jsonObject.optional();
+
+/** A filter in a query string; its text is handed on. */
+export const filterText = z
+  .string()
+  .refine((text) => !isJsonProblem(scanJsonObject(text)), "must be a JSON object, URL-encoded")
+  .default("");
+
+/** The id of a column to sort or group by. */
+export const columnId = z.string().min(1, "must be the id of a column").optional();
+
+/** Which way to sort. */
+export const order = z
+  .enum(["asc", "desc"])
+  .default("asc")
+  .transform((name) => (name === "asc" ? SortOrder.ASC : SortOrder.DESC));
+
+const OFFSET = "must be an integer of 0 or more";
+
+/** How many rows to leave out. */
+export const offset = z.int(OFFSET).min(0, OFFSET).default(0);
+
+/** An integer of a body. */
+export function integer(bounds: { min: number; max: number }) {
+  const message = `must be an integer from ${bounds.min} to ${bounds.max}`;
+  return z.int(message).min(bounds.min, message).max(bounds.max, message);
+}
+
+/** What has to be in the label of a value. */
+export const search = z
+  .string()
+  .refine((text) => Array.from(text).length <= 255, "must have at most 255 characters")
+  .default("");
+
+/** The values of a column as the contract shows them. */
+export function valuesReply({ values, truncated }: ListDistinctValuesResponse) {
+  const shown = values.map(({ valueJson, label, count }) => ({
+    value: new RawJson(valueJson),
+    label,
+    count,
+  }));
+  return { status: 200, data: { values: shown, truncated } } as const;
+}

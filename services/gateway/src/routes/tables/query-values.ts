@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { filter, integer, QUERY_BYTES_MAX, search, valuesReply } from "./query-fields.ts";
+
+export const queryValues = route({
+  method: "POST",
+  path: "/tables/{id}/columns/{columnId}/values/query",
+  scope: "workflows:read",
+  bucket: "write",
+  audit: null,
+  summary: "Count the different values that a column has in the rows that match a filter",
+  params: { id: "The table's id.", columnId: "The id of a declared column." },
+  query: NO_QUERY,
+  body: {
+    optional: true,
+    bytesMax: QUERY_BYTES_MAX,
+    schema: z.object({ filter, search, limit: integer({ min: 1, max: 500 }).default(100) }),
+  },
+  responses: { 200: "The values in the order of the column, blanks last." },
+  handler: async ({ rows, call }, { params, body, rawJson }) => {
+    const values = await rows.listDistinctValues(
+      {
+        tableId: params.id,
+        columnId: params.columnId,
+        filterJson: rawJson("filter") ?? "",
+        search: body.search,
+        limit: body.limit,
+        legacyFilter: false,
+      },
+      call,
+    );
+    return valuesReply(values);
+  },
+});

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { columnList, newTable } from "./table-fields.ts";
+import { tableJson } from "./table-json.ts";
+
+const { name, description, columns, schema, metadata, maxRows, rowEvents } = newTable.shape;
+
+export const updateTable = route({
+  method: "PATCH",
+  path: "/tables/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "table.updated",
+  summary: "Replace the given fields of a table; its rows stay as they are",
+  params: { id: "The table's id." },
+  query: NO_QUERY,
+  body: {
+    optional: true,
+    schema: z.object({
+      name: name.optional(),
+      description,
+      columns,
+      schema,
+      metadata,
+      maxRows,
+      rowEvents,
+    }),
+  },
+  responses: { 200: "The table as it is now." },
+  handler: async ({ tables, call }, { params, body, rawJson }) => {
+    const table = await tables.updateTable(
+      {
+        tableId: params.id,
+        name: body.name,
+        description: body.description === null ? "" : body.description,
+        columns: columnList(body.columns),
+        schemaJson: rawJson("schema"),
+        metadataJson: rawJson("metadata"),
+        maxRows: body.maxRows,
+        rowEvents: body.rowEvents,
+      },
+      call,
+    );
+    return { status: 200, data: tableJson(table) };
+  },
+});

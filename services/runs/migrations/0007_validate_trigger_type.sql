@@ -1,0 +1,1 @@
+alter table runs.runs validate constraint runs_trigger_type;

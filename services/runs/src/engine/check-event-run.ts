@@ -1,0 +1,26 @@
+import type { ExecutionError } from "../domain/execution-error.ts";
+import type { RunFacts } from "../domain/run-facts.ts";
+import type { CompiledContent } from "./deployment-cache.ts";
+
+/** How many runs may start one another by what they write, one after the other. */
+const TRIGGER_DEPTH_MAX = 10;
+
+/**
+ * Why a run that an event started is not executed; null when it is. Nobody was there to be told when it
+ * was started, so it fails, where everybody can see it.
+ */
+export function findEventRunFault(
+  { triggerType, triggerDepth }: RunFacts,
+  { inputSchema }: CompiledContent,
+  input: string,
+): ExecutionError | null {
+  if (triggerType !== "table") return null;
+  if (triggerDepth > TRIGGER_DEPTH_MAX) {
+    const message = `More than ${TRIGGER_DEPTH_MAX} runs in a row have started one another by writing to tables.`;
+    return { code: "TRIGGER_LOOP", message };
+  }
+  const violations = inputSchema?.validate(JSON.parse(input)) ?? [];
+  if (violations.length === 0) return null;
+  const message = "The event does not fit the workflow's inputSchema.";
+  return { code: "INPUT_INVALID", message, details: { violations } };
+}

@@ -1,0 +1,86 @@
+import { sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { z } from "zod";
+
+const nothing = z.object({});
+const idRow = z.object({ event_id: z.string() });
+const waitingRow = z.object({ workflow_id: z.string(), deployment_id: z.string() });
+const startedRuns = z.array(z.object({ workflowId: z.string(), runId: z.string() }));
+const startedRow = z.object({ started: startedRuns });
+const depthRow = z.object({ trigger_depth: z.number() });
+
+/** The runs that an event has started. */
+export type StartedRuns = z.infer<typeof startedRuns>;
+
+/** An event by which runs are started once. */
+export interface EventKey {
+  companyId: string;
+  eventId: string;
+}
+
+const RETENTION = sql.fragment`interval '8 days'`;
+
+/** The active workflows that wait for what a key names. */
+export async function listWaiting(queryable: Queryable, companyId: string, triggerKey: string) {
+  return queryable.any(sql.prepared("heads_waiting", waitingRow)`
+    select workflow_id, deployment_id from runs.deployment_heads
+    where company_id = ${companyId} and trigger_key = ${triggerKey} and status = 'active'
+    order by workflow_id
+  `);
+}
+
+/**
+ * Takes an event for the runs that it starts, unless it has started its runs before, and returns
+ * whether that worked. A second caller waits here for the first one's transaction to end.
+ */
+export async function claimEvent(
+  transaction: Transaction,
+  { companyId, eventId }: EventKey,
+  started: StartedRuns,
+): Promise<boolean> {
+  const row = await transaction.maybeOne(sql.prepared("event_claim", idRow)`
+    insert into runs.triggering_events (company_id, event_id, started)
+    values (${companyId}, ${eventId}, ${JSON.stringify(started)}::json)
+    on conflict on constraint triggering_events_pkey do nothing
+    returning event_id
+  `);
+  return row !== null;
+}
+
+/** What an event that was taken before has started. */
+export async function getStarted(
+  queryable: Queryable,
+  { companyId, eventId }: EventKey,
+): Promise<StartedRuns> {
+  const row = await queryable.one(sql.type(startedRow)`
+    select started from runs.triggering_events
+    where company_id = ${companyId} and event_id = ${eventId}
+  `);
+  return row.started;
+}
+
+/** How many runs led to a run by what they wrote; null when the company has no such run. */
+export async function findTriggerDepth(
+  queryable: Queryable,
+  companyId: string,
+  runId: string,
+): Promise<number | null> {
+  const row = await queryable.maybeOne(sql.prepared("run_trigger_depth", depthRow)`
+    select trigger_depth from runs.runs where id = ${runId} and company_id = ${companyId}
+  `);
+  return row?.trigger_depth ?? null;
+}
+
+/** Forgets up to `limit` events that no bus brings again (it keeps them for 7 days); returns how many. */
+export async function deleteOldEvents(queryable: Queryable, limit: number): Promise<number> {
+  const result = await queryable.query(sql.type(nothing)`
+    delete from runs.triggering_events
+    where (company_id, event_id) in (
+      select company_id, event_id from runs.triggering_events
+      where created_at <= now() - ${RETENTION}
+      order by created_at
+      limit ${limit}
+    )
+  `);
+  return result.rowCount;
+}

@@ -1,0 +1,86 @@
+import { isUuid } from "@workflow/db";
+import { TABLE_EVENTS } from "@workflow/definition";
+import type { EventBus, EventEnvelope, Subscription } from "@workflow/events";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { tableTriggerKey } from "../domain/trigger-key.ts";
+import { findTriggerDepth } from "../store/triggering-events.ts";
+import { startTriggeredRuns } from "./start-triggered-runs.ts";
+import type { TriggerDependencies, TriggeringEvent } from "./start-triggered-runs.ts";
+
+const STREAM = "tables";
+/** The durable name under which events are consumed. */
+const CONSUMER = "runs-table-triggers";
+
+/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
+  [STREAM]: [CONSUMER],
+};
+
+/** The events of the stream by what they are called in triggers. */
+const EVENT_TYPES = new Map(TABLE_EVENTS.map((event) => [`table.${event}`, event]));
+
+/** Values of columns, kept as they are: a copy would drop keys such as __proto__. */
+const rowData = z.custom<object>((value) => typeof value === "object" && value !== null);
+
+/** What the tables service tells of a changed row. */
+const rowEvent = z.object({
+  tableId: z.string().refine(isUuid),
+  tableName: z.string(),
+  rowId: z.string().refine(isUuid),
+  position: z.number(),
+  /** Of a deleted row what it had at last; null when it is too large for an event. */
+  data: rowData.nullable(),
+  previousData: rowData.nullable().optional(),
+  truncated: z.boolean().optional(),
+  /** The run that has changed the row. */
+  runId: z.string().optional(),
+});
+
+/** What consuming needs. */
+export interface TableEventDependencies extends TriggerDependencies {
+  bus: EventBus;
+  logger: Logger;
+}
+
+/**
+ * Starts the runs of workflows whose trigger is a change of a table's rows. Events that happen at about
+ * the same time may start their runs in another order.
+ */
+export function consumeTableEvents(dependencies: TableEventDependencies): Promise<Subscription> {
+  const { bus, logger } = dependencies;
+  return bus.subscribe({
+    consumer: CONSUMER,
+    stream: STREAM,
+    types: [...EVENT_TYPES.keys()],
+    async handler(envelope) {
+      const event = await readEvent(dependencies, envelope);
+      // It would be as unreadable the next time.
+      if (event === null) logger.error({ eventId: envelope.id }, "an event of a row is unreadable");
+      else await startTriggeredRuns(dependencies, event);
+    },
+  });
+}
+
+async function readEvent(
+  { database }: TableEventDependencies,
+  { id, type, companyId, requestId, data }: EventEnvelope,
+): Promise<TriggeringEvent | null> {
+  const event = EVENT_TYPES.get(type);
+  const parsed = rowEvent.safeParse(data);
+  if (event === undefined || !parsed.success) return null;
+  const { tableId, tableName, rowId, position, runId, ...content } = parsed.data;
+  const causeDepth =
+    runId === undefined ? null : await findTriggerDepth(database, companyId, runId);
+  return {
+    companyId,
+    id,
+    triggerKey: tableTriggerKey(tableId),
+    fires: (trigger) => trigger.type === "table" && trigger.events.includes(event),
+    triggerType: "table",
+    input: JSON.stringify({ event, tableId, rowId, position, ...content }),
+    triggerData: JSON.stringify({ eventId: id, event, tableId, tableName, rowId, runId }),
+    requestId: requestId ?? null,
+    depth: causeDepth === null ? 0 : causeDepth + 1,
+  };
+}

@@ -1,0 +1,21 @@
+import { SortOrder } from "@workflow/proto/tables/v1/rows";
+import type { Column } from "./column.ts";
+import { Problems } from "./problems.ts";
+import type { Sort } from "./row-query.ts";
+
+/**
+ * The order that a request asks for; null when it names no column. `sort` is a column id.
+ *
+ * @throws AppError BAD_REQUEST with path `sort` or `order`
+ */
+export function parseSort(sort: string, order: SortOrder, columns: readonly Column[]): Sort | null {
+  if (sort === "") return null;
+  const problems = new Problems();
+  const column = columns.find(({ id }) => id === sort);
+  if (column === undefined) {
+    problems.at("sort").report(`the table declares no column ${JSON.stringify(sort)}`);
+  }
+  if (order === SortOrder.UNRECOGNIZED) problems.at("order").report("must be asc or desc");
+  problems.throwIfAny();
+  return column === undefined ? null : { column, descending: order === SortOrder.DESC };
+}

@@ -1,0 +1,50 @@
+import type { TableContent } from "./new-table.ts";
+import { Problems } from "./problems.ts";
+import {
+  buildSchema,
+  checkDescription,
+  checkMaxRows,
+  checkName,
+  generatedIds,
+  parseDocument,
+} from "./table-fields.ts";
+
+/** What a caller changes about a table; what is undefined stays as it is. */
+export interface TableChanges {
+  name?: string | undefined;
+  description?: string | undefined;
+  /** In the shape of the REST contract. */
+  columns?: readonly unknown[] | undefined;
+  schemaJson?: string | undefined;
+  metadataJson?: string | undefined;
+  maxRows?: number | undefined;
+  rowEvents?: boolean | undefined;
+}
+
+/**
+ * What a table is after changes. A schema replaces the whole one, then columns those in it.
+ *
+ * @throws AppError BAD_REQUEST naming each wrong field as REST callers know it
+ */
+export function applyChanges(before: TableContent, changes: TableChanges): TableContent {
+  const { name = before.name, maxRows = before.maxRows, rowEvents = before.rowEvents } = changes;
+  const { description = before.description ?? "" } = changes;
+  const { schemaJson = before.schemaJson, metadataJson = before.metadataJson } = changes;
+  const problems = new Problems();
+  checkName(name, problems.at("name"));
+  checkDescription(description, problems.at("description"));
+  checkMaxRows(maxRows, problems.at("maxRows"));
+  const schema = parseDocument(schemaJson, problems.at("schema"));
+  const metadata = parseDocument(metadataJson, problems.at("metadata"));
+  problems.throwIfAny();
+  return {
+    name,
+    description: description === "" ? null : description,
+    metadataJson: JSON.stringify(metadata),
+    maxRows,
+    rowEvents,
+    ...(changes.columns === undefined && changes.schemaJson === undefined
+      ? { columns: before.columns, schemaJson: before.schemaJson }
+      : buildSchema(schema ?? {}, changes.columns, generatedIds(before.columns))),
+  };
+}

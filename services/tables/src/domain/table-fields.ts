@@ -1,0 +1,100 @@
+import { newId } from "@workflow/db";
+import { isStorableText, parseJsonText } from "@workflow/definition";
+import type { Column } from "./column.ts";
+import { parseColumns } from "./columns.ts";
+import type { ColumnsOrigin } from "./columns.ts";
+import { isJsonObject } from "./json-object.ts";
+import { badRequest } from "./problems.ts";
+import type { Place } from "./problems.ts";
+
+/** How many rows a table may have when nobody says. */
+export const MAX_ROWS_DEFAULT = 10_000;
+/** How many rows any table may have. */
+const MAX_ROWS_LIMIT = 100_000;
+const NAME_CHARS_MAX = 255;
+const DOCUMENT_BYTES_MAX = 1024 * 1024;
+const COLUMN_ID_PREFIX = "col_";
+
+/** Columns without an id get one, or that of the existing column of the same name (D35). */
+export function generatedIds(existing: readonly Column[] = []): ColumnsOrigin {
+  return { idFrom: "generated", newId: () => newId(COLUMN_ID_PREFIX), existing };
+}
+
+/** Reports a name that has not 1 to 255 characters (code points) of text that can be stored. */
+export function checkName(name: string, place: Place): void {
+  if (!isStorableText(name)) {
+    place.report("must not contain NUL or unpaired surrogates");
+  } else if (!hasNameLength(name)) {
+    place.report(`must have 1 to ${NAME_CHARS_MAX} characters`);
+  }
+}
+
+/** Reports a description that cannot be stored. */
+export function checkDescription(description: string, place: Place): void {
+  if (!isStorableText(description)) {
+    place.report("must not contain NUL or unpaired surrogates");
+  } else if (Buffer.byteLength(description) > DOCUMENT_BYTES_MAX) {
+    place.report(`must have at most ${DOCUMENT_BYTES_MAX} bytes`);
+  }
+}
+
+/** Reports a number of rows that no table may be limited to. */
+export function checkMaxRows(maxRows: number, place: Place): void {
+  if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MAX_ROWS_LIMIT) {
+    place.report(`must be an integer from 1 to ${MAX_ROWS_LIMIT}`);
+  }
+}
+
+/** A JSON object of the caller's own; empty text is an empty one, null one that was reported. */
+export function parseDocument(
+  text: string,
+  place: Place,
+): Readonly<Record<string, unknown>> | null {
+  if (text === "") return {};
+  if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) {
+    place.report(`must have at most ${DOCUMENT_BYTES_MAX} bytes`);
+    return null;
+  }
+  const parsed = parseJsonText(text, "object");
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  place.report(parsed.ok ? "must be a JSON object" : parsed.message);
+  return null;
+}
+
+/** A table's schema as it is stored, and the columns in it. */
+export interface TableSchema {
+  columns: readonly Column[];
+  schemaJson: string;
+}
+
+/**
+ * Puts columns and schema together: columns that are given replace those of the schema; a schema
+ * without any has none, and stays as its owner wrote it.
+ *
+ * @throws AppError BAD_REQUEST
+ */
+export function buildSchema(
+  schema: Readonly<Record<string, unknown>>,
+  columns: readonly unknown[] | undefined,
+  origin: ColumnsOrigin,
+): TableSchema {
+  if (columns === undefined && !Object.hasOwn(schema, "columns")) {
+    return { columns: [], schemaJson: JSON.stringify(schema) };
+  }
+  const parsed =
+    columns === undefined
+      ? parseColumns(schema["columns"], { ...origin, path: ["schema", "columns"] })
+      : parseColumns(columns, origin);
+  const schemaJson = JSON.stringify({ ...schema, columns: parsed });
+  if (Buffer.byteLength(schemaJson) > DOCUMENT_BYTES_MAX) {
+    const message = `must, with the rest of the schema, have at most ${DOCUMENT_BYTES_MAX} bytes`;
+    throw badRequest([{ path: ["columns"], message }]);
+  }
+  return { columns: parsed, schemaJson };
+}
+
+/** A code point has at most two UTF-16 units: no need to take a huge text apart. */
+function hasNameLength(name: string): boolean {
+  if (name === "" || name.length > NAME_CHARS_MAX * 2) return false;
+  return Array.from(name).length <= NAME_CHARS_MAX;
+}

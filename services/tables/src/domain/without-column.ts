@@ -1,0 +1,20 @@
+import type { Filter } from "./row-query.ts";
+
+/**
+ * A filter without what it says of one column, as if that had not been written: an `any` group in
+ * which a filter asked nothing else lets every row pass.
+ */
+export function withoutColumn(filter: Filter, columnId: string): Filter {
+  return filter.flatMap((clause): Filter => {
+    switch (clause.kind) {
+      case "column":
+        return clause.column.id === columnId ? [] : [clause];
+      case "substring":
+        return clause.key === columnId ? [] : [clause];
+      case "any": {
+        const filters = clause.filters.map((each) => withoutColumn(each, columnId));
+        return filters.some((each) => each.length === 0) ? [] : [{ kind: "any", filters }];
+      }
+    }
+  });
+}

@@ -1,0 +1,139 @@
+import type { Column } from "../domain/column.ts";
+import type { Filter } from "../domain/row-query.ts";
+import { CELL } from "./cell-state.ts";
+import { filterRows } from "./filter-rows.ts";
+import { placeRows } from "./group-rows.ts";
+import type { PlacedRows } from "./group-rows.ts";
+import { countOf, liveMask } from "./mask.ts";
+import type { Mask } from "./mask.ts";
+import { NumberVector } from "./number-vector.ts";
+import type { RowSource } from "./row-source.ts";
+import type { Vector } from "./vector.ts";
+
+/** More groups than an answer may have; what is found beyond is left out. */
+const GROUPS_MAX = 10_001;
+
+/** A figure to compute. `count` without a column counts rows; sum and avg are of number columns. */
+export interface Measure {
+  readonly function: "count" | "sum" | "avg" | "min" | "max";
+  readonly column: Column | null;
+}
+
+/** What to compute of which rows. */
+export interface AggregateQuery {
+  readonly filter: Filter;
+  /** A group for each value of this column; null: one group of all rows. */
+  readonly groupBy: Column | null;
+  readonly measures: readonly Measure[];
+}
+
+/** The figures of a group, as JSON, in the order of the measures. */
+export interface AggregateGroup {
+  /** The group's value; `null` for blanks and for the one group of all rows. */
+  readonly keyJson: string;
+  readonly valuesJson: readonly string[];
+}
+
+/**
+ * Computes figures of rows, by group in the column's order, blanks last; at most 10,001 groups. Values
+ * that do not fit are left out of all figures but `count`, which counts what is not blank. A value of
+ * which only the beginning is kept is in a group with all that begin like it, under that beginning.
+ * 100,000 rows: 0.5 ms and for each figure 0.2 ms.
+ */
+export function aggregateRows(source: RowSource, query: AggregateQuery): AggregateGroup[] {
+  const { groupBy, measures } = query;
+  const mask = filterRows(source, query.filter);
+  const vector = groupBy === null ? null : source.vector(groupBy.id, groupBy.type);
+  const grouped =
+    groupBy === null || vector === null
+      ? oneGroup(mask ?? liveMask(source))
+      : placeRows({ column: groupBy, vector, size: source.size, mask, groupsMax: GROUPS_MAX });
+  const figures = measures.map((measure) => figuresOf(source, measure, grouped));
+  return grouped.groups.map(({ first }, place) => ({
+    keyJson: vector === null ? "null" : keyJson(vector, first),
+    valuesJson: figures.map((values) => JSON.stringify(values[place] ?? null)),
+  }));
+}
+
+function oneGroup(mask: Mask): PlacedRows {
+  const placeOf = Int32Array.from(mask, (isIn) => isIn - 1);
+  return { groups: [{ first: mask.indexOf(1), count: countOf(mask) }], placeOf, more: false };
+}
+
+function keyJson(vector: Vector, row: number): string {
+  if (vector.states[row] === CELL.blank) return "null";
+  const { text, isString, long } = vector.stored(row);
+  return isString || long ? JSON.stringify(text) : text;
+}
+
+/** The measure's figure for each group; null (or nothing) where there is none. */
+function figuresOf(source: RowSource, measure: Measure, grouped: PlacedRows): unknown[] {
+  const { groups } = grouped;
+  const { column } = measure;
+  if (column === null) {
+    return measure.function === "count" ? groups.map(({ count }) => count) : [];
+  }
+  const vector = source.vector(column.id, column.type);
+  if (measure.function === "count") return countsOf(vector, grouped);
+  if (!(vector instanceof NumberVector)) return [];
+  switch (measure.function) {
+    case "sum":
+      return Array.from(sumsOf(vector, grouped).sums);
+    case "avg":
+      return meansOf(vector, grouped);
+    case "min":
+      return extremesOf(vector, grouped, 1);
+    case "max":
+      return extremesOf(vector, grouped, -1);
+  }
+}
+
+/** How many values are not blank. */
+function countsOf({ states }: Vector, { groups, placeOf }: PlacedRows): unknown[] {
+  const counts = new Float64Array(groups.length);
+  for (let row = 0; row < placeOf.length; row += 1) {
+    const place = placeOf[row] ?? -1;
+    if (place >= 0 && states[row] !== CELL.blank) counts[place] = (counts[place] ?? 0) + 1;
+  }
+  return Array.from(counts);
+}
+
+/** Sums are made in the table's own order. */
+function sumsOf({ values }: NumberVector, { groups, placeOf }: PlacedRows) {
+  const sums = new Float64Array(groups.length);
+  const counts = new Float64Array(groups.length);
+  for (let row = 0; row < placeOf.length; row += 1) {
+    const place = placeOf[row] ?? -1;
+    const value = values[row] ?? Number.NaN;
+    if (place < 0 || Number.isNaN(value)) continue;
+    sums[place] = (sums[place] ?? 0) + value;
+    counts[place] = (counts[place] ?? 0) + 1;
+  }
+  return { sums, counts };
+}
+
+function meansOf(vector: NumberVector, grouped: PlacedRows): unknown[] {
+  const { sums, counts } = sumsOf(vector, grouped);
+  return Array.from(sums, (sum, place) => {
+    const count = counts[place] ?? 0;
+    return count === 0 ? null : sum / count;
+  });
+}
+
+/** The smallest values, or with the sign -1 the largest. */
+function extremesOf(
+  vector: NumberVector,
+  { groups, placeOf }: PlacedRows,
+  sign: 1 | -1,
+): unknown[] {
+  const { values } = vector;
+  const extremes = new Float64Array(groups.length).fill(Number.NaN);
+  for (let row = 0; row < placeOf.length; row += 1) {
+    const place = placeOf[row] ?? -1;
+    const value = values[row] ?? Number.NaN;
+    if (place < 0 || Number.isNaN(value)) continue;
+    // Not "less than": the first value has to replace NaN.
+    if (!(sign * (extremes[place] ?? 0) <= sign * value)) extremes[place] = value;
+  }
+  return Array.from(extremes, (value) => (Number.isNaN(value) ? null : vector.decode(value)));
+}

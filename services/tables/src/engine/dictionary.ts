@@ -1,0 +1,59 @@
+import type { TextEntries } from "./text-entries.ts";
+
+/** Gives each different text one entry of a list, for as long as it is in use. Entry 0 is "". */
+export class Dictionary {
+  readonly #entries: TextEntries;
+  readonly #codes = new Map<string, number>();
+  readonly #uses: number[] = [];
+  readonly #free: number[] = [];
+
+  /** @param entries An empty list, from now on the dictionary's. */
+  constructor(entries: TextEntries) {
+    this.#entries = entries;
+    entries.put(0, "", "");
+    this.#uses.push(0);
+  }
+
+  /** How many different texts are in use. */
+  get size(): number {
+    return this.#codes.size;
+  }
+
+  /** Estimate of its own memory, without that of the entries. */
+  get bytes(): number {
+    return this.#uses.length * USE_BYTES + this.#codes.size * MEMBER_BYTES;
+  }
+
+  /** The entry of a text that is in use. */
+  find(text: string): number | undefined {
+    return this.#codes.get(text);
+  }
+
+  /** The entry for one more use of a text. */
+  take(text: string, canonical: string): number {
+    if (text === "") return 0;
+    let code = this.#codes.get(text);
+    if (code === undefined) {
+      code = this.#free.pop() ?? this.#entries.length;
+      this.#codes.set(text, code);
+      this.#uses[code] = 0;
+    }
+    this.#entries.put(code, text, canonical);
+    this.#uses[code] = (this.#uses[code] ?? 0) + 1;
+    return code;
+  }
+
+  /** One use less. */
+  release(code: number): void {
+    if (code === 0) return;
+    const uses = (this.#uses[code] ?? 1) - 1;
+    this.#uses[code] = uses;
+    if (uses > 0) return;
+    this.#codes.delete(this.#entries.textAt(code));
+    this.#entries.put(code, "", "");
+    this.#free.push(code);
+  }
+}
+
+const USE_BYTES = 8;
+const MEMBER_BYTES = 48;

@@ -1,0 +1,82 @@
+import type { AnyClause, ColumnClause, Filter, SubstringClause } from "../domain/row-query.ts";
+import { needsWholeValue } from "./match-value.ts";
+import { liveMask, subtract, unite } from "./mask.ts";
+import type { Mask } from "./mask.ts";
+import type { RowSource } from "./row-source.ts";
+import { TextVector } from "./text-vector.ts";
+import type { Vector } from "./vector.ts";
+
+/** The live rows that pass a filter; null stands for all rows, none of which is deleted. */
+export function filterRows(source: RowSource, filter: Filter): Mask | null {
+  if (filter.length === 0 && source.liveCount === source.size) return null;
+  const mask = liveMask(source);
+  narrowToFilter(source, filter, mask);
+  return mask;
+}
+
+type Clause = Filter[number];
+
+/** Cheap clauses come first: those that search texts look only at the rows that are left. */
+function narrowToFilter(source: RowSource, filter: Filter, mask: Mask): void {
+  const clauses = filter.map((clause) => ({ clause, cost: costOf(source, clause) }));
+  for (const { clause } of clauses.toSorted((a, b) => a.cost - b.cost)) {
+    if (!mask.includes(1)) return;
+    if (clause.kind === "any") narrowToAny(source, clause, mask);
+    else narrowToClause(source, clause, mask);
+  }
+}
+
+function costOf(source: RowSource, clause: Clause): number {
+  if (clause.kind === "any") return ANY_COST;
+  const vector = vectorOf(source, clause);
+  if (!(vector instanceof TextVector) || !vector.isSpelledOut) return 0;
+  return clause.kind === "column" && clause.condition?.on === "blank" ? 0 : SEARCH_COST;
+}
+
+const SEARCH_COST = 1;
+const ANY_COST = 2;
+
+function narrowToAny(source: RowSource, { filters }: AnyClause, mask: Mask): void {
+  const passing = new Uint8Array(mask.length);
+  for (const filter of filters) {
+    const candidates = mask.slice();
+    subtract(candidates, passing);
+    narrowToFilter(source, filter, candidates);
+    unite(passing, candidates);
+  }
+  mask.set(passing);
+}
+
+function narrowToClause(
+  source: RowSource,
+  clause: ColumnClause | SubstringClause,
+  mask: Mask,
+): void {
+  const vector = vectorOf(source, clause);
+  const undecided = rowsUndecided(vector, clause, mask);
+  const matching = undecided.length > 0 ? source.longMatches?.(clause) : undefined;
+  if (clause.kind === "substring") {
+    vector.narrow({ on: "text", operator: "contains", value: clause.text }, mask);
+  } else {
+    if (clause.condition !== undefined) vector.narrow(clause.condition, mask);
+    if (clause.list !== undefined) vector.narrowToList(clause.list, mask);
+  }
+  if (matching === undefined) return;
+  for (const row of undecided) mask[row] = matching.has(row) ? 1 : 0;
+}
+
+/** Rows in the mask about which the kept beginning of a text cannot tell. */
+function rowsUndecided(
+  vector: Vector,
+  clause: ColumnClause | SubstringClause,
+  mask: Mask,
+): number[] {
+  if (vector.longRows.size === 0 || !needsWholeValue(clause)) return [];
+  return [...vector.longRows].filter((row) => mask[row] === 1);
+}
+
+function vectorOf(source: RowSource, clause: ColumnClause | SubstringClause): Vector {
+  return clause.kind === "substring"
+    ? source.vector(clause.key, "any")
+    : source.vector(clause.column.id, clause.column.type);
+}

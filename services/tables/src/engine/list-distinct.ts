@@ -1,0 +1,107 @@
+import type { Column } from "../domain/column.ts";
+import { fold } from "../domain/fold.ts";
+import type { Filter } from "../domain/row-query.ts";
+import { CELL, isFitting } from "./cell-state.ts";
+import { filterRows } from "./filter-rows.ts";
+import { groupRows } from "./group-rows.ts";
+import type { Group } from "./group-rows.ts";
+import { liveMask } from "./mask.ts";
+import type { Mask } from "./mask.ts";
+import type { RowSource } from "./row-source.ts";
+import { tellableJson } from "./stored-value.ts";
+import { TextVector } from "./text-vector.ts";
+import type { Vector } from "./vector.ts";
+
+const BLANKS_LABEL = "(Blanks)";
+
+/** Which values of which column. */
+export interface DistinctQuery {
+  readonly column: Column;
+  /** As it is: what it says of the column itself has to be taken out of it before. */
+  readonly filter: Filter;
+  /** A part of the label, whatever the case; "": any label. Of long values the beginning counts. */
+  readonly search: string;
+  readonly limit: number;
+}
+
+/** Different values in the column's order, those that do not fit its type and then blanks last. */
+export interface DistinctValues {
+  readonly values: readonly DistinctValue[];
+  /** Whether there are more than the limit, or one is too large to be told. */
+  readonly truncated: boolean;
+}
+
+/** A value of a column. */
+export interface DistinctValue {
+  /** The value as JSON, as the first row has it; `null` for blanks. */
+  readonly valueJson: string;
+  readonly label: string;
+  /** How many rows have it. */
+  readonly count: number;
+}
+
+/**
+ * Lists the values of a column. A value whose JSON is longer than an operand of a list may be is left
+ * out. 100,000 rows: 0.2 ms when few values differ, 1 ms when all do; with a search up to 20 ms.
+ */
+export function listDistinct(source: RowSource, query: DistinctQuery): DistinctValues {
+  const { column, filter, search, limit } = query;
+  const vector = source.vector(column.id, column.type);
+  const needle = fold(search);
+  let mask = filterRows(source, filter);
+  if (needle !== "") mask = narrowToLabels(source, vector, search, mask);
+  let isOneTooLarge = false;
+  const { groups, more } = groupRows({
+    column,
+    vector,
+    size: source.size,
+    mask,
+    groupsMax: limit,
+    accepts: (first) => {
+      if (needle !== "" && !fold(labelOf(vector, first)).includes(needle)) return false;
+      const isTellable = jsonOf(vector, first) !== null;
+      isOneTooLarge ||= !isTellable;
+      return isTellable;
+    },
+  });
+  return {
+    values: groups.map((group) => distinctValue(vector, group)),
+    truncated: more || isOneTooLarge,
+  };
+}
+
+function distinctValue(vector: Vector, { first, count }: Group): DistinctValue {
+  return { valueJson: jsonOf(vector, first) ?? "null", label: labelOf(vector, first), count };
+}
+
+function isBlankAt(vector: Vector, row: number): boolean {
+  return vector.states[row] === CELL.blank;
+}
+
+function jsonOf(vector: Vector, row: number): string | null {
+  return isBlankAt(vector, row) ? "null" : tellableJson(vector.stored(row));
+}
+
+function labelOf(vector: Vector, row: number): string {
+  return isBlankAt(vector, row) ? BLANKS_LABEL : vector.stored(row).text;
+}
+
+/**
+ * Where each row has its own text, a search over all of them is faster than one label at a time. Not
+ * for JSON columns: there a group's label is that of its first row.
+ */
+function narrowToLabels(
+  source: RowSource,
+  vector: Vector,
+  search: string,
+  mask: Mask | null,
+): Mask | null {
+  if (!(vector instanceof TextVector) || vector.takesAll || !vector.isSpelledOut) return mask;
+  const rows = mask ?? liveMask(source);
+  const narrowed = rows.slice();
+  vector.narrow({ on: "text", operator: "contains", value: search }, narrowed);
+  for (let row = 0; row < rows.length; row += 1) {
+    if (!isFitting(vector.states[row] ?? CELL.blank)) narrowed[row] = rows[row] ?? 0;
+  }
+  return narrowed;
+}

@@ -1,0 +1,173 @@
+import { compareTexts, latinAlphabet, wideAlphabet, windowKey } from "./collation.ts";
+import type { Alphabet } from "./collation.ts";
+import { sortByKey } from "./radix-sort.ts";
+
+/** So few are sorted faster by comparing them. */
+const FEW = 4;
+/** When a larger part than this is written in other letters, all of the range is keyed in the wide alphabet. */
+const FOREIGN_PART_MAX = 1 / 16;
+
+/**
+ * Sorts ascending indexes of texts, in place, as `compareTexts` does, equal texts by index. Characters are taken
+ * a few at a time as one number, by which a radix sort works; those with equal numbers are sorted on
+ * by what follows, and only the last ones, or texts in letters that have no number, are compared. 100,000
+ * texts take 20 to 40 ms, with the collator alone 350.
+ */
+export function sortTexts(texts: readonly string[], items: Int32Array): void {
+  sortFrom({ texts, keyTexts: withPairs(texts, items) }, items, 0);
+}
+
+interface Texts {
+  /** What is compared. */
+  readonly texts: readonly string[];
+  /** What keys are made of: as the texts, but for characters that weigh as much as two. */
+  readonly keyTexts: readonly string[];
+}
+
+/** The texts with ss for ß and the like, which differs from them in nothing that a key holds. */
+function withPairs(texts: readonly string[], items: Int32Array): readonly string[] {
+  const { pairs } = latinAlphabet();
+  if (pairs.size === 0) return texts;
+  const composed = new RegExp(`[${[...pairs.keys()].join("")}]`, "g");
+  const pairFor = (character: string) => pairs.get(character) ?? character;
+  let replaced: string[] | null = null;
+  for (const item of items) {
+    const text = texts[item] ?? "";
+    const longer = text.replace(composed, pairFor);
+    if (longer === text) continue;
+    replaced ??= [...texts];
+    replaced[item] = longer;
+  }
+  return replaced ?? texts;
+}
+
+/** Sorts texts that have the same beginning, of this many units, and stand in order of their indexes. */
+function sortFrom(texts: Texts, items: Int32Array, offset: number): void {
+  if (items.length <= FEW) {
+    sortByComparing(texts, items);
+    return;
+  }
+  const narrow = latinAlphabet();
+  const shared = sharedOffset(texts, items, offset, narrow);
+  const foreign = partition(texts, items, shared, narrow);
+  if (foreign.others.length <= items.length * FOREIGN_PART_MAX) {
+    sortKeyed(texts, items, foreign, { alphabet: narrow, offset: shared });
+    return;
+  }
+  const wide = wideAlphabet();
+  const widelyShared = sharedOffset(texts, items, offset, wide);
+  const keyed = partition(texts, items, widelyShared, wide);
+  sortKeyed(texts, items, keyed, { alphabet: wide, offset: widelyShared });
+}
+
+interface Partition {
+  /** Texts with a key, and their keys. */
+  readonly keyed: Int32Array;
+  readonly keys: Float64Array;
+  /** Texts without. */
+  readonly others: Int32Array;
+}
+
+function partition(
+  { keyTexts }: Texts,
+  items: Int32Array,
+  offset: number,
+  alphabet: Alphabet,
+): Partition {
+  const keyed = new Int32Array(items.length);
+  const keys = new Float64Array(items.length);
+  const others: number[] = [];
+  let count = 0;
+  for (const item of items) {
+    const key = windowKey(keyTexts[item] ?? "", offset, alphabet);
+    if (Number.isNaN(key)) {
+      others.push(item);
+    } else {
+      keyed[count] = item;
+      keys[count] = key;
+      count += 1;
+    }
+  }
+  return {
+    keyed: keyed.subarray(0, count),
+    keys: keys.subarray(0, count),
+    others: Int32Array.from(others),
+  };
+}
+
+function sortKeyed(
+  texts: Texts,
+  items: Int32Array,
+  { keyed, keys, others }: Partition,
+  { alphabet: { radix, width }, offset }: { alphabet: Alphabet; offset: number },
+): void {
+  sortByKey(keys, keyed);
+  let start = 0;
+  for (let end = 1; end <= keyed.length; end += 1) {
+    if (end < keyed.length && keys[end] === keys[start]) continue;
+    const run = keyed.subarray(start, end);
+    // A key that ends with 0 is of texts that have ended: they differ in case and accents at most.
+    if ((keys[start] ?? 0) % radix === 0) sortByComparing(texts, run);
+    else sortFrom(texts, run, offset + width);
+    start = end;
+  }
+  if (others.length > 0) {
+    sortByComparing(texts, others);
+    merge(texts, keyed, others, items);
+  } else {
+    items.set(keyed);
+  }
+}
+
+/** How far all texts are the same and of the alphabet, so that the order is decided behind it. */
+function sharedOffset(
+  { keyTexts }: Texts,
+  items: Int32Array,
+  offset: number,
+  { ranks }: Alphabet,
+): number {
+  const first = keyTexts[items[0] ?? 0] ?? "";
+  let end = offset;
+  while (end < first.length && ranks[first.charCodeAt(end)] !== 0) end += 1;
+  for (const item of items) {
+    const text = keyTexts[item] ?? "";
+    let at = offset;
+    while (at < end && text.charCodeAt(at) === first.charCodeAt(at)) at += 1;
+    end = at;
+    if (end === offset) break;
+  }
+  return end;
+}
+
+function sortByComparing({ texts }: Texts, items: Int32Array): void {
+  if (items.length < 2) return;
+  items.sort((a, b) => compareTexts(texts[a] ?? "", texts[b] ?? "") || a - b);
+}
+
+/** Both are sorted; the shorter one's places in the longer one are searched for. */
+function merge(texts: Texts, keyed: Int32Array, others: Int32Array, into: Int32Array): void {
+  const [long, short] = keyed.length < others.length ? [others, keyed] : [keyed, others];
+  let taken = 0;
+  for (let place = 0; place < short.length; place += 1) {
+    const item = short[place] ?? 0;
+    const end = lowerBound(texts, long, item, taken);
+    into.set(long.subarray(taken, end), taken + place);
+    into[end + place] = item;
+    taken = end;
+  }
+  into.set(long.subarray(taken), taken + short.length);
+}
+
+function lowerBound({ texts }: Texts, sorted: Int32Array, item: number, from: number): number {
+  const text = texts[item] ?? "";
+  let low = from;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = sorted[middle] ?? 0;
+    const order = compareTexts(texts[other] ?? "", text) || other - item;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,234 @@
+import type { Column } from "../domain/column.ts";
+import { CELL, isLong } from "./cell-state.ts";
+import { Dictionary } from "./dictionary.ts";
+import { roomFor } from "./growable.ts";
+import { orderByRank } from "./row-order.ts";
+import type { RowOrder } from "./row-order.ts";
+import { storedValue } from "./stored-value.ts";
+import type { StoredValue } from "./stored-value.ts";
+import { TextEntries } from "./text-entries.ts";
+import type { TextMatch } from "./text-search.ts";
+import { Vector } from "./vector.ts";
+import type { TypedCondition, VectorType } from "./vector.ts";
+
+/** Types of vectors whose values are texts. */
+export type TextualType = Exclude<VectorType, "number" | "date" | "boolean">;
+
+/** Up to so many different texts are numbered in any case. */
+const DICTIONARY_ENTRIES = 4_096;
+/** Beyond that only while there are so many rows for each. */
+const ROWS_PER_ENTRY = 4;
+
+/**
+ * Texts, and in JSON columns the texts of all values. While few of them differ, rows hold numbers of
+ * entries in a dictionary, and an operator looks at each text once; when most of them differ, the
+ * dictionary is given up and each row is an entry of its own.
+ */
+export class TextVector extends Vector {
+  readonly #takesAll: boolean;
+  #entries = new TextEntries();
+  #dictionary: Dictionary | null;
+  /** With a dictionary: the entry of each row; 0 is the entry of what is no fitting value. */
+  #codes = new Int32Array(0);
+  #order: { key: string; order: RowOrder } | null = null;
+
+  constructor(type: TextualType) {
+    super(type);
+    this.#takesAll = type === "json" || type === "any";
+    this.#dictionary = new Dictionary(this.#entries);
+  }
+
+  /** Whether rows of equal text may hold different values, and rows of different texts equal ones. */
+  get takesAll(): boolean {
+    return this.#takesAll;
+  }
+
+  /** Whether operators have to look at each row's own text. */
+  get isSpelledOut(): boolean {
+    return this.#dictionary === null;
+  }
+
+  override order(column: Column): RowOrder {
+    const options = column.type === "select" ? (column.options ?? []) : [];
+    if (this.#dictionary === null && options.length === 0) return this.#entries.order.current();
+    const key = JSON.stringify(options);
+    if (this.#order?.key !== key) {
+      const { ranks, rankCount } = this.#ranks(options);
+      this.#order = { key, order: orderByRank(ranks, rankCount) };
+    }
+    return this.#order.order;
+  }
+
+  /** In a JSON column: equal strings have the same text here, and so have other values that are equal. */
+  identityAt(row: number): string {
+    const entry = this.#entryOf(row);
+    const state = this.states[row] ?? CELL.blank;
+    return state === CELL.structure
+      ? this.#entries.canonicalAt(entry)
+      : this.#entries.textAt(entry);
+  }
+
+  protected override putFitting(row: number, value: unknown): number | null {
+    if (typeof value !== "string" && !this.#takesAll) return null;
+    const { text, isString, long, canonical } = storedValue(value);
+    this.#putText(row, text, canonical);
+    return (isString ? CELL.fits : CELL.structure) | (long ? CELL.long : 0);
+  }
+
+  protected override putNothing(row: number): void {
+    this.#putText(row, "", "");
+  }
+
+  protected override makeRoom(length: number): void {
+    if (this.#dictionary !== null) this.#codes = roomFor(this.#codes, length, 0);
+    this.#order = null;
+  }
+
+  protected override keepValues(indexes: Int32Array): void {
+    const entries = this.#entries;
+    const entryAt = (row: number) => this.#entryOf(row);
+    const kept = new TextEntries();
+    this.#order = null;
+    this.#entries = kept;
+    if (this.#dictionary === null) {
+      for (const [place, row] of indexes.entries()) {
+        kept.put(place, entries.textAt(row), entries.canonicalAt(row));
+      }
+      return;
+    }
+    const dictionary = new Dictionary(kept);
+    this.#codes = Int32Array.from(indexes, (row) => {
+      const entry = entryAt(row);
+      return dictionary.take(entries.textAt(entry), entries.canonicalAt(entry));
+    });
+    this.#dictionary = dictionary;
+  }
+
+  protected override narrowTyped(condition: TypedCondition, mask: Uint8Array): void {
+    const negated = condition.operator.startsWith("not_");
+    if (condition.on !== "text") {
+      if (!negated) mask.fill(0);
+      return;
+    }
+    const match = TEXT_MATCHES[condition.operator];
+    const { search } = this.#entries;
+    if (this.#dictionary === null) {
+      search.narrow(match, condition.value, negated, mask);
+      return;
+    }
+    const passing = new Uint8Array(this.#entries.length).fill(1);
+    search.narrow(match, condition.value, negated, passing);
+    const codes = this.#codes;
+    for (let row = 0; row < mask.length; row += 1) {
+      mask[row] = (mask[row] ?? 0) & (passing[codes[row] ?? 0] ?? 0);
+    }
+  }
+
+  protected override listTest(values: ReadonlySet<string>): (row: number) => boolean {
+    const texts = new Set<string>();
+    for (const json of values) {
+      const value: unknown = JSON.parse(json);
+      if (typeof value === "string") texts.add(value);
+    }
+    const isListed = (row: number) => {
+      const entry = this.#entryOf(row);
+      return this.states[row] === CELL.structure
+        ? values.has(this.#entries.canonicalAt(entry))
+        : texts.has(this.#entries.textAt(entry));
+    };
+    return this.#dictionary === null || this.#takesAll
+      ? isListed
+      : this.#listTestByCode(this.#dictionary, texts);
+  }
+
+  protected override fitting(row: number): StoredValue {
+    const entry = this.#entryOf(row);
+    const state = this.states[row] ?? CELL.blank;
+    return {
+      text: this.#entries.textAt(entry),
+      isString: (state & CELL.structure) === 0,
+      long: isLong(state),
+      canonical: this.#entries.canonicalAt(entry),
+    };
+  }
+
+  protected override valueBytes(): number {
+    const order = this.#order === null ? 0 : this.#order.order.rows.length * ORDER_BYTES;
+    const dictionary = this.#dictionary?.bytes ?? 0;
+    return this.#entries.bytes + this.#codes.byteLength + dictionary + order;
+  }
+
+  #entryOf(row: number): number {
+    return this.#dictionary === null ? row : (this.#codes[row] ?? 0);
+  }
+
+  #putText(row: number, text: string, canonical: string): void {
+    const dictionary = this.#dictionary;
+    if (dictionary === null) {
+      if (this.#entries.textAt(row) !== text) this.#order = null;
+      this.#entries.put(row, text, canonical);
+      return;
+    }
+    const before = this.#codes[row] ?? 0;
+    const code = dictionary.take(text, canonical);
+    dictionary.release(before);
+    if (code !== before) this.#order = null;
+    this.#codes[row] = code;
+    const rowsMin = dictionary.size * ROWS_PER_ENTRY;
+    if (dictionary.size > DICTIONARY_ENTRIES && this.length < rowsMin) this.#spellOut();
+  }
+
+  /** Makes each row an entry of its own. */
+  #spellOut(): void {
+    const entries = this.#entries;
+    const spelledOut = new TextEntries();
+    for (let row = 0; row < this.length; row += 1) {
+      const entry = this.#codes[row] ?? 0;
+      spelledOut.put(row, entries.textAt(entry), entries.canonicalAt(entry));
+    }
+    this.#entries = spelledOut;
+    this.#dictionary = null;
+    this.#codes = new Int32Array(0);
+    this.#order = null;
+  }
+
+  #listTestByCode(dictionary: Dictionary, texts: ReadonlySet<string>): (row: number) => boolean {
+    const listed = new Uint8Array(this.#entries.length);
+    for (const text of texts) {
+      const code = dictionary.find(text);
+      if (code !== undefined) listed[code] = 1;
+    }
+    const codes = this.#codes;
+    return (row) => listed[codes[row] ?? 0] === 1;
+  }
+
+  /** Places of the rows' texts: first the options in their order, then other texts in that of texts. */
+  #ranks(options: readonly string[]): { ranks: Int32Array; rankCount: number } {
+    const entries = this.#entries;
+    const { rows, begins } = entries.order.current();
+    const places = new Map(options.map((option, place) => [option, place]));
+    const entryRanks = new Int32Array(entries.length).fill(-1);
+    let rank = options.length - 1;
+    for (const [place, entry] of rows.entries()) {
+      rank += begins[place] ?? 0;
+      entryRanks[entry] = places.get(entries.textAt(entry)) ?? rank;
+    }
+    const rankCount = rank + 1;
+    if (this.#dictionary === null) return { ranks: entryRanks, rankCount };
+    const ranks = new Int32Array(this.length);
+    const codes = this.#codes;
+    for (let row = 0; row < ranks.length; row += 1) ranks[row] = entryRanks[codes[row] ?? 0] ?? -1;
+    return { ranks, rankCount };
+  }
+}
+
+const ORDER_BYTES = Int32Array.BYTES_PER_ELEMENT + Uint8Array.BYTES_PER_ELEMENT;
+
+const TEXT_MATCHES = {
+  contains: "contains",
+  not_contains: "contains",
+  equals: "equals",
+  not_equals: "equals",
+  starts_with: "starts_with",
+  ends_with: "ends_with",
+} as const satisfies Record<string, TextMatch>;

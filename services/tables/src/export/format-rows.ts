@@ -1,0 +1,50 @@
+import { stringify } from "csv-stringify/sync";
+import { isBlank, textOf } from "../domain/cell-text.ts";
+import type { Column } from "../domain/column.ts";
+import { isJsonObject } from "../domain/json-object.ts";
+import type { ExportedRow } from "../store/export-rows.ts";
+
+/** How a table is written as text. */
+export interface RowFormat {
+  /** What stands before the rows. */
+  head(columns: readonly Column[]): string;
+  /** Whole lines, one a row. */
+  rows(rows: readonly ExportedRow[], columns: readonly Column[]): string;
+}
+
+/**
+ * RFC 4180: CRLF, quotes where they are needed. Values are written as they are, also those that a
+ * spreadsheet takes for a formula (`=1+1`, `+…`, `-…`, `@…`): a prefix against that would change data
+ * that is exported to be read by programs, and be imported again.
+ */
+export const CSV: RowFormat = {
+  head: (columns) => csvLines([columns.map(({ name }) => name)], columns),
+  rows: (rows, columns) =>
+    csvLines(
+      rows.map(({ data }) => csvFields(data, columns)),
+      columns,
+    ),
+};
+
+/** One JSON object a line, with the row's data as it is stored. */
+export const JSONL: RowFormat = {
+  head: () => "",
+  rows: (rows) => rows.map(({ id, data }) => `{"id":"${id}","data":${data}}\n`).join(""),
+};
+
+function csvFields(dataJson: string, columns: readonly Column[]): string[] {
+  const data: unknown = JSON.parse(dataJson);
+  if (!isJsonObject(data)) return [];
+  return columns.map(({ id }) => {
+    // A column may be called `__proto__` or `toString`.
+    const value = Object.hasOwn(data, id) ? data[id] : null;
+    return isBlank(value) ? "" : textOf(value);
+  });
+}
+
+function csvLines(records: string[][], columns: readonly Column[]): string {
+  // Without a column there is nothing to write. With one, a blank must not be an empty line, which
+  // readers leave out.
+  if (columns.length === 0) return "";
+  return stringify(records, { record_delimiter: "\r\n", quoted_empty: columns.length === 1 });
+}

@@ -1,0 +1,114 @@
+import { MeasureFunction } from "@workflow/proto/tables/v1/rows";
+import type {
+  AggregateRowsRequest,
+  AggregateRowsResponse,
+  Measure as MeasureMessage,
+} from "@workflow/proto/tables/v1/rows";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import type { Column, ColumnType } from "../domain/column.ts";
+import { parseFilter } from "../domain/parse-filter.ts";
+import { badRequest, Problems } from "../domain/problems.ts";
+import type { Place } from "../domain/problems.ts";
+import { aggregateRows as aggregate, vectorsOf } from "../engine/index.ts";
+import type { AggregateGroup, Measure } from "../engine/index.ts";
+import type { Question } from "../snapshots/index.ts";
+import { requireTableName } from "./table-name.ts";
+
+const MEASURES_MAX = 20;
+const GROUPS_MAX = 10_000;
+
+const FUNCTIONS = new Map<MeasureFunction, Measure["function"]>([
+  [MeasureFunction.COUNT, "count"],
+  [MeasureFunction.SUM, "sum"],
+  [MeasureFunction.AVG, "avg"],
+  [MeasureFunction.MIN, "min"],
+  [MeasureFunction.MAX, "max"],
+]);
+
+const FITTING_TYPES: Readonly<Record<Exclude<Measure["function"], "count">, ColumnType[]>> = {
+  sum: ["number"],
+  avg: ["number"],
+  min: ["number", "date"],
+  max: ["number", "date"],
+};
+
+/** Computes figures of rows, for all of them or by group (D36). */
+export function aggregateRows({
+  snapshots,
+}: ServiceContext): UnaryMethod<AggregateRowsRequest, AggregateRowsResponse> {
+  return rpc({
+    scopes: "workflows:read",
+    async handler(request, call) {
+      const count = request.measures.length;
+      if (count < 1 || count > MEASURES_MAX) {
+        const message = `must have 1 to ${MEASURES_MAX} measures, not ${count}`;
+        throw badRequest([{ path: ["measures"], message }]);
+      }
+      const table = requireTableName(request.tableId, call);
+      const groups = await snapshots.ask(table, (columns) => parseQuestion(request, columns));
+      if (groups.length > GROUPS_MAX) {
+        const message = `has more than ${GROUPS_MAX} different values; filter the rows`;
+        throw badRequest([{ path: ["groupBy"], message }]);
+      }
+      return {
+        groups: groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson: [...valuesJson] })),
+      };
+    },
+  });
+}
+
+function parseQuestion(
+  request: AggregateRowsRequest,
+  columns: readonly Column[],
+): Question<AggregateGroup[]> {
+  const problems = new Problems();
+  const place = problems.at();
+  const groupBy =
+    request.groupBy === "" ? null : findColumn(request.groupBy, columns, place.at("groupBy"));
+  const measures = request.measures.map((measure, index) =>
+    parseMeasure(measure, columns, place.at("measures", `${index}`)),
+  );
+  problems.throwIfAny();
+  const filter = parseFilter(request.filterJson, columns, "structured");
+  const used = [groupBy, ...measures.map(({ column }) => column)];
+  const vectors = vectorsOf(filter, null);
+  for (const column of used) {
+    const isNew = column !== null && !vectors.some((name) => isVectorOf(name, column));
+    if (isNew) vectors.push({ key: column.id, type: column.type });
+  }
+  return { vectors, filter, answer: (source) => aggregate(source, { filter, groupBy, measures }) };
+}
+
+function isVectorOf(name: { key: string; type: string }, { id, type }: Column): boolean {
+  return name.key === id && name.type === type;
+}
+
+function parseMeasure(
+  { function: code, columnId }: MeasureMessage,
+  columns: readonly Column[],
+  place: Place,
+): Measure {
+  const name = FUNCTIONS.get(code);
+  if (name === undefined) place.at("fn").report("must be count, sum, avg, min or max");
+  if (columnId === "") {
+    if (name !== undefined && name !== "count") {
+      place.at("column").report(`must name a column; only count needs none`);
+    }
+    return { function: "count", column: null };
+  }
+  const column = findColumn(columnId, columns, place.at("column"));
+  if (name === undefined || column === null) return { function: "count", column: null };
+  if (name !== "count" && !FITTING_TYPES[name].includes(column.type)) {
+    const types = FITTING_TYPES[name].join(" or ");
+    place.at("column").report(`must be a ${types} column for ${name}, not ${column.type}`);
+  }
+  return { function: name, column };
+}
+
+function findColumn(id: string, columns: readonly Column[], place: Place): Column | null {
+  const column = columns.find((each) => each.id === id);
+  if (column === undefined) place.report(`the table declares no column ${JSON.stringify(id)}`);
+  return column ?? null;
+}

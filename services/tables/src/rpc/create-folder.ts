@@ -1,0 +1,33 @@
+import { newUuid } from "@workflow/db";
+import type { CreateFolderRequest, Folder } from "@workflow/proto/tables/v1/tables";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { Problems } from "../domain/problems.ts";
+import { folderCreated } from "../domain/table-audit.ts";
+import { checkName } from "../domain/table-fields.ts";
+import { insertFolder } from "../store/folders.ts";
+
+/** Stores a new folder. The company's other folders have other names, capitals being different. */
+export function createFolder({
+  database,
+  audit,
+}: ServiceContext): UnaryMethod<CreateFolderRequest, Folder> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, call) {
+      const name = request.name.trim();
+      const problems = new Problems();
+      checkName(name, problems.at("name"));
+      problems.throwIfAny();
+      const key = { companyId: call.identity.companyId, folderId: newUuid() };
+      const folder = await database.transaction(async (transaction) => {
+        const created = await insertFolder(transaction, key, name);
+        await audit.record(transaction, call, folderCreated(created));
+        return created;
+      });
+      audit.wake();
+      return folder;
+    },
+  });
+}

@@ -1,0 +1,109 @@
+import { AppError } from "@workflow/errors";
+import { ExportFormat } from "@workflow/proto/tables/v1/tables";
+import type { ExportRowsRequest, ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
+import { rpcServerStream } from "@workflow/rpc";
+import type { ServerStreamMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { badRequest } from "../domain/problems.ts";
+import { ChunkQueue } from "../export/chunk-queue.ts";
+import { CSV, JSONL } from "../export/format-rows.ts";
+import type { RowFormat } from "../export/format-rows.ts";
+import { freezeSnapshot, listRowsAfter } from "../store/export-rows.ts";
+import type { TableName } from "../store/states.ts";
+import { getTable } from "../store/tables.ts";
+import { requireTableName } from "./table-name.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+/** How far the database is read ahead of a client that is slower. */
+const AHEAD_BYTES = 16 * 1024 * 1024;
+/** How long a client may take nothing while the database is being read for it. */
+const STALL_MS = 30_000;
+const RETRY_AFTER_MS = 2_000;
+
+/**
+ * Writes all rows of a table as one text: those that it had when the export began. One transaction
+ * with one snapshot reads them: pages that each see the latest state would mix states. It is over as
+ * soon as everything is read, which is up to 16 MiB ahead of the client; a client that stalls before
+ * that is left. Half of the pool's connections at most are in use for this.
+ */
+export function exportRows(
+  context: ServiceContext,
+): ServerStreamMethod<ExportRowsRequest, ExportRowsResponse> {
+  const { maxPoolSize = 2 } = context.database.configuration;
+  const placesMax = Math.max(1, Math.floor(maxPoolSize / 2));
+  let taken = 0;
+  return rpcServerStream({
+    scopes: "workflows:read",
+    async *handler(request, call) {
+      const name = requireTableName(request.tableId, call);
+      const format = requireFormat(request.format);
+      if (taken >= placesMax) throw tooManyExports();
+      const queue = new ChunkQueue({ bytesMax: AHEAD_BYTES, stallMs: STALL_MS });
+      const leave = (): void => queue.leave();
+      call.signal.addEventListener("abort", leave, { once: true });
+      taken += 1;
+      const reading = readTable(context, name, format, queue).finally(() => (taken -= 1));
+      try {
+        for await (const chunk of queue) yield { chunk };
+      } finally {
+        call.signal.removeEventListener("abort", leave);
+        await reading;
+      }
+    },
+  });
+}
+
+/** Puts the whole text into the queue, or the error that ended it; never rejects. */
+async function readTable(
+  { database }: ServiceContext,
+  name: TableName,
+  format: RowFormat,
+  queue: ChunkQueue,
+): Promise<void> {
+  try {
+    await database.transaction(async (transaction) => {
+      await freezeSnapshot(transaction);
+      const { columns, tableKey } = await getTable(transaction, name);
+      const key = { companyId: name.companyId, tableKey };
+      let text = format.head(columns);
+      let position = -1;
+      for (;;) {
+        const rows = await listRowsAfter(transaction, key, position);
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        position = last.position;
+        for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+          text += format.rows(rows.slice(from, from + ROWS_AT_ONCE), columns);
+          if (text.length < CHUNK_BYTES) continue;
+          await queue.push(Buffer.from(text));
+          text = "";
+        }
+      }
+      if (text !== "") await queue.push(Buffer.from(text));
+      // Never again: what is in the queue may have been sent.
+    }, 0);
+    queue.end();
+  } catch (error) {
+    queue.end({ error });
+  }
+}
+
+/** Some 10 KiB of usual rows, so that chunks do not grow far beyond their size. */
+const ROWS_AT_ONCE = 50;
+
+function requireFormat(format: ExportFormat): RowFormat {
+  switch (format) {
+    case ExportFormat.CSV:
+      return CSV;
+    case ExportFormat.JSONL:
+      return JSONL;
+    default:
+      throw badRequest([{ path: ["format"], message: "must be csv or jsonl" }]);
+  }
+}
+
+function tooManyExports(): AppError {
+  return new AppError("UNAVAILABLE", "Too many exports are under way at the moment.", {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}

@@ -1,0 +1,66 @@
+import { newUuid } from "@workflow/db";
+import type { ImportTableRequest, Table } from "@workflow/proto/tables/v1/tables";
+import { rpcClientStream } from "@workflow/rpc";
+import type { ClientStreamMethod, RpcContext } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { tableCreated } from "../domain/table-audit.ts";
+import { createMemoryBudget } from "../import/memory-budget.ts";
+import { readImport } from "../import/read-import.ts";
+import type { ReadImport } from "../import/read-import.ts";
+import { insertImportedRows } from "../store/import-rows.ts";
+import { requireFolder, touchFolders } from "../store/folders.ts";
+import { getTable, insertTable } from "../store/tables.ts";
+import type { TableRow } from "../store/tables.ts";
+import { toTableMessage } from "./table-message.ts";
+
+/** What all imports under way may hold together: two of the largest. */
+const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
+
+/**
+ * Stores a new table with rows, all or nothing, in one transaction.
+ *
+ * Everything is received and checked before that begins: a client that sends slowly, or stops to, then
+ * holds some memory, and neither a connection of the pool nor a transaction that would keep Postgres
+ * from cleaning up. The price is that storing does not overlap with receiving, which costs about half a
+ * second of CPU for 100,000 rows of 8 columns.
+ */
+export function importTable(
+  context: ServiceContext,
+): ClientStreamMethod<ImportTableRequest, Table> {
+  const memory = createMemoryBudget(MEMORY_BYTES_MAX);
+  return rpcClientStream({
+    scopes: "workflows:write",
+    async handler(requests, call) {
+      using share = memory.open();
+      const table = await storeImport(context, call, await readImport(requests, share));
+      context.audit.wake();
+      return toTableMessage(table);
+    },
+  });
+}
+
+async function storeImport(
+  { database, audit }: ServiceContext,
+  call: RpcContext,
+  { table, batches, rowCount }: ReadImport,
+): Promise<TableRow> {
+  const { companyId } = call.identity;
+  const { folderId } = table;
+  const name = { companyId, tableId: newUuid() };
+  return database.transaction(async (transaction) => {
+    if (folderId !== null) await requireFolder(transaction, { companyId, folderId });
+    const key = await insertTable(transaction, name, table, rowCount);
+    let position = 0;
+    for (const batch of batches) {
+      call.signal.throwIfAborted();
+      const ids = Array.from({ length: batch.count }, newUuid);
+      await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
+      position += batch.count;
+    }
+    // Last, as it keeps others from moving tables into and out of the folder.
+    if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
+    const row = await getTable(transaction, name);
+    await audit.record(transaction, call, tableCreated(row));
+    return row;
+  });
+}

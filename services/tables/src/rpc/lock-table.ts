@@ -1,0 +1,19 @@
+import type { Transaction } from "@workflow/db";
+import { lockState, tableNotFound } from "../store/states.ts";
+import type { TableKey, TableName } from "../store/states.ts";
+import { findTableKey, getTable } from "../store/tables.ts";
+import type { TableRow } from "../store/tables.ts";
+
+/**
+ * The table as it stays until the transaction ends: other changes of it and of its rows wait. Throws
+ * NOT_FOUND when there is none, or when one that was waited for has deleted it.
+ */
+export async function lockTable(
+  transaction: Transaction,
+  name: TableName,
+): Promise<{ key: TableKey; table: TableRow }> {
+  const key = await findTableKey(transaction, name);
+  if (key === null || (await lockState(transaction, key)) === null) throw tableNotFound();
+  // A statement of its own: what it reads must not be older than the lock.
+  return { key, table: await getTable(transaction, name) };
+}

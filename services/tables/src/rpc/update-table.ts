@@ -1,0 +1,34 @@
+import type { Table, UpdateTableRequest } from "@workflow/proto/tables/v1/tables";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { tableUpdated } from "../domain/table-audit.ts";
+import { applyChanges } from "../domain/table-changes.ts";
+import { getTable, updateTable as updateRow } from "../store/tables.ts";
+import { lockTable } from "./lock-table.ts";
+import { fromColumnList, toTableMessage } from "./table-message.ts";
+import { requireTableName } from "./table-name.ts";
+
+/** Changes what a table says about itself. Its rows stay as they are, columns being advisory. */
+export function updateTable({
+  database,
+  audit,
+}: ServiceContext): UnaryMethod<UpdateTableRequest, Table> {
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, call) {
+      const { tableId, columns, ...fields } = request;
+      const changes = { ...fields, columns: fromColumnList(columns) };
+      const name = requireTableName(tableId, call);
+      const row = await database.transaction(async (transaction) => {
+        const { key, table: before } = await lockTable(transaction, name);
+        await updateRow(transaction, key, applyChanges(before, changes));
+        const after = await getTable(transaction, name);
+        await audit.record(transaction, call, tableUpdated(before, after));
+        return after;
+      });
+      audit.wake();
+      return toTableMessage(row);
+    },
+  });
+}

@@ -1,0 +1,72 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database } from "@workflow/db";
+import { createVector } from "../engine/index.ts";
+import type { Vector, VectorName } from "../engine/index.ts";
+import { loadValues } from "../store/rows-load.ts";
+import type { LoadedValues } from "../store/rows-load.ts";
+import { readWholeValues } from "./read-whole-values.ts";
+import type { LoadedVector, Snapshot } from "./snapshot.ts";
+
+const FIRST_BATCH_ROWS = 2_000;
+const BATCH_ROWS_MAX = 10_000;
+/** To parse and take in that much keeps the event loop busy for about 10 ms. */
+const BATCH_CHARS = 1024 * 1024;
+
+/**
+ * Reads the values under a key of all rows that a snapshot knows. It holds no transaction: a row may
+ * be read as it is now rather than as it was at the snapshot's revision, which is put right when the
+ * snapshot takes the vector in together with everything that has changed since. Meanwhile rows must
+ * keep their indexes.
+ */
+export async function loadVector(
+  database: Database,
+  tableKey: number,
+  snapshot: Snapshot,
+  name: VectorName,
+): Promise<LoadedVector> {
+  const { revision, size } = snapshot;
+  const vector = createVector(name.type);
+  let rows = FIRST_BATCH_ROWS;
+  while (vector.length < size) {
+    const from = vector.length;
+    const to = Math.min(from + rows, size);
+    const range = { first: snapshot.positionAt(from), last: snapshot.positionAt(to - 1) };
+    const loaded = await loadValues(database, tableKey, name.key, range);
+    vector.append(inPlace(loaded, snapshot, from, to));
+    await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector);
+    rows = nextBatchRows(to - from, loaded.chars);
+    await nextTurn();
+  }
+  return { ...name, vector, revision };
+}
+
+/** Values by index from `from` on; nothing where a row was deleted. */
+function inPlace(loaded: LoadedValues, snapshot: Snapshot, from: number, to: number): unknown[] {
+  const values = Array.from<unknown>({ length: to - from }).fill(null);
+  for (const [place, position] of loaded.positions.entries()) {
+    const index = snapshot.indexOf(position);
+    if (index >= from) values[index - from] = loaded.values[place];
+  }
+  return values;
+}
+
+async function setLargeValues(
+  database: Database,
+  tableKey: number,
+  key: string,
+  { largePositions }: LoadedValues,
+  snapshot: Snapshot,
+  vector: Vector,
+): Promise<void> {
+  for await (const batch of readWholeValues(database, tableKey, key, largePositions)) {
+    for (const { position, value } of batch) {
+      const index = snapshot.indexOf(position);
+      if (index >= 0) vector.set(index, value);
+    }
+  }
+}
+
+function nextBatchRows(rows: number, chars: number): number {
+  const fitting = Math.floor((rows * BATCH_CHARS) / Math.max(chars, 1));
+  return Math.min(Math.max(fitting, 100), BATCH_ROWS_MAX);
+}

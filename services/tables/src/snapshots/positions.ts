@@ -1,0 +1,79 @@
+/** Where rows lie, in ascending order: index in memory → position in the table. */
+export class Positions {
+  #values: Float64Array;
+  #size = 0;
+
+  constructor(capacity = 16) {
+    this.#values = new Float64Array(capacity);
+  }
+
+  /** Those of a table in which no row was ever deleted: 0, 1, 2 … */
+  static dense(size: number): Positions {
+    const positions = new Positions(Math.max(size, 16));
+    for (let position = 0; position < size; position++) positions.push(position);
+    return positions;
+  }
+
+  /** Given in ascending order. */
+  static of(values: readonly number[]): Positions {
+    const positions = new Positions(Math.max(values.length, 16));
+    for (const value of values) positions.push(value);
+    return positions;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get bytes(): number {
+    return this.#values.byteLength;
+  }
+
+  /** The largest; -1 when there is none. */
+  get last(): number {
+    return this.#size === 0 ? -1 : this.at(this.#size - 1);
+  }
+
+  at(index: number): number {
+    const position = this.#values[index];
+    if (position === undefined || index >= this.#size) {
+      throw new RangeError(`no row at index ${index} of ${this.#size}`);
+    }
+    return position;
+  }
+
+  /** Adds one that is larger than all others. */
+  push(position: number): void {
+    if (position <= this.last) throw new RangeError("positions must be added in their order");
+    if (this.#size === this.#values.length) {
+      const grown = new Float64Array(this.#size * 2);
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[this.#size] = position;
+    this.#size += 1;
+  }
+
+  /** The index of a position; -1 when it is not there. */
+  indexOf(position: number): number {
+    // No gap before it: the common case.
+    if (this.#values[position] === position && position < this.#size) return position;
+    let low = 0;
+    let high = this.#size - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const found = this.at(middle);
+      if (found === position) return middle;
+      if (found < position) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  /** Only those at these indexes, which ascend. */
+  kept(indexes: Int32Array): Positions {
+    const kept = new Positions(Math.max(indexes.length, 16));
+    for (const index of indexes) kept.push(this.at(index));
+    return kept;
+  }
+}

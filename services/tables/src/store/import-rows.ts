@@ -1,0 +1,33 @@
+import { sql } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
+import { z } from "zod";
+import type { TableKey } from "./states.ts";
+import { FIRST_REVISION } from "./tables.ts";
+
+/**
+ * Stores rows of a table that nobody else sees yet, at the positions from `firstPosition` on. `json` is
+ * a JSON array of their data in UTF-8.
+ *
+ * 100,000 rows of 8 columns in batches of 1 MiB cost Postgres 1.0 s of CPU, three indexes included, and
+ * this process 0.3 s; as an array of texts it is the same there and 0.4 s more here, for escaping.
+ */
+export async function insertImportedRows(
+  transaction: Transaction,
+  { tableKey }: TableKey,
+  { ids, json }: { ids: readonly string[]; json: Buffer },
+  firstPosition: number,
+): Promise<void> {
+  await transaction.query(sql.prepared("rows_import", z.object({}))`
+    insert into tables.rows (table_key, position, id, data, revision)
+    select
+      ${tableKey}::bigint,
+      ${firstPosition}::bigint + item.place - 1,
+      item.id,
+      item.data,
+      ${FIRST_REVISION}::bigint
+    from rows from (
+      json_array_elements(${sql.binary(json)}::json),
+      unnest(${sql.array(ids, "uuid")})
+    ) with ordinality as item (data, id, place)
+  `);
+}

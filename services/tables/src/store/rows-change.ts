@@ -1,0 +1,172 @@
+import { sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { z } from "zod";
+import { rowColumns, rowRecord } from "./rows-record.ts";
+import type { RowRecord } from "./rows-record.ts";
+import type { TableHead, TableKey } from "./states.ts";
+
+/** New data of a row. */
+export interface RowUpdate {
+  id: string;
+  /** JSON text of an object. */
+  data: string;
+}
+
+const changedRow = z.union([
+  rowRecord.extend({ schemaRevision: z.number() }),
+  z.object({ schemaRevision: z.number(), id: z.null() }),
+]);
+
+/**
+ * What became of one row that was to be changed: `row` is null when the table has none of this id,
+ * or when nothing was done because the table's head has changed meanwhile (see `schemaRevision`).
+ */
+export interface ChangeOutcome {
+  schemaRevision: number;
+  row: RowRecord | null;
+}
+
+/**
+ * Replaces the data of a row, by one statement, which is a transaction of its own. Null when the
+ * table is gone.
+ */
+export async function updateRowAtOnce(
+  database: Queryable,
+  { companyId, tableKey, schemaRevision }: TableHead,
+  { id, data }: RowUpdate,
+): Promise<ChangeOutcome | null> {
+  const outcome = await database.maybeOne(sql.prepared("rows_update_at_once", changedRow)`
+    with state as materialized (
+      select locked.table_key, locked.schema_revision, locked.revision + 1 as revision
+      from tables.table_states as locked
+      where locked.table_key = ${tableKey} and locked.company_id = ${companyId}
+      for update
+    ),
+    "row" as (
+      update tables.rows as target
+      set data = ${data}, revision = state.revision, updated_at = now()
+      from state
+      where target.table_key = state.table_key
+        and target.id = ${id}
+        and state.schema_revision = ${schemaRevision}
+      returning
+        target.table_key, target.id, target.position, target.data, target.revision,
+        target.created_at, target.updated_at
+    ),
+    changed as (
+      update tables.table_states as target
+      set revision = "row".revision
+      from "row"
+      where target.table_key = "row".table_key
+    )
+    select state.schema_revision as "schemaRevision", ${rowColumns}
+    from state
+    left join "row" on true
+  `);
+  return toChangeOutcome(outcome);
+}
+
+/**
+ * Deletes a row, by one statement, which is a transaction of its own. Null when the table is gone.
+ */
+export async function deleteRowAtOnce(
+  database: Queryable,
+  { companyId, tableKey, schemaRevision }: TableHead,
+  id: string,
+): Promise<ChangeOutcome | null> {
+  const outcome = await database.maybeOne(sql.prepared("rows_delete_at_once", changedRow)`
+    with state as materialized (
+      select locked.table_key, locked.schema_revision, locked.revision + 1 as revision
+      from tables.table_states as locked
+      where locked.table_key = ${tableKey} and locked.company_id = ${companyId}
+      for update
+    ),
+    "row" as (
+      delete from tables.rows as target
+      using state
+      where target.table_key = state.table_key
+        and target.id = ${id}
+        and state.schema_revision = ${schemaRevision}
+      returning
+        target.table_key, target.id, target.position, target.data, target.revision,
+        target.created_at, target.updated_at
+    ),
+    noted as (
+      insert into tables.row_deletions (table_key, revision, position)
+      select state.table_key, state.revision, "row".position
+      from state
+      cross join "row"
+    ),
+    changed as (
+      update tables.table_states as target
+      set revision = state.revision, row_count = target.row_count - 1
+      from state
+      cross join "row"
+      where target.table_key = state.table_key
+    )
+    select state.schema_revision as "schemaRevision", ${rowColumns}
+    from state
+    left join "row" on true
+  `);
+  return toChangeOutcome(outcome);
+}
+
+/** Rows by their ids, in no order, those that exist; the transaction holds the state's lock. */
+export async function findRowsToChange(
+  transaction: Transaction,
+  { tableKey }: TableKey,
+  ids: readonly string[],
+): Promise<readonly RowRecord[]> {
+  return transaction.any(sql.prepared("rows_to_change", rowRecord)`
+    select ${rowColumns}
+    from tables.rows as "row"
+    where "row".table_key = ${tableKey} and "row".id = any(${sql.array(ids, "uuid")})
+  `);
+}
+
+/** Replaces the data of rows, those that exist, and returns them in no order. */
+export async function updateRows(
+  transaction: Transaction,
+  { tableKey }: TableKey,
+  updates: readonly RowUpdate[],
+  revision: number,
+): Promise<readonly RowRecord[]> {
+  const ids = updates.map(({ id }) => id);
+  const datas = updates.map(({ data }) => data);
+  return transaction.any(sql.prepared("rows_update", rowRecord)`
+    update tables.rows as "row"
+    set data = item.data, revision = ${revision}, updated_at = now()
+    from unnest(${sql.array(ids, "uuid")}, ${sql.array(datas, "json")}) as item (id, data)
+    where "row".table_key = ${tableKey} and "row".id = item.id
+    returning ${rowColumns}
+  `);
+}
+
+/** Deletes rows, those that exist, notes that it did, and returns their ids in no order. */
+export async function deleteRows(
+  transaction: Transaction,
+  { tableKey }: TableKey,
+  ids: readonly string[],
+  revision: number,
+): Promise<readonly string[]> {
+  return transaction.anyFirst(sql.prepared("rows_delete", z.object({ id: z.string() }))`
+    with deleted as (
+      delete from tables.rows as "row"
+      where "row".table_key = ${tableKey} and "row".id = any(${sql.array(ids, "uuid")})
+      returning "row".id, "row".position
+    ),
+    noted as (
+      insert into tables.row_deletions (table_key, revision, position)
+      select ${tableKey}::bigint, ${revision}::bigint, deleted.position
+      from deleted
+    )
+    select deleted.id
+    from deleted
+  `);
+}
+
+function toChangeOutcome(outcome: z.infer<typeof changedRow> | null): ChangeOutcome | null {
+  if (outcome === null) return null;
+  const { schemaRevision } = outcome;
+  return { schemaRevision, row: outcome.id === null ? null : outcome };
+}

@@ -1,0 +1,128 @@
+import { sql } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
+import { z } from "zod";
+import type { TableKey } from "./states.ts";
+
+/** Values that are read into memory by the thousand are cut when their JSON has more bytes. */
+const VALUE_BYTES_MAX = 8_192;
+/** Of a string: one more than what a column keeps of it, so that it is seen to be longer. */
+const STRING_CHARS_MAX = 2_001;
+
+const jsonArray = z.string().transform(parseArray);
+const numbers = z.array(z.number());
+const numbersText = z.string().transform((text) => numbers.parse(JSON.parse(text)));
+
+const positionsRow = z.object({
+  revision: z.number(),
+  schemaRevision: z.number(),
+  rowCount: z.number(),
+  nextPosition: z.number(),
+  /** Null when all positions below `nextPosition` have a row. */
+  positions: numbersText.nullable(),
+});
+
+/** Where all rows of a table lie, and the revision at which they do. */
+export type LoadedPositions = z.infer<typeof positionsRow>;
+
+const valuesRow = z.object({
+  positions: numbersText,
+  values: jsonArray,
+  largePositions: numbersText,
+  /** A measure for the next batch. */
+  chars: z.number(),
+});
+
+/** A part of a column. */
+export type LoadedValues = z.infer<typeof valuesRow>;
+
+/** The positions of all rows in their order. Null when the table is gone. */
+export async function loadPositions(
+  database: Queryable,
+  { companyId, tableKey }: TableKey,
+): Promise<LoadedPositions | null> {
+  return database.maybeOne(sql.prepared("rows_load_positions", positionsRow)`
+    select
+      state.revision,
+      state.schema_revision as "schemaRevision",
+      state.row_count as "rowCount",
+      state.next_position as "nextPosition",
+      case when state.row_count < state.next_position then (
+        select coalesce(json_agg(r.position), '[]')::text
+        from (
+          select "row".position
+          from tables.rows as "row"
+          where "row".table_key = ${tableKey}
+          order by "row".position
+        ) as r
+      ) end as "positions"
+    from tables.table_states as state
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+  `);
+}
+
+/**
+ * The values that rows have under a key, of the rows between two positions (both included). Long
+ * strings are cut; of long objects and arrays only the positions are told.
+ */
+export async function loadValues(
+  database: Queryable,
+  tableKey: number,
+  key: string,
+  range: { first: number; last: number },
+): Promise<LoadedValues> {
+  return database.one(sql.prepared("rows_load_values", valuesRow)`
+    select
+      part.positions,
+      part.values,
+      part."largePositions",
+      char_length(part.values) as "chars"
+    from (
+      select
+        coalesce(json_agg(r.position), '[]')::text as "positions",
+        coalesce(json_agg(${shortValue(sql.fragment`r.data`, sql.fragment`${key}`)}), '[]')::text
+          as "values",
+        coalesce(
+          json_agg(r.position)
+            filter (where ${isLargeValue(sql.fragment`r.data`, sql.fragment`${key}`)}),
+          '[]'
+        )::text as "largePositions"
+      from (
+        select "row".position, "row".data
+        from tables.rows as "row"
+        where "row".table_key = ${tableKey}
+          and "row".position between ${range.first} and ${range.last}
+        order by "row".position
+      ) as r
+    ) as part
+  `);
+}
+
+/**
+ * A value under a key, unless it is long: of a string the beginning, of an object or array nothing.
+ * Most rows are short as a whole, which is cheaper to find out than the length of a value.
+ */
+export function shortValue(data: SqlFragment, key: SqlFragment): SqlFragment {
+  return sql.fragment`
+    case
+      when octet_length(${data}::text) <= ${VALUE_BYTES_MAX} then ${data} -> ${key}
+      when json_typeof(${data} -> ${key}) = 'string'
+        then to_json(left(${data} ->> ${key}, ${STRING_CHARS_MAX}))
+      when octet_length((${data} -> ${key})::text) <= ${VALUE_BYTES_MAX} then ${data} -> ${key}
+    end
+  `;
+}
+
+/** Whether `shortValue` leaves an object or array out. */
+export function isLargeValue(data: SqlFragment, key: SqlFragment): SqlFragment {
+  return sql.fragment`
+    octet_length(${data}::text) > ${VALUE_BYTES_MAX}
+      and json_typeof(${data} -> ${key}) in ('object', 'array')
+      and octet_length((${data} -> ${key})::text) > ${VALUE_BYTES_MAX}
+  `;
+}
+
+function parseArray(text: string): unknown[] {
+  const value: unknown = JSON.parse(text);
+  if (!Array.isArray(value)) throw new TypeError("json_agg gives arrays");
+  return value;
+}

@@ -1,0 +1,105 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import { rowColumns, rowRecord } from "./rows-record.ts";
+import type { RowRecord } from "./rows-record.ts";
+import { tableNotFound } from "./states.ts";
+import type { TableKey, TableName } from "./states.ts";
+
+/** Where a table stood at the moment at which rows of it were read. */
+export interface SeenTable {
+  revision: number;
+  schemaRevision: number;
+  rowCount: number;
+  nextPosition: number;
+}
+
+/** Rows, and their table's state at the same moment. */
+export interface SeenRows {
+  table: SeenTable;
+  rows: RowRecord[];
+}
+
+const seenTable = {
+  tableRevision: z.number(),
+  schemaRevision: z.number(),
+  rowCount: z.number(),
+  nextPosition: z.number(),
+};
+/** A table without any of the rows asked for is one row of nulls. */
+const seenRow = z.union([rowRecord.extend(seenTable), z.object({ ...seenTable, id: z.null() })]);
+
+const seenColumns = sql.fragment`
+  state.revision as "tableRevision",
+  state.schema_revision as "schemaRevision",
+  state.row_count as "rowCount",
+  state.next_position as "nextPosition"
+`;
+
+/** Reads rows by their positions, in no order, those that exist. Null when the table is gone. */
+export async function findRowsAt(
+  database: Queryable,
+  { companyId, tableKey }: TableKey,
+  positions: readonly number[],
+): Promise<SeenRows | null> {
+  const seen = await database.any(sql.prepared("rows_at", seenRow)`
+    select ${seenColumns}, ${rowColumns}
+    from tables.table_states as state
+    left join tables.rows as "row"
+      on "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+  `);
+  return toSeenRows(seen);
+}
+
+/** Reads the first rows from a position on, in order. Null when the company has no such table. */
+export async function findRowsFrom(
+  database: Queryable,
+  { companyId, tableId }: TableName,
+  position: number,
+  limit: number,
+): Promise<SeenRows | null> {
+  const seen = await database.any(sql.prepared("rows_from", seenRow)`
+    select ${seenColumns}, ${rowColumns}
+    from tables.tables as "table"
+    join tables.table_states as state on state.table_key = "table".key
+    left join lateral (
+      select r.id, r.position, r.data, r.revision, r.created_at, r.updated_at
+      from tables.rows as r
+      where r.table_key = "table".key and r.position >= ${position}
+      order by r.position
+      limit ${limit}
+    ) as "row" on true
+    where "table".id = ${tableId} and "table".company_id = ${companyId}
+    order by "row".position
+  `);
+  return toSeenRows(seen);
+}
+
+/** A row; null when the table has none of this id. Throws NOT_FOUND when there is no such table. */
+export async function findRow(
+  database: Queryable,
+  { companyId, tableId }: TableName,
+  rowId: string,
+): Promise<RowRecord | null> {
+  const seen = await database.any(sql.prepared("rows_find", seenRow)`
+    select ${seenColumns}, ${rowColumns}
+    from tables.tables as "table"
+    join tables.table_states as state on state.table_key = "table".key
+    left join tables.rows as "row" on "row".table_key = "table".key and "row".id = ${rowId}
+    where "table".id = ${tableId} and "table".company_id = ${companyId}
+  `);
+  const found = toSeenRows(seen);
+  if (found === null) throw tableNotFound();
+  return found.rows[0] ?? null;
+}
+
+function toSeenRows(seen: readonly z.infer<typeof seenRow>[]): SeenRows | null {
+  const [first] = seen;
+  if (first === undefined) return null;
+  const { tableRevision, schemaRevision, rowCount, nextPosition } = first;
+  return {
+    table: { revision: tableRevision, schemaRevision, rowCount, nextPosition },
+    rows: seen.filter((row) => row.id !== null),
+  };
+}

@@ -1,0 +1,45 @@
+import { sql } from "@workflow/db";
+import type { SqlFragment } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { z } from "zod";
+
+export const rowRecord = z.object({
+  id: z.string(),
+  position: z.number(),
+  /** JSON text, as callers get it. */
+  data: z.string(),
+  /** The table's revision that wrote it. */
+  revision: z.number(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+
+/** A row of a table. */
+export type RowRecord = z.infer<typeof rowRecord>;
+
+/** The columns of `rowRecord`, of a table that is called `row` there. */
+export const rowColumns: SqlFragment = sql.fragment`
+  "row".id as "id",
+  "row".position as "position",
+  "row".data::text as "data",
+  "row".revision as "revision",
+  "row".created_at as "createdAt",
+  "row".updated_at as "updatedAt"
+`;
+
+/** More ids would not fit into the details of an error. */
+const IDS_TOLD_MAX = 30;
+const ID_CHARS_MAX = 64;
+
+/**
+ * The one answer for rows that are missing, of another table or named by a wrong id (D1); its details
+ * tell the first ids.
+ */
+export function rowNotFound(ids: readonly string[] = []): AppError {
+  const rowIds = ids.slice(0, IDS_TOLD_MAX).map((id) => id.slice(0, ID_CHARS_MAX));
+  return new AppError(
+    "NOT_FOUND",
+    "Row not found",
+    ids.length === 0 ? {} : { details: { rowIds } },
+  );
+}

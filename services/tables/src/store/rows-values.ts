@@ -1,0 +1,52 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+
+const sizeRow = z.object({ position: z.number(), bytes: z.number() });
+
+const wholeValueRow = z.object({
+  position: z.number(),
+  /** The table's revision that wrote the row. */
+  revision: z.number(),
+  value: z.string().nullable().transform(parseValue),
+});
+
+/** What a row has under a key, however long. */
+export type WholeValue = z.infer<typeof wholeValueRow>;
+
+/** How long the values under a key are as JSON, of rows at these positions. */
+export async function findValueSizes(
+  database: Queryable,
+  tableKey: number,
+  key: string,
+  positions: readonly number[],
+): Promise<readonly z.infer<typeof sizeRow>[]> {
+  return database.any(sql.prepared("rows_value_sizes", sizeRow)`
+    select
+      "row".position,
+      coalesce(octet_length(("row".data -> ${key})::text), 0) as "bytes"
+    from tables.rows as "row"
+    where "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})
+  `);
+}
+
+/** Whole values under a key, of rows at these positions; of rows that are gone nothing. */
+export async function findWholeValues(
+  database: Queryable,
+  tableKey: number,
+  key: string,
+  positions: readonly number[],
+): Promise<readonly WholeValue[]> {
+  return database.any(sql.prepared("rows_whole_values", wholeValueRow)`
+    select
+      "row".position,
+      "row".revision,
+      ("row".data -> ${key})::text as "value"
+    from tables.rows as "row"
+    where "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})
+  `);
+}
+
+function parseValue(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}

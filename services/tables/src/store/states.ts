@@ -1,0 +1,141 @@
+import { sql } from "@workflow/db";
+import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { z } from "zod";
+import { COLUMN_TYPES } from "../domain/column.ts";
+import type { Column } from "../domain/column.ts";
+
+/** Names a table for a caller. */
+export interface TableName {
+  companyId: string;
+  /** A UUID in lower case. */
+  tableId: string;
+}
+
+/** Names a table in all statements that touch its rows. */
+export interface TableKey {
+  companyId: string;
+  tableKey: number;
+}
+
+/** What a table says about itself, as far as its rows are concerned. */
+export interface TableHead extends TableName, TableKey {
+  name: string;
+  columns: readonly Column[];
+  /** Whether changes of its rows are told as events. */
+  rowEvents: boolean;
+  /** Grows whenever something of this changes. */
+  schemaRevision: number;
+}
+
+const columnSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  type: z.enum(COLUMN_TYPES),
+  required: z.boolean().exactOptional(),
+  options: z.array(z.string()).exactOptional(),
+});
+
+/** The columns of a table, read from their JSON text. */
+export const columnsText = z.string().transform(parseColumnsText);
+
+const headRow = z.object({
+  companyId: z.string(),
+  tableId: z.string(),
+  tableKey: z.number(),
+  name: z.string(),
+  columns: columnsText,
+  rowEvents: z.boolean(),
+  schemaRevision: z.number(),
+});
+
+const stateRow = z.object({
+  revision: z.number(),
+  schemaRevision: z.number(),
+  rowCount: z.number(),
+  maxRows: z.number(),
+  nextPosition: z.number(),
+});
+
+/** What every write of a table's rows changes. */
+export type TableState = z.infer<typeof stateRow>;
+
+/** The columns of `stateRow`, of a table that is called `state` there. */
+const stateColumns: SqlFragment = sql.fragment`
+  state.revision as "revision",
+  state.schema_revision as "schemaRevision",
+  state.row_count as "rowCount",
+  state.max_rows as "maxRows",
+  state.next_position as "nextPosition"
+`;
+
+/** The head of a table; null when the company has no such table. */
+export async function findTableHead(
+  database: Queryable,
+  { companyId, tableId }: TableName,
+): Promise<TableHead | null> {
+  return database.maybeOne(sql.prepared("tables_head", headRow)`
+    select
+      "table".company_id as "companyId",
+      "table".id as "tableId",
+      "table".key as "tableKey",
+      "table".name,
+      coalesce("table".schema -> 'columns', '[]')::text as "columns",
+      "table".row_events as "rowEvents",
+      state.schema_revision as "schemaRevision"
+    from tables.tables as "table"
+    join tables.table_states as state on state.table_key = "table".key
+    where "table".id = ${tableId} and "table".company_id = ${companyId}
+  `);
+}
+
+/**
+ * The state of a table; every other write of its rows waits until the transaction ends. Null when
+ * the table is gone.
+ */
+export async function lockState(
+  transaction: Transaction,
+  { companyId, tableKey }: TableKey,
+): Promise<TableState | null> {
+  return transaction.maybeOne(sql.prepared("table_states_lock", stateRow)`
+    select ${stateColumns}
+    from tables.table_states as state
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+    for update
+  `);
+}
+
+/** Keeps writers of a table waiting until the transaction ends, other readers not. */
+export async function holdState(
+  transaction: Transaction,
+  { companyId, tableKey }: TableKey,
+): Promise<void> {
+  await transaction.maybeOne(sql.prepared("table_states_hold", z.object({ revision: z.number() }))`
+    select state.revision
+    from tables.table_states as state
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+    for share
+  `);
+}
+
+/** Writes what a write of rows has changed; the transaction must hold the lock. */
+export async function saveState(
+  transaction: Transaction,
+  { companyId, tableKey }: TableKey,
+  { revision, rowCount, nextPosition }: TableState,
+): Promise<void> {
+  await transaction.query(sql.prepared("table_states_save", z.object({}))`
+    update tables.table_states as state
+    set revision = ${revision}, row_count = ${rowCount}, next_position = ${nextPosition}
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+  `);
+}
+
+/** The one answer for tables that are missing, of another company or named by a wrong id (D1). */
+export function tableNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Table not found");
+}
+
+function parseColumnsText(text: string): Column[] {
+  return z.array(columnSchema).parse(JSON.parse(text));
+}

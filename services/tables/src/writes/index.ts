@@ -1,0 +1,2 @@
+export type { WriteCause } from "./row-events.ts";
+export { RowWriter } from "./row-writer.ts";

@@ -1,0 +1,62 @@
+import type { NewEvent } from "@workflow/events";
+import type { RowRecord } from "../store/rows-record.ts";
+import type { TableHead } from "../store/states.ts";
+
+/** Who or what causes a write. */
+export interface WriteCause {
+  requestId: string;
+  /** The run that writes, when one does. */
+  runId?: string | undefined;
+  /** Names the write, so that it is made once however often it is sent; see `write-once.ts`. */
+  key?: string | undefined;
+}
+
+/** Larger data is left out of an event, which says so. */
+const DATA_BYTES_MAX = 256 * 1024;
+
+export function rowCreated(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
+  return rowEvent("table.row_created", head, row, cause);
+}
+
+/** `previous` is the row as it was before. */
+export function rowUpdated(
+  head: TableHead,
+  row: RowRecord,
+  previous: RowRecord,
+  cause: WriteCause,
+): NewEvent {
+  const { value, isLarge } = dataOf(previous);
+  const more = { previousData: value, ...(isLarge ? { truncated: true } : {}) };
+  return rowEvent("table.row_updated", head, row, cause, more);
+}
+
+/** `row` is the row as it was at last. */
+export function rowDeleted(head: TableHead, row: RowRecord, cause: WriteCause): NewEvent {
+  return rowEvent("table.row_deleted", head, row, cause);
+}
+
+function rowEvent(
+  type: string,
+  { companyId, tableId, name }: TableHead,
+  row: RowRecord,
+  { requestId, runId }: WriteCause,
+  more: object = {},
+): NewEvent {
+  const { value, isLarge } = dataOf(row);
+  const data = {
+    tableId,
+    tableName: name,
+    rowId: row.id,
+    position: row.position,
+    data: value,
+    ...more,
+    ...(isLarge ? { truncated: true } : {}),
+    ...(runId === undefined ? {} : { runId }),
+  };
+  return { type, companyId, requestId, data };
+}
+
+function dataOf({ data }: RowRecord): { value: unknown; isLarge: boolean } {
+  const isLarge = Buffer.byteLength(data) > DATA_BYTES_MAX;
+  return { value: isLarge ? null : JSON.parse(data), isLarge };
+}

@@ -1,0 +1,157 @@
+import { newUuid } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
+import type { TableHeads } from "../snapshots/index.ts";
+import { deleteRowAtOnce, updateRowAtOnce } from "../store/rows-change.ts";
+import type { ChangeOutcome, RowUpdate } from "../store/rows-change.ts";
+import { insertRowsAtOnce } from "../store/rows-insert.ts";
+import { rowNotFound } from "../store/rows-record.ts";
+import type { RowRecord } from "../store/rows-record.ts";
+import { tableNotFound } from "../store/states.ts";
+import type { TableHead, TableName } from "../store/states.ts";
+import { InsertQueue } from "./insert-queue.ts";
+import type { InsertedGroup, QueuedRow } from "./insert-queue.ts";
+import { lockTable } from "./lock-table.ts";
+import type { LockedTable } from "./lock-table.ts";
+import type { WriteCause } from "./row-events.ts";
+import { deleteOnce, insertOnce, isKeyed, updateOnce } from "./write-once.ts";
+import { toRecords, writeRows } from "./write-rows.ts";
+import type { RowChanges, WrittenRows } from "./write-rows.ts";
+
+export interface RowWriterOptions {
+  database: Database;
+  heads: TableHeads;
+  /** Called after commits that have put events into the outbox. */
+  onEvents: () => void;
+}
+
+/**
+ * Writes rows. Data must have been checked (`parseRowData`) and ids be UUIDs in lower case. All methods
+ * throw NOT_FOUND when the company has no such table.
+ *
+ * Most writes are a single statement, which locks the table's state, writes and commits in one round
+ * trip. It does nothing when the table's head is no longer the one known here. Then, and for tables
+ * that tell of changes, several statements make up a transaction.
+ */
+export class RowWriter {
+  readonly #database: Database;
+  readonly #heads: TableHeads;
+  readonly #onEvents: () => void;
+  readonly #inserts = new InsertQueue((table, rows) => this.#insertGroup(table, rows));
+
+  constructor({ database, heads, onEvents }: RowWriterOptions) {
+    this.#database = database;
+    this.#heads = heads;
+    this.#onEvents = onEvents;
+  }
+
+  /** Adds a row at the end. Throws BAD_REQUEST when the table is full. */
+  async insert(table: TableName, data: string, cause: WriteCause): Promise<RowRecord> {
+    if (isKeyed(cause)) {
+      return this.#locked(table, (transaction, locked) =>
+        insertOnce(transaction, locked, data, cause),
+      );
+    }
+    return this.#inserts.add(table, { id: newUuid(), data, cause });
+  }
+
+  /** Replaces the data of a row, or lays it over. Throws NOT_FOUND when there is no such row. */
+  async update(
+    table: TableName,
+    update: RowUpdate & { merge: boolean },
+    cause: WriteCause,
+  ): Promise<RowRecord> {
+    if (isKeyed(cause)) {
+      return this.#locked(table, (transaction, locked) =>
+        updateOnce(transaction, locked, update, cause),
+      );
+    }
+    const { merge } = update;
+    const atOnce = merge
+      ? null
+      : await this.#atOnce(table, update.id, (head) =>
+          updateRowAtOnce(this.#database, head, update),
+        );
+    if (atOnce !== null) return atOnce;
+    const { updated } = await this.write(table, { updates: [update], merge }, cause);
+    const [row] = updated;
+    if (row === undefined) throw rowNotFound([update.id]);
+    return row;
+  }
+
+  /** Throws NOT_FOUND when there is no such row. */
+  async delete(table: TableName, rowId: string, cause: WriteCause): Promise<void> {
+    if (isKeyed(cause)) {
+      return this.#locked(table, (transaction, locked) =>
+        deleteOnce(transaction, locked, rowId, cause),
+      );
+    }
+    const atOnce = await this.#atOnce(table, rowId, (head) =>
+      deleteRowAtOnce(this.#database, head, rowId),
+    );
+    if (atOnce === null) await this.write(table, { deletes: [rowId] }, cause);
+  }
+
+  /** Makes several changes, all or nothing; see `writeRows` for what it throws. */
+  async write(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
+    return this.#locked(table, (transaction, locked) =>
+      writeRows(transaction, locked, changes, cause),
+    );
+  }
+
+  /** The row that a single statement has changed; null when it may not be used. */
+  async #atOnce(
+    table: TableName,
+    rowId: string,
+    change: (head: TableHead) => Promise<ChangeOutcome | null>,
+  ): Promise<RowRecord | null> {
+    const head = await this.#heads.get(table);
+    if (head.rowEvents) return null;
+    const outcome = await change(head);
+    if (outcome === null) throw this.#gone(table);
+    if (outcome.schemaRevision !== head.schemaRevision) return null;
+    if (outcome.row === null) throw rowNotFound([rowId]);
+    return outcome.row;
+  }
+
+  async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
+    const head = await this.#heads.get(table);
+    if (!head.rowEvents) {
+      const outcome = await insertRowsAtOnce(this.#database, head, rows);
+      if (outcome === null) throw this.#gone(table);
+      if (outcome.schemaRevision === head.schemaRevision) {
+        const { taken, maxRows } = outcome;
+        return { rows: toRecords(rows.slice(0, taken), outcome), maxRows };
+      }
+    }
+    return this.#insertInTransaction(table, rows);
+  }
+
+  async #insertInTransaction(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
+    return this.#locked(table, async (transaction, locked) => {
+      const { maxRows, rowCount } = locked.state;
+      const inserts = rows.slice(0, Math.max(maxRows - rowCount, 0));
+      const [first] = inserts;
+      if (first === undefined) return { rows: [], maxRows };
+      const { inserted } = await writeRows(transaction, locked, { inserts }, first.cause);
+      return { rows: inserted, maxRows };
+    });
+  }
+
+  /** Does something in a transaction that nobody else writes to the table beside. */
+  async #locked<Result>(
+    table: TableName,
+    write: (transaction: Transaction, locked: LockedTable) => Promise<Result>,
+  ): Promise<Result> {
+    const { result, hasEvents } = await this.#database.transaction(async (transaction) => {
+      const locked = await lockTable(transaction, this.#heads, table);
+      return { result: await write(transaction, locked), hasEvents: locked.head.rowEvents };
+    });
+    if (hasEvents) this.#onEvents();
+    return result;
+  }
+
+  #gone(table: TableName): Error {
+    this.#heads.forget(table);
+    return tableNotFound();
+  }
+}

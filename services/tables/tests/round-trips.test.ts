@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { listDistinct } from "../src/engine/index.ts";
+import { createTableHeads, Snapshots } from "../src/snapshots/index.ts";
+import { newIdentity, startHarness } from "./support/harness.ts";
+import type { Harness } from "./support/harness.ts";
+import { createRowTable, NUMBER, SELECT } from "./support/row-table.ts";
+
+let harness: Harness;
+let database: Database;
+let statements = 0;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  database = await openDatabase({
+    connectionUri: harness.databaseUri,
+    role: "workflow_tables",
+    applicationName: "test",
+  });
+});
+afterAll(async () => {
+  await database.end();
+  await harness.close();
+});
+
+/** The database, with its statements counted. */
+function counting(): Database {
+  const counted: Database = Object.create(database);
+  return Object.assign(counted, {
+    any: countedCall(database.any),
+    one: countedCall(database.one),
+    maybeOne: countedCall(database.maybeOne),
+    query: countedCall(database.query),
+    transaction: countedCall(database.transaction),
+  });
+}
+
+function countedCall<Args extends unknown[], Result>(call: (...args: Args) => Result) {
+  return (...args: Args): Result => {
+    statements += 1;
+    return call(...args);
+  };
+}
+
+async function statementsOf(asking: () => Promise<unknown>): Promise<number> {
+  statements = 0;
+  await asking();
+  return statements;
+}
+
+function openSnapshots(cacheBytesMax: number): Snapshots {
+  const counted = counting();
+  return new Snapshots({ database: counted, heads: createTableHeads(counted), cacheBytesMax });
+}
+
+async function filledTable() {
+  const table = await createRowTable(harness, newIdentity());
+  const datas = Array.from({ length: 500 }, (_, n) => ({ amount: n, status: "open", name: "x" }));
+  await table.insertAll(datas);
+  const { tableId, identity } = table;
+  return { table, name: { tableId, companyId: identity.companyId } };
+}
+
+const page = { filter: [], sort: { column: NUMBER, descending: true }, limit: 10, offset: 0 };
+const question = {
+  vectors: [{ key: SELECT.id, type: SELECT.type }],
+  filter: [],
+  answer: (source: Parameters<typeof listDistinct>[0]) =>
+    listDistinct(source, { column: SELECT, filter: [], search: "", limit: 10 }),
+};
+
+describe("a table whose columns are in memory", () => {
+  it("answers any question by one statement", async () => {
+    const { name } = await filledTable();
+    const snapshots = openSnapshots(10_000_000);
+    await snapshots.queryRows(name, () => page);
+    await snapshots.ask(name, () => question);
+    expect(await statementsOf(() => snapshots.queryRows(name, () => page))).toBe(1);
+    expect(await statementsOf(() => snapshots.ask(name, () => question))).toBe(1);
+    expect(await statementsOf(() => snapshots.listRows(name, 10, 0))).toBe(1);
+    expect(await statementsOf(() => snapshots.listRows(name, 10, 490))).toBe(1);
+  });
+
+  it("answers by one statement from any offset also when rows were deleted", async () => {
+    const { table, name } = await filledTable();
+    const { tableId, identity } = table;
+    const { rows } = await openSnapshots(0).listRows(name, 3, 100);
+    const batch = { tableId, insertDataJson: [], updates: [] };
+    const deleteRowIds = rows.map(({ id }) => id);
+    await harness.rows.batchRows({ ...batch, deleteRowIds }, { identity });
+    const snapshots = openSnapshots(10_000_000);
+    await snapshots.listRows(name, 10, 200);
+    expect(await statementsOf(() => snapshots.listRows(name, 10, 300))).toBe(1);
+    const { rows: shown, total } = await snapshots.listRows(name, 1, 300);
+    expect([shown[0]?.position, total]).toEqual([303, 497]);
+  });
+
+  it("costs two statements more after a write", async () => {
+    const { table, name } = await filledTable();
+    const snapshots = openSnapshots(10_000_000);
+    await snapshots.queryRows(name, () => page);
+    await table.insert({ amount: 1_000 });
+    expect(await statementsOf(() => snapshots.queryRows(name, () => page))).toBe(3);
+    await table.insert({ amount: 1_001 });
+    await snapshots.ask(name, () => question);
+    await table.insert({ amount: 1_002 });
+    expect(await statementsOf(() => snapshots.ask(name, () => question))).toBe(1);
+  });
+
+  it("is read once for queries that come together", async () => {
+    const { name } = await filledTable();
+    const alone = openSnapshots(10_000_000);
+    const one = await statementsOf(() => alone.queryRows(name, () => page));
+    const together = openSnapshots(10_000_000);
+    const many = Array.from({ length: 20 }, () => () => together.queryRows(name, () => page));
+    const all = await statementsOf(() => Promise.all(many.map((ask) => ask())));
+    // What is left to each is to look for the table and to read its own page, twice at the most.
+    expect(all).toBeLessThanOrEqual(one + 19 * 3);
+    expect(one).toBeGreaterThan(3);
+  });
+});
+
+describe("memory for columns", () => {
+  it("is given back down to what it may be, and all questions are answered all the same", async () => {
+    const tables = await Promise.all(Array.from({ length: 4 }, filledTable));
+    const unlimited = openSnapshots(1_000_000_000);
+    for (const { name } of tables) await unlimited.queryRows(name, () => page);
+    const bytesMax = Math.floor(unlimited.bytes / 2);
+    for (const limit of [bytesMax, 1]) {
+      const snapshots = openSnapshots(limit);
+      for (let round = 0; round < 3; round++) {
+        const asked = tables.map(({ name }) => snapshots.queryRows(name, () => page));
+        for (const { rows, total } of await Promise.all(asked)) {
+          expect([rows[0]?.position, total]).toEqual([499, 500]);
+        }
+        expect(snapshots.bytes).toBeLessThanOrEqual(limit);
+      }
+    }
+  });
+
+  it("keeps what was asked last", async () => {
+    const [first, second] = await Promise.all([filledTable(), filledTable()]);
+    const probe = openSnapshots(1_000_000_000);
+    await probe.queryRows(first.name, () => page);
+    const snapshots = openSnapshots(Math.floor(probe.bytes * 1.5));
+    await snapshots.queryRows(first.name, () => page);
+    await snapshots.queryRows(second.name, () => page);
+    expect(await statementsOf(() => snapshots.queryRows(second.name, () => page))).toBe(1);
+    expect(await statementsOf(() => snapshots.queryRows(first.name, () => page))).toBeGreaterThan(
+      1,
+    );
+  });
+});
