@@ -41,9 +41,11 @@ table runs.deployment_heads
   column status text not null
   column deployment_id uuid
   column updated_at timestamp(3) with time zone not null default now()
+  column trigger_key text collate "C"
   constraint deployment_heads_content CHECK (((status <> 'active'::text) OR (deployment_id IS NOT NULL)))
   constraint deployment_heads_pkey PRIMARY KEY (workflow_id)
   constraint deployment_heads_status CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'archived'::text])))
+  CREATE INDEX deployment_heads_by_trigger ON runs.deployment_heads USING btree (company_id, trigger_key) WHERE ((trigger_key IS NOT NULL) AND (status = 'active'::text))
 
 table runs.deployments
   column id uuid not null
@@ -124,11 +126,12 @@ table runs.runs with (fillfactor=85)
   column parent_step text
   column parent_waits boolean not null default false
   column depth integer not null default 0
+  column trigger_depth integer not null default 0
   constraint runs_ended CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text]))))
   constraint runs_parent CHECK (((parent_run_id IS NULL) = (parent_step IS NULL)))
   constraint runs_pkey PRIMARY KEY (id)
   constraint runs_status CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'waiting_approval'::text, 'suspended'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text])))
-  constraint runs_trigger_type CHECK ((trigger_type = ANY (ARRAY['api'::text, 'webhook'::text, 'schedule'::text, 'manual'::text])))
+  constraint runs_trigger_type CHECK ((trigger_type = ANY (ARRAY['api'::text, 'webhook'::text, 'schedule'::text, 'manual'::text, 'table'::text])))
   CREATE INDEX runs_by_state ON runs.runs USING btree (company_id, trigger_type, status, id DESC)
   CREATE INDEX runs_by_workflow_state ON runs.runs USING btree (workflow_id, trigger_type, status, id DESC)
   CREATE INDEX runs_live_by_schedule ON runs.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (completed_at IS NULL))
@@ -195,6 +198,14 @@ table runs.tasks with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autov
   column woken boolean not null default false
   constraint tasks_pkey PRIMARY KEY (run_id)
   CREATE INDEX tasks_due ON runs.tasks USING btree (due_at)
+
+table runs.triggering_events
+  column company_id uuid not null
+  column event_id text collate "C" not null
+  column started json not null
+  column created_at timestamp(3) with time zone not null default now()
+  constraint triggering_events_pkey PRIMARY KEY (company_id, event_id)
+  CREATE INDEX triggering_events_created ON runs.triggering_events USING btree (created_at)
 
 table runs.wake_ups
   column id bigint not null generated always as identity

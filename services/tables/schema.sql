@@ -29,6 +29,16 @@ table tables.row_deletions
   constraint row_deletions_pkey PRIMARY KEY (table_key, revision, "position")
   CREATE INDEX row_deletions_age_idx ON tables.row_deletions USING btree (deleted_at)
 
+table tables.row_write_keys
+  column table_key bigint not null
+  column key text collate "C" not null
+  column row_id uuid not null
+  column position bigint not null
+  column revision bigint not null
+  column created_at timestamp(3) with time zone not null default now()
+  constraint row_write_keys_pkey PRIMARY KEY (table_key, key)
+  CREATE INDEX row_write_keys_age_idx ON tables.row_write_keys USING btree (created_at)
+
 table tables.rows
   column table_key bigint not null
   column position bigint not null
