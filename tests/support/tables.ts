@@ -4,7 +4,7 @@ import type { Answer } from "./api-client.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A column as the contract shows it. */
-export const columnSchema = z.strictObject({
+const columnSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   type: z.string(),

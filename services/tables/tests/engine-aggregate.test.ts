@@ -108,7 +108,7 @@ describe("aggregates", () => {
     expect(groups.at(-1)).toEqual({ keyJson: "10000", valuesJson: ["10000"] });
   });
 
-  it("keep the numbers of a group apart whose key is text that begins alike", () => {
+  it("take texts that agree in all that is kept of them as one group", () => {
     const long = "x".repeat(2_500);
     const text = columnOf("text", undefined, "text");
     const rows = [

@@ -63,7 +63,7 @@ describe.each([
   ["numbers", columnOf("json")],
   ["anything at all", columnOf("json")],
   ["anything at all", columnOf("text")],
-] as const)("a vector with %s, as a column %j,", (kind, column) => {
+] as const)("a vector with %s in a column %j", (kind, column) => {
   const valueOf = (random: () => number) => VALUES[kind]?.(random);
 
   it("answers after any changes as one that was made of the values at once", () => {

@@ -40,16 +40,16 @@ describe("the order of texts", () => {
   const names = Object.keys(SCRIPTS);
   it.each([...names, "all of them"])("is the collator's for %s", (name) => {
     const random = createRandom(name.length);
-    const characters = [...(SCRIPTS[name] ?? Object.values(SCRIPTS).join(""))];
+    const characters = Array.from(SCRIPTS[name] ?? Object.values(SCRIPTS).join(""));
     const word = (lengthMax: number) =>
       Array.from(
         { length: random(lengthMax + 1) },
         () => characters[random(characters.length)],
       ).join("");
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const beginning = word(20);
       const texts = Array.from({ length: 150 }, () =>
-        random(3) === 0 ? `x${word(12)}` : `x${beginning}${word(1 + round / 2)}`,
+        random(3) === 0 ? `x${word(12)}` : `x${beginning}${word(1 + round)}`,
       );
       expect(sorted(columnOf("text"), texts)).toEqual(inCollatorsOrder(texts));
     }
@@ -59,7 +59,7 @@ describe("the order of texts", () => {
     const random = createRandom(9);
     const beginning = "https://www.example.com/a/rather/long/path/";
     const flip = (text: string) =>
-      [...text].map((letter) => (random(2) === 0 ? letter.toUpperCase() : letter)).join("");
+      text.replaceAll(/./g, (letter) => (random(2) === 0 ? letter.toUpperCase() : letter));
     const texts = Array.from({ length: 500 }, () =>
       random(2) === 0 ? flip(beginning) : `${beginning.repeat(20)}${random(50)}`,
     );

@@ -171,7 +171,8 @@ function identified({ mask, size }: Grouping, vector: TextVector) {
   for (let row = 0; row < size; row += 1) {
     const state = states[row] ?? CELL.blank;
     if (!isFitting(state) || (mask !== null && mask[row] === 0)) continue;
-    const groups = (state & CELL.structure) === 0 ? strings : structures;
+    // What is cut off counts as the text that is left.
+    const groups = state === CELL.structure ? structures : strings;
     const identity = vector.identityAt(row);
     let group = groups.get(identity);
     if (group === undefined) {
@@ -195,7 +196,8 @@ function gatherMisfits(gathering: Gathering, { vector, mask }: Grouping): void {
   const places = new Map<string, number>();
   for (const row of vector.misfitRows()) {
     if (mask !== null && mask[row] === 0) continue;
-    const key = canonicalOf(vector.stored(row));
+    const value = vector.stored(row);
+    const key = value.long ? JSON.stringify(value.text) : canonicalOf(value);
     const place = places.get(key) ?? gathering.open(row);
     places.set(key, place);
     gathering.add(place, row);

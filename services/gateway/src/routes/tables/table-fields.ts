@@ -57,7 +57,7 @@ export type ColumnFields = z.output<typeof columnFields>;
 const MAX_ROWS = "must be an integer from 1 to 100000";
 
 /** How many rows a table may have. */
-export const maxRows = z.int(MAX_ROWS).min(1, MAX_ROWS).max(100_000, MAX_ROWS);
+const maxRows = z.int(MAX_ROWS).min(1, MAX_ROWS).max(100_000, MAX_ROWS);
 
 /** The id of a folder, or null for the root. */
 export const folderId = z.string().min(1, "must be the id of a folder, or null").nullable();
