@@ -147,14 +147,14 @@ describe.each(cases)("$name", ({ route, position }) => {
     const ids = [theirs[position.resource], UNKNOWN_ID[position.resource], MALFORMED_ID];
     const answers: Answer[] = [];
     for (const id of ids) answers.push(await send(route, position, id, own, sender));
-    for (const [index, answer] of answers.entries()) {
+    for (const answer of answers) {
       if (position.in === "query") {
         // A filter by something that is not there finds nothing.
         expect(answer).toMatchObject({ status: 200, data: [] });
       } else {
         expect(answer).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
       }
-      expect(textOf(answer, ids[index])).toBe(textOf(answers[0], ids[0]));
+      expect(answer?.text).toBe(answers[0]?.text);
       expect(headersOf(answer)).toEqual(headersOf(answers[0]));
     }
     expect(await dumpTables(system.database)).toEqual(before);
@@ -200,13 +200,6 @@ describe("the routes without an id", () => {
   });
 });
 
-/** The body, in which the id that was asked for may be repeated. */
-function textOf(answer: Answer | undefined, id = ""): string | undefined {
-  return answer?.text.replaceAll(JSON.stringify(id), '"the id"');
-}
-
 function headersOf(answer: Answer | undefined): [string, string][] {
-  return [...(answer?.headers ?? [])].filter(
-    ([name]) => name !== "date" && name !== "content-length",
-  );
+  return [...(answer?.headers ?? [])].filter(([name]) => name !== "date");
 }

@@ -6,7 +6,7 @@ import type { Company, WholeSystem } from "./whole-system.ts";
 const withId = z.object({ id: z.string() });
 
 /** Where a widget lies. */
-export const place = z.object({
+const place = z.object({
   id: z.string(),
   x: z.number(),
   y: z.number(),

@@ -11,7 +11,7 @@ export const step = (type: string, config: unknown, over: object = {}) => ({
 /** Changes of a workflow: these steps. */
 export const steps = (...list: unknown[]) => ({ steps: list });
 /** Changes of a workflow: these steps in a loop. */
-export const inside = (...list: unknown[]) => steps(step("loop", { count: 1, steps: list }));
+const inside = (...list: unknown[]) => steps(step("loop", { count: 1, steps: list }));
 const trigger = (value: object) => ({ trigger: value });
 
 const TABLE_ID = "019a0f5e-3c4b-7d21-9f00-2b1c3d4e5f60";

@@ -2,8 +2,7 @@ import { Metadata } from "@grpc/grpc-js";
 import type { ServiceError } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
 import { setClientFacts } from "./client-facts.ts";
-import type { RpcCallOptions } from "./client-options.ts";
-import type { RpcClientOptions } from "./client.ts";
+import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RpcMethodDefinition } from "./definition.ts";
 import { fromServiceError } from "./error-status.ts";
 

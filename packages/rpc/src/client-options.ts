@@ -1,6 +1,8 @@
 import type { ClientFacts } from "./client-facts.ts";
 import type { RpcContext } from "./context.ts";
 import type { Identity } from "./identity.ts";
+import type { RpcTls } from "./tls.ts";
+import type { TokenMinter } from "./token-signer.ts";
 
 /** What is sent along with a single call. */
 export interface RpcCallOptions {
@@ -38,4 +40,19 @@ export function subCallOptions(context: RpcContext): RpcCallOptions {
     deadline: subDeadline(context),
     signal: context.signal,
   };
+}
+
+/** How a client reaches its service. */
+export interface RpcClientOptions {
+  /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
+  address: string;
+  tls?: RpcTls | undefined;
+  /** Signs the tokens of calls that name an identity. */
+  minter?: TokenMinter | undefined;
+  /** For unary calls that give no time of their own (default 10 s). */
+  defaultTimeoutMs?: number;
+  /** For streams that give no time of their own (default 1 h). */
+  defaultStreamTimeoutMs?: number;
+  /** The largest message in either direction (default 64 MiB). */
+  maxMessageBytes?: number;
 }

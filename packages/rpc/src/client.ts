@@ -9,28 +9,12 @@ import {
   streamDeadline,
   throwIfAborted,
 } from "./client-call.ts";
-import type { RpcCallOptions } from "./client-options.ts";
+import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { channelCredentials } from "./tls.ts";
-import type { RpcTls } from "./tls.ts";
-import type { TokenMinter } from "./token-signer.ts";
-
-export interface RpcClientOptions {
-  /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
-  address: string;
-  tls?: RpcTls | undefined;
-  /** Signs the tokens of calls that name an identity. */
-  minter?: TokenMinter | undefined;
-  /** For unary calls that give no time of their own (default 10 s). */
-  defaultTimeoutMs?: number;
-  /** For streams that give no time of their own (default 1 h). */
-  defaultStreamTimeoutMs?: number;
-  /** The largest message in either direction (default 64 MiB). */
-  maxMessageBytes?: number;
-}
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
   ? M["responseStream"] extends false

@@ -1,10 +1,10 @@
 export type { BoundAddress } from "./address.ts";
 export { createRpcClient } from "./client.ts";
-export type { RpcClient, RpcClientOptions } from "./client.ts";
+export type { RpcClient } from "./client.ts";
 export { toIpAddress, toUserAgent } from "./client-facts.ts";
 export type { ClientFacts } from "./client-facts.ts";
 export { subCallOptions, subDeadline } from "./client-options.ts";
-export type { RpcCallOptions } from "./client-options.ts";
+export type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 export type { RpcContext } from "./context.ts";
 export { rpc, rpcClientStream, rpcServerStream } from "./definition.ts";
 export type {

@@ -26,7 +26,11 @@ export interface TableChanges {
  *
  * @throws AppError BAD_REQUEST naming each wrong field as REST callers know it
  */
-export function applyChanges(before: TableContent, changes: TableChanges): TableContent {
+export function applyChanges(
+  before: TableContent,
+  changes: TableChanges,
+  newColumnId: () => string,
+): TableContent {
   const { name = before.name, maxRows = before.maxRows, rowEvents = before.rowEvents } = changes;
   const { description = before.description ?? "" } = changes;
   const { schemaJson = before.schemaJson, metadataJson = before.metadataJson } = changes;
@@ -45,6 +49,6 @@ export function applyChanges(before: TableContent, changes: TableChanges): Table
     rowEvents,
     ...(changes.columns === undefined && changes.schemaJson === undefined
       ? { columns: before.columns, schemaJson: before.schemaJson }
-      : buildSchema(schema ?? {}, changes.columns, generatedIds(before.columns))),
+      : buildSchema(schema ?? {}, changes.columns, generatedIds(newColumnId, before.columns))),
   };
 }

@@ -1,4 +1,3 @@
-import { newId } from "@workflow/db";
 import { isStorableText, parseJsonText } from "@workflow/definition";
 import type { Column } from "./column.ts";
 import { parseColumns } from "./columns.ts";
@@ -13,11 +12,10 @@ export const MAX_ROWS_DEFAULT = 10_000;
 const MAX_ROWS_LIMIT = 100_000;
 const NAME_CHARS_MAX = 255;
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
-const COLUMN_ID_PREFIX = "col_";
 
-/** Columns without an id get one, or that of the existing column of the same name (D35). */
-export function generatedIds(existing: readonly Column[] = []): ColumnsOrigin {
-  return { idFrom: "generated", newId: () => newId(COLUMN_ID_PREFIX), existing };
+/** Columns without an id get a new one, or that of the existing column of the same name (D35). */
+export function generatedIds(newId: () => string, existing: readonly Column[] = []): ColumnsOrigin {
+  return { idFrom: "generated", newId, existing };
 }
 
 /** Reports a name that has not 1 to 255 characters (code points) of text that can be stored. */

@@ -38,7 +38,7 @@ export interface AggregateGroup {
  * Computes figures of rows, by group in the column's order, blanks last; at most 10,001 groups. Values
  * that do not fit are left out of all figures but `count`, which counts what is not blank. A value of
  * which only the beginning is kept is in a group with all that begin like it, under that beginning.
- * 100,000 rows: 0.5 ms and for each figure 0.2 ms.
+ * 100,000 rows: 1 ms and for each figure 0.3 ms.
  */
 export function aggregateRows(source: RowSource, query: AggregateQuery): AggregateGroup[] {
   const { groupBy, measures } = query;
@@ -56,7 +56,8 @@ export function aggregateRows(source: RowSource, query: AggregateQuery): Aggrega
 }
 
 function oneGroup(mask: Mask): PlacedRows {
-  const placeOf = Int32Array.from(mask, (isIn) => isIn - 1);
+  const placeOf = new Int32Array(mask.length);
+  for (let row = 0; row < mask.length; row += 1) placeOf[row] = (mask[row] ?? 0) - 1;
   return { groups: [{ first: mask.indexOf(1), count: countOf(mask) }], placeOf, more: false };
 }
 

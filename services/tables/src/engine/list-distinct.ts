@@ -42,7 +42,7 @@ export interface DistinctValue {
 
 /**
  * Lists the values of a column. A value whose JSON is longer than an operand of a list may be is left
- * out. 100,000 rows: 0.2 ms when few values differ, 1 ms when all do; with a search up to 20 ms.
+ * out. 100,000 rows: under 0.5 ms, with a search among texts that all differ 5 ms, of JSON values that all differ 70 ms.
  */
 export function listDistinct(source: RowSource, query: DistinctQuery): DistinctValues {
   const { column, filter, search, limit } = query;

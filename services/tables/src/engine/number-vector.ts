@@ -121,7 +121,7 @@ export class NumberVector extends Vector {
         if (first === second) return 0;
         return first < second ? -1 : 1;
       },
-      sort: (rows) => sortByKey(Float64Array.from(rows, valueAt), rows),
+      sort: (rows) => sortByKey(keptOf(this.#values, rows), rows),
     };
   }
 }

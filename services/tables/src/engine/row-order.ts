@@ -21,7 +21,7 @@ const CHANGES_MAX = 1_000;
 
 /**
  * The order of a list that changes little between two uses: it is sorted once, and then the changed
- * indexes are moved. After a change 100,000 rows are in order again within 0.5 ms.
+ * indexes are moved. After a change 100,000 rows are in order again within 0.8 ms.
  */
 export class LivingOrder {
   readonly #sortable: Sortable;
@@ -160,7 +160,7 @@ const BYTES_PER_ROW = Int32Array.BYTES_PER_ELEMENT + Uint8Array.BYTES_PER_ELEMEN
 
 /**
  * The order by small whole numbers: 0 and up, below `rankCount`; rows with a negative one are left out.
- * Counts instead of sorting: 0.5 ms for 100,000 rows.
+ * Counts instead of sorting: 1 ms for 100,000 rows.
  */
 export function orderByRank(ranks: Int32Array, rankCount: number): RowOrder {
   const starts = new Int32Array(rankCount + 1);

@@ -114,7 +114,7 @@ export class TextSearch {
 }
 
 /** Whether one text matches a folded needle. */
-export function matches(match: TextMatch, text: string, needle: string): boolean {
+function matches(match: TextMatch, text: string, needle: string): boolean {
   if (text === "") return false;
   const folded = fold(text);
   switch (match) {

@@ -11,7 +11,8 @@ const FOREIGN_PART_MAX = 1 / 16;
  * Sorts ascending indexes of texts, in place, as `compareTexts` does, equal texts by index. Characters are taken
  * a few at a time as one number, by which a radix sort works; those with equal numbers are sorted on
  * by what follows, and only the last ones, or texts in letters that have no number, are compared. 100,000
- * texts take 20 to 40 ms, with the collator alone 350.
+ * texts take 40 to 90 ms, with the collator alone 350; only scripts with many marks (Hindi), or texts of
+ * emoji, gain nothing.
  */
 export function sortTexts(texts: readonly string[], items: Int32Array): void {
   sortFrom({ texts, keyTexts: withPairs(texts, items) }, items, 0);

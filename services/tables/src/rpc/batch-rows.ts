@@ -7,7 +7,7 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
-import { rowNotFound } from "../store/rows-record.ts";
+import { rowsNotFound } from "../store/rows-record.ts";
 import { toRowMessage } from "./row-message.ts";
 import { requireTableName } from "./table-name.ts";
 import { writeCauseOf } from "./write-cause.ts";
@@ -27,7 +27,7 @@ export function batchRows({
       const { inserts, updates, deletes } = parseChanges(request);
       const table = requireTableName(request.tableId, call);
       const unknown = [...updates.map(({ id }) => id), ...deletes].filter((id) => !isUuid(id));
-      if (unknown.length > 0) throw rowNotFound(unknown);
+      if (unknown.length > 0) throw rowsNotFound(unknown);
       const cause = writeCauseOf(call);
       const changes = {
         inserts: inserts.map((data) => ({ id: newUuid(), data, cause })),

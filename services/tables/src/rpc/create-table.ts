@@ -8,6 +8,7 @@ import { tableCreated } from "../domain/table-audit.ts";
 import { generatedIds } from "../domain/table-fields.ts";
 import { touchFolders } from "../store/folders.ts";
 import { getTable, insertTable } from "../store/tables.ts";
+import { newColumnId } from "./column-id.ts";
 import { fromColumnList, toTableMessage } from "./table-message.ts";
 import { requireFolderId } from "./table-name.ts";
 
@@ -20,7 +21,7 @@ export function createTable({
     scopes: "workflows:write",
     async handler(request, call) {
       const columns = fromColumnList(request.columns);
-      const content = parseNewTable({ ...request, columns }, generatedIds());
+      const content = parseNewTable({ ...request, columns }, generatedIds(newColumnId));
       const folderId = requireFolderId(request.folderId);
       const name = { companyId: call.identity.companyId, tableId: newUuid() };
       const row = await database.transaction(async (transaction) => {

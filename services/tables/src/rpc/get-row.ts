@@ -15,7 +15,7 @@ export function getRow({ database }: ServiceContext): UnaryMethod<GetRowRequest,
     async handler({ tableId, rowId }, call) {
       const table = requireTableName(tableId, call);
       const row = await findRow(database, table, requireRowId(rowId));
-      if (row === null) throw rowNotFound([rowId]);
+      if (row === null) throw rowNotFound();
       return toRowMessage(row);
     },
   });

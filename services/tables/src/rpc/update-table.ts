@@ -5,6 +5,7 @@ import type { ServiceContext } from "../context.ts";
 import { tableUpdated } from "../domain/table-audit.ts";
 import { applyChanges } from "../domain/table-changes.ts";
 import { getTable, updateTable as updateRow } from "../store/tables.ts";
+import { newColumnId } from "./column-id.ts";
 import { lockTable } from "./lock-table.ts";
 import { fromColumnList, toTableMessage } from "./table-message.ts";
 import { requireTableName } from "./table-name.ts";
@@ -22,7 +23,7 @@ export function updateTable({
       const name = requireTableName(tableId, call);
       const row = await database.transaction(async (transaction) => {
         const { key, table: before } = await lockTable(transaction, name);
-        await updateRow(transaction, key, applyChanges(before, changes));
+        await updateRow(transaction, key, applyChanges(before, changes, newColumnId));
         const after = await getTable(transaction, name);
         await audit.record(transaction, call, tableUpdated(before, after));
         return after;

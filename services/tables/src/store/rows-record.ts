@@ -31,15 +31,13 @@ export const rowColumns: SqlFragment = sql.fragment`
 const IDS_TOLD_MAX = 30;
 const ID_CHARS_MAX = 64;
 
-/**
- * The one answer for rows that are missing, of another table or named by a wrong id (D1); its details
- * tell the first ids.
- */
-export function rowNotFound(ids: readonly string[] = []): AppError {
+/** The one answer for a row that is missing, of another table or named by a wrong id (D1). */
+export function rowNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Row not found");
+}
+
+/** The answer for a batch that names such rows; its details tell the first ids. */
+export function rowsNotFound(ids: readonly string[]): AppError {
   const rowIds = ids.slice(0, IDS_TOLD_MAX).map((id) => id.slice(0, ID_CHARS_MAX));
-  return new AppError(
-    "NOT_FOUND",
-    "Row not found",
-    ids.length === 0 ? {} : { details: { rowIds } },
-  );
+  return new AppError("NOT_FOUND", "Row not found", { details: { rowIds } });
 }

@@ -1,5 +1,6 @@
 import { newUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
 import type { TableHeads } from "../snapshots/index.ts";
 import { deleteRowAtOnce, updateRowAtOnce } from "../store/rows-change.ts";
 import type { ChangeOutcome, RowUpdate } from "../store/rows-change.ts";
@@ -68,13 +69,11 @@ export class RowWriter {
     const { merge } = update;
     const atOnce = merge
       ? null
-      : await this.#atOnce(table, update.id, (head) =>
-          updateRowAtOnce(this.#database, head, update),
-        );
+      : await this.#atOnce(table, (head) => updateRowAtOnce(this.#database, head, update));
     if (atOnce !== null) return atOnce;
-    const { updated } = await this.write(table, { updates: [update], merge }, cause);
+    const { updated } = await this.#writeOne(table, { updates: [update], merge }, cause);
     const [row] = updated;
-    if (row === undefined) throw rowNotFound([update.id]);
+    if (row === undefined) throw rowNotFound();
     return row;
   }
 
@@ -85,10 +84,10 @@ export class RowWriter {
         deleteOnce(transaction, locked, rowId, cause),
       );
     }
-    const atOnce = await this.#atOnce(table, rowId, (head) =>
+    const atOnce = await this.#atOnce(table, (head) =>
       deleteRowAtOnce(this.#database, head, rowId),
     );
-    if (atOnce === null) await this.write(table, { deletes: [rowId] }, cause);
+    if (atOnce === null) await this.#writeOne(table, { deletes: [rowId] }, cause);
   }
 
   /** Makes several changes, all or nothing; see `writeRows` for what it throws. */
@@ -98,10 +97,19 @@ export class RowWriter {
     );
   }
 
+  /** A change of one row: which one is missing need not be told. */
+  async #writeOne(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
+    try {
+      return await this.write(table, changes, cause);
+    } catch (error) {
+      const isMissing = isAppError(error) && error.reason === "NOT_FOUND";
+      throw isMissing && error.details !== undefined ? rowNotFound() : error;
+    }
+  }
+
   /** The row that a single statement has changed; null when it may not be used. */
   async #atOnce(
     table: TableName,
-    rowId: string,
     change: (head: TableHead) => Promise<ChangeOutcome | null>,
   ): Promise<RowRecord | null> {
     const head = await this.#heads.get(table);
@@ -109,7 +117,7 @@ export class RowWriter {
     const outcome = await change(head);
     if (outcome === null) throw this.#gone(table);
     if (outcome.schemaRevision !== head.schemaRevision) return null;
-    if (outcome.row === null) throw rowNotFound([rowId]);
+    if (outcome.row === null) throw rowNotFound();
     return outcome.row;
   }
 

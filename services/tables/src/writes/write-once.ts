@@ -100,7 +100,7 @@ async function findRow(
   id: string,
 ): Promise<RowRecord> {
   const [row] = await findRowsToChange(transaction, head, [id]);
-  if (row === undefined) throw rowNotFound([id]);
+  if (row === undefined) throw rowNotFound();
   return row;
 }
 

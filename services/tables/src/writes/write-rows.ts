@@ -8,7 +8,7 @@ import { deleteRows, findRowsToChange, updateRows } from "../store/rows-change.t
 import type { RowUpdate } from "../store/rows-change.ts";
 import { insertRows } from "../store/rows-insert.ts";
 import type { NewRow } from "../store/rows-insert.ts";
-import { rowNotFound } from "../store/rows-record.ts";
+import { rowsNotFound } from "../store/rows-record.ts";
 import type { RowRecord } from "../store/rows-record.ts";
 import { saveState } from "../store/states.ts";
 import type { LockedTable } from "./lock-table.ts";
@@ -160,7 +160,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
 
 function assertKnown(ids: readonly string[], known: { has(id: string): boolean }): void {
   const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw rowNotFound(unknown);
+  if (unknown.length > 0) throw rowsNotFound(unknown);
 }
 
 function getRow(rows: RowsById, id: string): RowRecord {

@@ -182,7 +182,9 @@ function randomPart(random: Random, text: string): string {
 }
 
 function randomCase(random: Random, text: string): string {
-  const changed = random.pick([text, text.toUpperCase(), text.toLowerCase()]);
+  // One unit that folds to two: the operand is shorter than the value it is equal to.
+  const shorter = text.replaceAll("i\u0307", "\u0130");
+  const changed = random.pick([text, text.toUpperCase(), text.toLowerCase(), shorter]);
   return isShort(changed) ? changed : text;
 }
 

@@ -63,7 +63,15 @@ const TEXTS = [
   ["é", "e\u0301", "É", "E\u0301", "e", "n\u0303", "ñ", "🙂", "👍", "👍🏽", "👩‍👩‍👧", "𐐀", "𐐨", "😀a"],
   ["constructor", "__proto__", "toString", "null", "true", "false", "undefined", "NaN", "Infinity"],
   ["5", "5.0", "05", "1e3", "-1", "0", "10", "9", "2024-01-31", "2024-02-30", "2023-02-29"],
-  ["2024-02-29", "0001-01-01", "0000-12-31", "9999-12-31", "2024-1-1", "2024-01-31T00:00:00Z"],
+  [
+    "2024-02-29",
+    "2000-02-29",
+    "0001-01-01",
+    "0000-12-31",
+    "9999-12-31",
+    "2024-1-1",
+    "2024-01-31T00:00:00Z",
+  ],
   [
     "(Blanks)",
     "(blanks)",
@@ -108,6 +116,8 @@ const DAYS = [
   ["2023-12-31", "2024-02-01", "1999-12-31", "0999-01-01"],
 ].flat();
 
+const NO_DAYS = ["1900-02-29", "2023-02-29", "2024-04-31", "2024-00-01", "0000-01-01", "2024-1-01"];
+
 const OTHERS: readonly unknown[] = [
   [[], {}, [1], [1, 2], [2, 1], ["a"], [null], [[]], { a: 1 }, { A: 1 }, { a: "1" }],
   [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: { c: [1, { b: 2, a: 1 }] } }, { a: null }, [0], [-0]],
@@ -149,6 +159,7 @@ export function randomData(random: Random, columns: readonly Column[]): JsonObje
 /** A value that may stand in a column. */
 export function randomValue(random: Random, column: Column): unknown {
   if (random.chance(0.1)) return random.pick([null, ""]);
+  if (column.type === "date" && random.chance(0.1)) return random.pick(NO_DAYS);
   return random.chance(0.15) ? randomAny(random) : randomFitting(random, column);
 }
 

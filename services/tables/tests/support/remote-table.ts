@@ -106,7 +106,7 @@ export class RemoteTable implements OracleTable {
     const dataJson = JSON.stringify(data);
     const request = { tableId: this.#tableId, rowId: row.id, dataJson, merge };
     await rows.updateRow(UpdateRowRequest.create(request), { identity: this.#identity });
-    this.#replace(row.id, merge ? merged(row.data, data) : data);
+    this.#replace(row.id, merge ? { ...row.data, ...data } : data);
   }
 
   async #delete(random: Random, { rows }: Clients): Promise<void> {
@@ -175,8 +175,3 @@ const FUNCTIONS: Readonly<Record<OracleMeasure["function"], MeasureFunction>> = 
   min: MeasureFunction.MIN,
   max: MeasureFunction.MAX,
 };
-
-/** A spread would make __proto__ a prototype's. */
-function merged(old: JsonObject, data: JsonObject): JsonObject {
-  return Object.fromEntries([...Object.entries(old), ...Object.entries(data)]);
-}
