@@ -15,6 +15,13 @@ export interface TurnBatcherOptions<Request, Response> {
   /** The most characters that they may have together, as `charsOf` counts them. */
   charsMax: number;
   charsOf(request: Request): number;
+  /** Requests of different lines never go together; by default all stand in one. */
+  lineOf?(request: Request): string;
+  /**
+   * While so many calls of a line are under way its requests gather; for those that would only wait
+   * for each other behind the service. By default none waits.
+   */
+  callsMax?: number;
   sendOne(request: Request, call: RpcCallOptions): Promise<Response>;
   /** Answers each in its turn, or says why it could not. */
   sendMany(
@@ -42,20 +49,46 @@ interface Waiting<Request, Response> extends BatchItem<Request> {
 /**
  * A gRPC call costs about 0.3 ms of CPU on its two ends, whatever it carries, which is more than all
  * else that starting a run or adding a row takes here. Requests that were read in the same turn of the
- * event loop therefore share one; a single request waits for nothing. The function that is returned
- * rejects with what the service says, as if it had been called for this request alone.
+ * event loop therefore share one, as do those of a line that has to wait; a single request waits for
+ * nothing. The function that is returned rejects with what the service says, as if it had been called for this request alone.
  */
 export function createTurnBatcher<Request, Response extends object>(
   options: TurnBatcherOptions<Request, Response>,
 ): (request: Request, call: RpcCallOptions) => Promise<Response> {
   type Item = Waiting<Request, Response>;
+  type Line = { waiting: Item[]; calls: number; isDue: boolean };
+  const { callsMax = Number.POSITIVE_INFINITY } = options;
   /** By identity, since a call speaks for one caller; an API key has one object while it is cached. */
-  const gathering = new Map<Identity, Item[]>();
+  const linesOf = new Map<Identity, Map<string, Line>>();
 
-  const flush = (identity: Identity): void => {
-    const waiting = gathering.get(identity) ?? [];
-    gathering.delete(identity);
-    for (const batch of batchesOf(waiting, options)) void send(batch);
+  const findLine = (identity: Identity, name: string): Line => {
+    const lines = linesOf.get(identity) ?? new Map<string, Line>();
+    linesOf.set(identity, lines);
+    const line = lines.get(name) ?? { waiting: [], calls: 0, isDue: false };
+    lines.set(name, line);
+    return line;
+  };
+
+  const forgetIdle = (identity: Identity, name: string): void => {
+    const lines = linesOf.get(identity);
+    const line = lines?.get(name);
+    if (lines === undefined || line === undefined) return;
+    if (line.calls > 0 || line.waiting.length > 0 || line.isDue) return;
+    lines.delete(name);
+    if (lines.size === 0) linesOf.delete(identity);
+  };
+
+  const flush = (line: Line, identity: Identity, name: string): void => {
+    line.isDue = false;
+    while (line.waiting.length > 0 && line.calls < callsMax) {
+      const batch = line.waiting.splice(0, batchSize(line.waiting, options));
+      line.calls += 1;
+      void send(batch).finally(() => {
+        line.calls -= 1;
+        flush(line, identity, name);
+      });
+    }
+    forgetIdle(identity, name);
   };
 
   const send = async (batch: readonly Item[]): Promise<void> => {
@@ -81,14 +114,12 @@ export function createTurnBatcher<Request, Response extends object>(
     const { identity } = call;
     if (identity === undefined) return options.sendOne(request, call);
     return new Promise((resolve, reject) => {
-      const waiting = gathering.get(identity);
-      const item = { request, call, resolve, reject };
-      if (waiting !== undefined) {
-        waiting.push(item);
-        return;
-      }
-      gathering.set(identity, [item]);
-      setImmediate(flush, identity);
+      const name = options.lineOf?.(request) ?? "";
+      const line = findLine(identity, name);
+      line.waiting.push({ request, call, resolve, reject });
+      if (line.isDue || line.calls >= callsMax) return;
+      line.isDue = true;
+      setImmediate(flush, line, identity, name);
     });
   };
 }
@@ -108,25 +139,19 @@ export function failureError(failure: Failure | undefined): AppError {
   });
 }
 
-function* batchesOf<Request, Item extends BatchItem<Request>>(
+/** How many of those that wait go into the next call. */
+function batchSize<Request, Item extends BatchItem<Request>>(
   waiting: readonly Item[],
   {
     itemsMax,
     charsMax,
     charsOf,
   }: Pick<TurnBatcherOptions<Request, never>, "itemsMax" | "charsMax" | "charsOf">,
-): Generator<Item[]> {
-  let batch: Item[] = [];
+): number {
   let chars = 0;
-  for (const item of waiting) {
-    const itemChars = charsOf(item.request);
-    if (batch.length === itemsMax || (batch.length > 0 && chars + itemChars > charsMax)) {
-      yield batch;
-      batch = [];
-      chars = 0;
-    }
-    batch.push(item);
-    chars += itemChars;
-  }
-  if (batch.length > 0) yield batch;
+  const end = waiting.findIndex(({ request }, place) => {
+    chars += charsOf(request);
+    return place === itemsMax || (place > 0 && chars > charsMax);
+  });
+  return end === -1 ? waiting.length : end;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 
 const PREFIX = "wfk_";
 const RANDOM_LENGTH = 32;
@@ -23,7 +23,7 @@ export function looksLikeApiKey(text: string): boolean {
 
 /** SHA-256 of a key: the only form of it that is stored or kept in memory (D12). */
 export function hashApiKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 /** The beginning of a key, for people to tell keys apart. */
