@@ -140,8 +140,8 @@ export function failureError(failure: Failure | undefined): AppError {
 }
 
 /** How many of those that wait go into the next call. */
-function batchSize<Request, Item extends BatchItem<Request>>(
-  waiting: readonly Item[],
+function batchSize<Request>(
+  waiting: readonly BatchItem<Request>[],
   {
     itemsMax,
     charsMax,
