@@ -171,12 +171,18 @@ describe("PUT /workflows/{id}", () => {
     expect(answer.error).toMatchObject({ code: "BAD_REQUEST", details: [{ path: [field] }] });
   });
 
-  it("with nothing in it changes nothing, not even the version of an active one", async () => {
-    const id = await createInStatus(system, "active");
+  it("with nothing in it changes nothing of a workflow that is not active", async () => {
+    const id = await createInStatus(system, "paused");
     const before = await getWorkflow(system, id);
     const answer = await system.call("PUT", `/workflows/${id}`, { body: {} });
     expect(answer).toMatchObject({ status: 200, data: before });
     expect(await getWorkflow(system, id)).toEqual(before);
+  });
+
+  it("with nothing in it makes a version of an active one, as every PUT does (D20)", async () => {
+    const id = await createInStatus(system, "active");
+    const answer = await system.call("PUT", `/workflows/${id}`, { body: {} });
+    expect(answer).toMatchObject({ status: 200, data: { status: "active", version: 2 } });
   });
 
   it("never sets id, company, status or version (D2)", async () => {
