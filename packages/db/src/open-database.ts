@@ -40,14 +40,17 @@ export interface OpenDatabaseOptions {
   onError?: (error: Error) => void;
 }
 
-/** Short, so that requests fail fast while Postgres is away. */
-const CONNECT_TIMEOUT_MS = 1_500;
+/**
+ * A Postgres that is down refuses at once; this is for one that does not answer. Long enough for one
+ * that is only busy: on an overloaded machine a new connection has taken more than 1.5 s.
+ */
+const CONNECT_TIMEOUT_MS = 4_000;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Transactions may run this many times more; hence no outside effects inside one. */
 const RETRIES = 3;
 
 /**
- * Opens a pool. It gets over a restart of Postgres by itself; queries fail within two seconds
+ * Opens a pool. It gets over a restart of Postgres by itself; queries fail within seconds
  * meanwhile. End it with `database.end()`.
  *
  * @throws AppError UNAVAILABLE when Postgres cannot be reached now
