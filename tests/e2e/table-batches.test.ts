@@ -101,8 +101,12 @@ describe("a batch", () => {
 
   it("has 1 to 1,000 changes", async () => {
     const { id } = await table();
+    const message = "The request is not valid: it must have 1 to 1000 changes in all, not 0.";
     for (const body of [{}, { insert: [] }, { insert: [], update: [], delete: [] }]) {
-      expect(await batch(id, body)).toMatchObject(BAD_REQUEST);
+      expect(await batch(id, body)).toMatchObject({
+        status: 400,
+        error: { code: "BAD_REQUEST", message },
+      });
     }
     const rows = (count: number) => ({
       insert: Array.from({ length: count }, () => ({ data: { name: "x" } })),

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { z } from "zod";
 import type { Answer } from "../support/api-client.ts";
-import { condition, encode, expectBad, makeMixedTable } from "../support/mixed-table.ts";
+import {
+  condition,
+  encode,
+  expectBad,
+  makeMixedTable,
+  problemsOf,
+} from "../support/mixed-table.ts";
+import { makeTable } from "../support/tables.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -49,7 +56,7 @@ describe("distinct values", () => {
     const states = valuesOf(await ask("state")).values.map(({ value }) => value);
     expect(states).toEqual(["open", "late", "done", "gone", null]);
     expect(valuesOf(await ask("doc")).values).toEqual([
-      { value: { b: 1, a: [2] }, label: '{"b":1,"a":[2]}', count: 2 },
+      { value: { a: [2], b: 1 }, label: '{"a":[2],"b":1}', count: 2 },
       { value: null, label: "(Blanks)", count: 4 },
     ]);
   });
@@ -76,6 +83,8 @@ describe("distinct values", () => {
     expect(cut.values).toHaveLength(2);
     expect(cut.truncated).toBe(true);
     expect(valuesOf(await ask("n", { limit: 6 })).truncated).toBe(false);
+    const byMembers = valuesOf(await ask("doc", { search: '[2],"B"' }));
+    expect(byMembers.values.map(({ count }) => count)).toEqual([2]);
     const legacy = await system.call("GET", `/tables/${id}/columns/n/values?search=A&limit=1`);
     expect(valuesOf(legacy)).toMatchObject({ values: [{ value: "Ada" }], truncated: true });
   });
@@ -165,6 +174,27 @@ describe("an aggregate", () => {
     [{ measures: [{ fn: "count" }], filter: { nothing: {} } }, "filter"],
   ])("is refused for %j", async (body, path) => {
     expectBad(await ask(body), path);
+  });
+
+  it("has no groups of values that are only known by their beginning", async () => {
+    const long = "x".repeat(2_000);
+    const made = await makeTable(system, system.acme.key, {
+      columns: [{ id: "t", name: "T", type: "text" }],
+      rows: [{ t: `${long}1` }, { t: `${long}2` }, { t: "short" }, { t: long }],
+    });
+    const figures = (filter: object) => {
+      const body = { groupBy: "t", measures: [{ fn: "count" }], filter };
+      return system.call("POST", `/tables/${made.id}/aggregate`, { body });
+    };
+    expect(problemsOf(await figures({}))).toEqual([
+      {
+        path: ["groupBy"],
+        message: expect.stringMatching(/^has values of more than 2000 characters /),
+      },
+    ]);
+    const whole = groupsOf(await figures({ t: { values: ["short"] } }));
+    expect(whole).toEqual([{ key: "short", values: [1] }]);
+    expectBad(await figures({ t: condition("starts_with", "xx") }), "groupBy");
   });
 
   it("is of a table of the company", async () => {

@@ -65,6 +65,8 @@ describe("a filter", () => {
     [{ day: condition("between", { start: "2024-02-29", end: "2024-02-29" }) }, ["Bob"]],
     [{ day: condition("is_empty") }, ["Eve", "GUS"]],
     [{ doc: condition("contains", '"A":[2]') }, ["Ada", "Cid"]],
+    [{ doc: condition("contains", '[2],"b"') }, ["Ada", "Cid"]],
+    [{ doc: condition("equals", { b: 1, a: [2] }) }, ["Ada", "Cid"]],
     [{ doc: condition("is_empty") }, ["Bob", "Eve", "fay", "GUS"]],
     [{ "a/b c?%": condition("equals", "X") }, ["fay"]],
     [{ any: condition("equals", "thing") }, ["GUS"]],

@@ -113,10 +113,12 @@ describe("folders", () => {
     const { id } = await create({ name: "T" });
     const mine = await createFolder("Mine");
     const theirs = await createFolder("Theirs", system.globex.key);
-    for (const folderId of [theirs.id, UNKNOWN, "no-id"]) {
+    for (const folderId of [theirs.id, UNKNOWN, "no-id", ""]) {
       expect(await move(id, folderId)).toMatchObject({ status: 404 });
       const made = await system.call("POST", "/tables", { body: { name: "T", folderId } });
       expect(made).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
+      const body = { name: "T", columns: [], rows: [], folderId };
+      expect(await system.call("POST", "/tables/import", { body })).toMatchObject({ status: 404 });
     }
     for (const tableId of [UNKNOWN, "no-id"]) {
       expect(await move(tableId, mine.id)).toMatchObject({ status: 404 });
@@ -124,7 +126,7 @@ describe("folders", () => {
     expect((await read(id)).folderId).toBeNull();
   });
 
-  it.each([[undefined], [1], [{}], [""]])("need to be named: folderId %j", async (folderId) => {
+  it.each([[undefined], [1], [{}]])("need to be named: folderId %j", async (folderId) => {
     const { id } = await create({ name: "T" });
     expect(await badPaths("PATCH", `/table-folders/tables/${id}`, { folderId })).toEqual([
       "folderId",

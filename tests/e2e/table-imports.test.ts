@@ -251,10 +251,14 @@ describe("an import of CSV", () => {
     expect(pathsOf(await importCsv("a,a\n"))).toEqual(["lines.1"]);
     const columns = JSON.stringify([{ name: "a", type: "number" }]);
     expect(pathsOf(await importCsv("a\n1\nx\n", { columns }))).toEqual(["lines.3"]);
+    const lost = await importCsv("a\n9007199254740993\nx\n\n1e400\n1\n", { columns });
+    expect(pathsOf(lost)).toEqual(["lines.2", "lines.3", "lines.5"]);
     // Found by the service, which knows rows and not lines.
-    const large = pathsOf(await importCsv('a\n"1"\n\n1e400\n', { columns }));
-    expect(large).toHaveLength(1);
-    expect(large[0]).toMatch(/^lines\.4(\.a)?$/);
+    const large = await importCsv(`a\nx\n\n${"\u0001".repeat(200_000)}\n`);
+    expect(pathsOf(large)).toEqual(["lines.4"]);
+    expect(large.error?.message).toBe(
+      "The file is not valid: line 4 must have at most 1048576 bytes.",
+    );
     expect(await tableCount()).toBe(before);
   });
 

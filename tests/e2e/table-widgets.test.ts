@@ -161,6 +161,17 @@ describe("a widget of a table", () => {
     }
   });
 
+  it("answers 400 and names the column when its values are too long to be groups", async () => {
+    const made = await makeTable(system, system.acme.key, {
+      columns: COLUMNS,
+      rows: [{ team: "x".repeat(2_001) }],
+    });
+    expect(await dataOf("bar", { tableId: made.id, groupBy: "team" })).toMatchObject({
+      status: 400,
+      error: { code: "BAD_REQUEST", details: [{ path: ["groupBy"] }] },
+    });
+  });
+
   it("is read with workflows:read alone", async () => {
     const { path, answer } = await addWidget("metric", { tableId });
     const data = `${path}/${withId.parse(answer.data).id}/data`;

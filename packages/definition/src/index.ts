@@ -65,5 +65,12 @@ export type {
   WorkflowDefinition,
 } from "./validate-definition.ts";
 export { jsonEquals } from "./json.ts";
+export {
+  INFINITE_NUMBER,
+  isLostNumber,
+  listInfiniteNumbers,
+  listLostNumbers,
+  LOST_NUMBER,
+} from "./json-numbers.ts";
 export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
 export type { JsonTextResult } from "./json-text.ts";

@@ -12,6 +12,7 @@ import {
 import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
+import { MESSAGE_BYTES_MAX } from "./message-size.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { channelCredentials } from "./tls.ts";
@@ -42,8 +43,6 @@ interface ClientLife {
   /** Closes the channel; running calls end with UNAVAILABLE. */
   close(): void;
 }
-
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
@@ -206,7 +205,7 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
   });
 }
 
-function channelOptions({ tls, maxMessageBytes = MAX_MESSAGE_BYTES }: RpcClientOptions) {
+function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientOptions) {
   return {
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,

@@ -23,6 +23,7 @@ export { isPrincipalType } from "./identity.ts";
 export type { Identity, Principal, PrincipalType } from "./identity.ts";
 export { generateSigningKey, keyIdOf, readSigningKey, readVerificationKey } from "./keys.ts";
 export type { GeneratedSigningKey, VerificationKey } from "./keys.ts";
+export { LARGE_MESSAGE_BYTES_MAX } from "./message-size.ts";
 export type { RequestOutcome } from "./request-log.ts";
 export { createRpcServer } from "./server.ts";
 export type { RpcServer, RpcServerOptions } from "./server.ts";

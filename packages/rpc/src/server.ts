@@ -23,6 +23,7 @@ import type { GuardedMethod } from "./guard.ts";
 import { addHealth } from "./health.ts";
 import type { Health } from "./health.ts";
 import { InFlight } from "./in-flight.ts";
+import { MESSAGE_BYTES_MAX } from "./message-size.ts";
 import { addReflection } from "./reflection.ts";
 import { createRequestReport } from "./request-log.ts";
 import type { RequestOutcome } from "./request-log.ts";
@@ -69,7 +70,6 @@ export interface RpcServer {
   close(graceMs?: number): Promise<void>;
 }
 
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** What grpc-js calls the kinds of methods. */
 const HANDLER_TYPE = {
   unary: "unary",
@@ -100,7 +100,7 @@ class GrpcServer implements RpcServer {
 
   constructor(options: RpcServerOptions) {
     this.#options = options;
-    this.#maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+    this.#maxMessageBytes = options.maxMessageBytes ?? MESSAGE_BYTES_MAX;
     const report = createRequestReport(options.logger, options.onRequest);
     const inFlight = new InFlight(report);
     this.#inFlight = inFlight;

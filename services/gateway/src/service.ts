@@ -9,8 +9,14 @@ import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
 import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
-import { createRpcClient, createTokenMinter } from "@workflow/rpc";
-import type { RpcClient, RpcDefinition, RpcTls, TokenSigner } from "@workflow/rpc";
+import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
+import type {
+  RpcClient,
+  RpcClientOptions,
+  RpcDefinition,
+  RpcTls,
+  TokenSigner,
+} from "@workflow/rpc";
 import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
@@ -60,6 +66,8 @@ export interface RunningGateway {
 }
 
 const DRAIN_MS = 10_000;
+/** Pages of 100 MiB and batches of 8 MiB take seconds on a loaded machine. */
+const ROWS_TIMEOUT_MS = 30_000;
 const ROLE = "workflow_gateway";
 
 /**
@@ -111,15 +119,22 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
 
 function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Backends, "auditLog"> {
   const minter = createTokenMinter(options.tokenSigner);
-  const connect = <D extends RpcDefinition>(definition: D, address: string): RpcClient<D> => {
-    const client = createRpcClient(definition, { minter, tls: options.grpcTls, address });
+  const connect = <D extends RpcDefinition>(
+    definition: D,
+    address: string,
+    more: Partial<RpcClientOptions> = {},
+  ): RpcClient<D> => {
+    const client = createRpcClient(definition, { minter, tls: options.grpcTls, address, ...more });
     scope.defer(() => client.close());
     return client;
   };
   const { workflowsGrpcAddress, runsGrpcAddress, tablesGrpcAddress } = options;
   const runs = connect(RunsServiceService, runsGrpcAddress);
   const tables = connect(TablesServiceService, tablesGrpcAddress);
-  const rows = connect(RowsServiceService, tablesGrpcAddress);
+  const rows = connect(RowsServiceService, tablesGrpcAddress, {
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
+    defaultTimeoutMs: ROWS_TIMEOUT_MS,
+  });
   return {
     workflows: connect(WorkflowsServiceService, workflowsGrpcAddress),
     dashboards: connect(DashboardsServiceService, workflowsGrpcAddress),

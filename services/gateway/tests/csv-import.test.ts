@@ -124,11 +124,27 @@ describe("the type of a CSV column", () => {
     ["json", "{", "must be JSON"],
     ["json", '1,""b"":2', "must be JSON"],
     ["json", "[".repeat(70) + "]".repeat(70), "must be JSON"],
+    ["number", "9007199254740993", "is a number that would not be kept"],
+    ["number", "-12345678901234567890", "is a number that would not be kept"],
+    ["number", "1e400", "is a number that would not be kept"],
+    ["json", "9007199254740993", "which is a number that would not be kept"],
+    ["json", '{""b"":[1e400]}', "which at b.0 is a number that would not be kept"],
   ] as const)("refuses what is no %s: %s", async (type, value, message) => {
     const file = `a,c\n,1\n"${value}",2\n`;
     const { violations } = await refusal(file, { columns: [{ name: "a", type }] });
     expect(violations).toEqual([
       { path: ["lines", "3"], message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it("may be named for numbers with an exponent, and as large as doubles are", async () => {
+    const columns = [{ name: "a", type: "number" } as const];
+    const file = "a\n9007199254740992\n1e21\n1.5e308\n5e-324\n";
+    expect((await read(file, { columns })).rows).toEqual([
+      { a: 2 ** 53 },
+      { a: 1e21 },
+      { a: 1.5e308 },
+      { a: 5e-324 },
     ]);
   });
 

@@ -10,6 +10,7 @@ import {
   createTokenSigner,
   createTokenVerifier,
   generateSigningKey,
+  LARGE_MESSAGE_BYTES_MAX,
   readVerificationKey,
   rpc,
 } from "@workflow/rpc";
@@ -57,6 +58,7 @@ beforeAll(async () => {
   server = createRpcServer({
     logger: pino({ level: "silent" }),
     verifier: createTokenVerifier({ publicKeys: [readVerificationKey(key.publicKeyPem)] }),
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
   });
   const answering = <Request extends object, Answer>(scope: string, answer: () => Answer) =>
     rpc<Request, Answer>({
@@ -279,6 +281,12 @@ describe("an action on a table", () => {
   it("query fails with OUTPUT_TOO_LARGE above 4 MiB", async () => {
     const dataJson = JSON.stringify({ text: "x".repeat(1024 * 1024) });
     page = { ...page, rows: Array.from({ length: 5 }, () => ({ ...row, dataJson })) };
+    expect((await runAction("query", {})).error?.code).toBe("OUTPUT_TOO_LARGE");
+  });
+
+  it("query fails with OUTPUT_TOO_LARGE for the largest of pages as well", async () => {
+    const dataJson = JSON.stringify({ text: "x".repeat(1_000_000) });
+    page = { ...page, rows: Array.from({ length: 70 }, () => ({ ...row, dataJson })) };
     expect((await runAction("query", {})).error?.code).toBe("OUTPUT_TOO_LARGE");
   });
 

@@ -5,7 +5,7 @@ import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
-import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
+import { createRpcServer, createTokenVerifier, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
 import type { RpcServer, RpcTls, VerificationKey } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
 import type { Scope } from "@workflow/service";
@@ -134,6 +134,8 @@ function createServer(context: ServiceContext, options: TablesServiceOptions): R
     verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
     toAppError: databaseErrorToAppError,
     tls: options.grpcTls,
+    // A page may have a hundred rows of 1 MiB.
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     protoRoot: PROTO_ROOT,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });

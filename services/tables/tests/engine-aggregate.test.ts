@@ -54,13 +54,18 @@ const table = tableOf([team, points, day], ROWS);
 describe("aggregates", () => {
   it("have a group for each value in the column's order, misfits and then blanks last", () => {
     expect(aggregateRows(table, { filter: [], groupBy: team, measures: EVERYTHING })).toEqual([
-      { keyJson: '"red"', valuesJson: ["2", "2", "0", "0", "-5", '"2024-05-02"'] },
+      { keyJson: '"red"', keyIsCut: false, valuesJson: ["2", "2", "0", "0", "-5", '"2024-05-02"'] },
       {
         keyJson: '"blue"',
+        keyIsCut: false,
         valuesJson: ["3", "3", "0.30000000000000004", "0.15000000000000002", "0.1", '"2024-05-01"'],
       },
-      { keyJson: "7", valuesJson: ["1", "0", "0", "null", "null", '"2024-01-01"'] },
-      { keyJson: "null", valuesJson: ["1", "1", "1", "1", "1", "null"] },
+      {
+        keyJson: "7",
+        keyIsCut: false,
+        valuesJson: ["1", "0", "0", "null", "null", '"2024-01-01"'],
+      },
+      { keyJson: "null", keyIsCut: false, valuesJson: ["1", "1", "1", "1", "1", "null"] },
     ]);
   });
 
@@ -68,13 +73,14 @@ describe("aggregates", () => {
     expect(aggregateRows(table, { filter: [], groupBy: null, measures: EVERYTHING })).toEqual([
       {
         keyJson: "null",
+        keyIsCut: false,
         valuesJson: ["7", "6", "1.2999999999999998", "0.25999999999999995", "-5", '"2024-05-02"'],
       },
     ]);
     const none = { on: "number", operator: "greater_than", value: 99 } as const;
     const filter = [{ kind: "column", column: points, condition: none }] as const;
     expect(aggregateRows(table, { filter, groupBy: null, measures: EVERYTHING })).toEqual([
-      { keyJson: "null", valuesJson: ["0", "0", "0", "null", "null", "null"] },
+      { keyJson: "null", keyIsCut: false, valuesJson: ["0", "0", "0", "null", "null", "null"] },
     ]);
     expect(aggregateRows(table, { filter, groupBy: team, measures: EVERYTHING })).toEqual([]);
   });
@@ -92,8 +98,8 @@ describe("aggregates", () => {
       measures: [{ function: "count", column: null }],
     });
     expect(found).toEqual([
-      { keyJson: '"red"', valuesJson: ["1"] },
-      { keyJson: '"blue"', valuesJson: ["1"] },
+      { keyJson: '"red"', keyIsCut: false, valuesJson: ["1"] },
+      { keyJson: '"blue"', keyIsCut: false, valuesJson: ["1"] },
     ]);
   });
 
@@ -105,25 +111,74 @@ describe("aggregates", () => {
       measures: [{ function: "sum", column: points }],
     });
     expect(groups).toHaveLength(10_001);
-    expect(groups.at(-1)).toEqual({ keyJson: "10000", valuesJson: ["10000"] });
+    expect(groups.at(-1)).toEqual({ keyJson: "10000", keyIsCut: false, valuesJson: ["10000"] });
   });
 
-  it("take texts that agree in all that is kept of them as one group", () => {
-    const long = "x".repeat(2_500);
-    const text = columnOf("text", undefined, "text");
-    const rows = [
-      [long, 1],
-      [`${long}y`, 2],
-      ["x", 4],
-    ];
-    const groups = aggregateRows(tableOf([text, points], rows), {
-      filter: [],
-      groupBy: text,
-      measures: [{ function: "sum", column: points }],
-    });
-    expect(groups.map(({ keyJson, valuesJson }) => [keyJson.length, valuesJson])).toEqual([
-      [3, ["4"]],
-      [2_002, ["3"]],
+  const cutOf = (column: Column, values: readonly unknown[]) => {
+    const table = tableOf(
+      [column],
+      values.map((value) => [value]),
+    );
+    const measures: readonly Measure[] = [{ function: "count", column: null }];
+    return aggregateRows(table, { filter: [], groupBy: column, measures }).map(
+      ({ keyIsCut, valuesJson }) => [keyIsCut, valuesJson[0]],
+    );
+  };
+
+  it("mark a group that values of which only the beginning is kept may share", () => {
+    const long = "x".repeat(2_000);
+    expect(cutOf(columnOf("text"), [`${long}1`, `${long}2`, "x", null])).toEqual([
+      [false, "1"],
+      [true, "2"],
+      [false, "1"],
     ]);
+    expect(cutOf(columnOf("text"), ["x".repeat(1_999), long])).toEqual([
+      [false, "1"],
+      [false, "1"],
+    ]);
+    const emoji = `${"x".repeat(1_999)}😀`;
+    expect(cutOf(columnOf("text"), [emoji])).toEqual([[true, "1"]]);
+  });
+
+  it("mark it also when its first value is not longer than what is kept", () => {
+    const long = "x".repeat(2_000);
+    for (const type of ["text", "select", "json"] as const) {
+      expect(cutOf(columnOf(type), [long, `${long}1`, long])).toEqual([[true, "3"]]);
+    }
+  });
+
+  it("mark it for values that do not fit and for objects", () => {
+    const long = "x".repeat(2_000);
+    expect(cutOf(columnOf("number"), [1, long, `${long}1`])).toEqual([
+      [false, "1"],
+      [true, "2"],
+    ]);
+    for (const type of ["number", "text", "json"] as const) {
+      expect(cutOf(columnOf(type), [[`${long}1`], [`${long}2`]])).toEqual([[true, "2"]]);
+    }
+  });
+
+  it("take objects for one value whatever the order of their members", () => {
+    const rows = [
+      [{ b: 1, a: [{ d: 2, c: 3 }] }],
+      [{ a: [{ c: 3, d: 2 }], b: 1 }],
+      [{ 9: 1, 10: 2 }],
+    ];
+    const measures: readonly Measure[] = [{ function: "count", column: null }];
+    for (const type of ["json", "text"] as const) {
+      const column = columnOf(type);
+      const groups = aggregateRows(tableOf([column], rows), {
+        filter: [],
+        groupBy: column,
+        measures,
+      });
+      const counts = new Map(groups.map(({ keyJson, valuesJson }) => [keyJson, valuesJson[0]]));
+      expect(counts).toEqual(
+        new Map([
+          ['{"10":2,"9":1}', "1"],
+          ['{"a":[{"c":3,"d":2}],"b":1}', "2"],
+        ]),
+      );
+    }
   });
 });

@@ -163,6 +163,18 @@ it("a JSON column compares the text of any value", () => {
   expect(asked("not_equals", "true")).toEqual(["5", 5, 15, { a: 5 }, [true], null]);
 });
 
+it("a JSON column compares equal values alike, however their members are ordered", () => {
+  const values = [
+    { b: 1, a: [{ d: 2, c: 3 }] },
+    { a: [{ c: 3, d: 2 }], b: 1 },
+  ];
+  const asked = (operator: TextOperator, value: string) =>
+    valuesWith(columnOf("json"), values, { on: "text", operator, value });
+  expect(asked("equals", '{"a":[{"c":3,"d":2}],"b":1}')).toEqual(values);
+  expect(asked("contains", '2}],"B"')).toEqual(values);
+  expect(asked("contains", '1,"a"')).toEqual([]);
+});
+
 describe("exact lists", () => {
   it("compare JSON values, strings with their case", () => {
     const values = ["a", "A", 1, "1", null, ""];

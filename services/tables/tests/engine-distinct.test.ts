@@ -37,7 +37,7 @@ describe("distinct values", () => {
   it("of a JSON column tell strings from other values, and not the order of members", () => {
     const values = ["5", { b: 1, a: 2 }, 5, { a: 2, b: 1 }, 5];
     expect(distinctOf(columnOf("json"), values).values).toEqual([
-      { valueJson: '{"b":1,"a":2}', label: '{"b":1,"a":2}', count: 2 },
+      { valueJson: '{"a":2,"b":1}', label: '{"a":2,"b":1}', count: 2 },
       { valueJson: '"5"', label: "5", count: 1 },
       { valueJson: "5", label: "5", count: 2 },
     ]);
@@ -57,7 +57,20 @@ describe("distinct values", () => {
   it("have whole counts also when the limit cuts off others", () => {
     const values = [1, 2, 3, 1, { b: 0, a: 0 }, { a: 0, b: 0 }, 1];
     expect(labels(columnOf("text"), values, { limit: 2 })).toEqual(["1 3", "2 1"]);
-    expect(labels(columnOf("json"), values, { limit: 1 })).toEqual(['{"b":0,"a":0} 2']);
+    expect(labels(columnOf("json"), values, { limit: 1 })).toEqual(['{"a":0,"b":0} 2']);
+    expect(labels(columnOf("json"), ["5", 5, "5", 5, "6"], { limit: 1 })).toEqual(["5 2"]);
+  });
+
+  it("of a JSON column are found by their label, however their members were ordered", () => {
+    const values = [{ b: 1, a: 2 }, { a: 2, b: 1 }, { b: 1 }];
+    for (const type of ["json", "text"] as const) {
+      expect(labels(columnOf(type), values, { search: '2,"B"' })).toEqual(['{"a":2,"b":1} 2']);
+      expect(labels(columnOf(type), values, { search: '1,"a"' })).toEqual([]);
+    }
+    const many = Array.from({ length: 9_000 }, (_, row) => ({ z: row >> 1, a: "é" }));
+    expect(labels(columnOf("json"), many, { search: '"É","Z":123}' })).toEqual([
+      '{"a":"é","z":123} 2',
+    ]);
   });
 
   it("are searched by a part of the label, that of the blanks too, whatever the case", () => {
@@ -99,7 +112,7 @@ describe("distinct values", () => {
       "fits",
       "x".repeat(1_998),
       "y".repeat(1_999),
-      ["z".repeat(3_000)],
+      "z".repeat(2_000),
       '"'.repeat(1_500),
     ];
     const found = distinctOf(columnOf("text"), values);
@@ -110,5 +123,20 @@ describe("distinct values", () => {
       values: [],
       truncated: true,
     });
+  });
+
+  it.each([
+    ["a text", columnOf("text"), `${"x".repeat(2_000)} needle`],
+    ["JSON", columnOf("json"), { text: `${"x".repeat(2_000)} needle` }],
+    ["what does not fit", columnOf("number"), `${"x".repeat(2_000)} needle`],
+  ])("are not called complete while %s may go on with what is searched for", (_, column, long) => {
+    const found = { values: [], truncated: true };
+    expect(distinctOf(column, ["a", 1, long], { search: "needle" })).toEqual(found);
+    // The first of those that begin alike is whole.
+    const same = ["x".repeat(2_000), long];
+    expect(distinctOf(column, same, { search: "needle" })).toEqual(found);
+    const others = Array.from({ length: 9_000 }, (_each, row) => `No. ${row}`);
+    expect(distinctOf(column, [...others, long], { search: "needle" })).toEqual(found);
+    expect(distinctOf(column, others, { search: "needle" }).truncated).toBe(false);
   });
 });

@@ -117,9 +117,31 @@ describe("the order of a column", () => {
     expect(first([])).toBe(0);
   });
 
+  it("of a select column compares long options by what is kept of values", () => {
+    const beginning = "x".repeat(2_000);
+    const options = ["z", `${beginning}2`, "y", `${beginning}1`, "a"];
+    const values = ["a", `${beginning}1`, "other", "y", `${beginning}2`, `${beginning}3`, "z"];
+    expect(sorted(columnOf("select", options), values)).toEqual([
+      "z",
+      `${beginning}1`,
+      `${beginning}2`,
+      `${beginning}3`,
+      "y",
+      "a",
+      "other",
+    ]);
+  });
+
   it("of a JSON column is that of the values' texts", () => {
     const values = ["b", { a: 1 }, 10, 9, "10", true, null];
     expect(sorted(columnOf("json"), values)).toEqual([{ a: 1 }, 10, "10", 9, "b", true, null]);
+    const objects = [
+      { b: 0, a: 2 },
+      { a: 3, b: 0 },
+      { a: 1, b: 0 },
+      { a: 2, b: 0 },
+    ];
+    expect(sorted(columnOf("json"), objects)).toEqual([2, 0, 3, 1].map((row) => objects[row]));
   });
 
   it("leaves equal rows in the table's order both ways round", () => {

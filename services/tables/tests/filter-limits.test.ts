@@ -27,7 +27,7 @@ describe("a filter", () => {
   it("names 20 columns and not one more", () => {
     expect(parse(clauses(20))).toHaveLength(20);
     expect(parse(clauses(20, "x"), "legacyRows")).toHaveLength(20);
-    const refusal = ["filter: must filter at most 20 columns, not 21"];
+    const refusal = ["filter: must have at most 20 clauses on columns, not 21"];
     expect(problemsWith(clauses(21))).toEqual(refusal);
     expect(problemsWith(clauses(21, "x"), "legacyRows")).toEqual(refusal);
   });
@@ -36,7 +36,7 @@ describe("a filter", () => {
     const any = (count: number) => numbers(count).map(() => ({ c0: { values: [1] } }));
     expect(parse({ ...clauses(10, undefined, 1), any: any(10) })).toHaveLength(11);
     expect(problemsWith({ ...clauses(10, undefined, 1), any: [{ any: any(11) }] })).toEqual([
-      "filter: must filter at most 20 columns, not 21",
+      "filter: must have at most 20 clauses on columns, not 21",
     ]);
   });
 

@@ -111,7 +111,8 @@ describe("the operand of a condition", () => {
       [true, "true"],
       ["Ab", "Ab"],
       [[1, "a"], '[1,"a"]'],
-      [{ b: 1, a: null }, '{"b":1,"a":null}'],
+      [{ b: 1, a: null }, '{"a":null,"b":1}'],
+      [[{ b: 1, a: { 9: 0, 10: 0 } }], '[{"a":{"10":0,"9":0},"b":1}]'],
     ] as const;
     for (const [value, expected] of texts) {
       expect(parse(filterBy("json", "contains", value))).toMatchObject([

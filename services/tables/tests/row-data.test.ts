@@ -43,6 +43,15 @@ describe("data of a row", () => {
     ]);
   });
 
+  it("may have 1 MiB as it is stored, so that it can be sent back", () => {
+    const numbers = (count: number) => `{"a":[${Array(count).fill("1e15").join(",")}]}`;
+    const most = Math.floor(MIB / "1000000000000000,".length);
+    expect(Buffer.byteLength(parseRowData(numbers(most)))).toBeLessThanOrEqual(MIB);
+    expect(problemsOf(() => parseRowData(numbers(most + 1)))).toEqual([
+      "data: must have at most 1048576 bytes",
+    ]);
+  });
+
   it("may nest 64 containers and not one more", () => {
     const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
     expect(parseRowData(nested(64))).toBe(nested(64));

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
 import { InsertRowRequest } from "@workflow/proto/tables/v1/rows";
 import type { Column, Table } from "@workflow/proto/tables/v1/tables";
+import { z } from "zod";
 import { errorOf, newIdentity, startHarness } from "./support/harness.ts";
 import type { Harness } from "./support/harness.ts";
-import { column, newTable, tableChange } from "./support/table-requests.ts";
+import { column, listAuditEvents, newTable, tableChange } from "./support/table-requests.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -39,6 +41,42 @@ describe("UpdateTable", () => {
     });
     expect(changed.updatedAt?.getTime()).toBeGreaterThanOrEqual(table.updatedAt?.getTime() ?? NaN);
     expect((await update(table, { description: "" })).description).toBeUndefined();
+  });
+
+  it("changes nothing and tells of nothing when all is as it was", async () => {
+    const own = { identity: newIdentity() };
+    const request = newTable({
+      description: "D",
+      columns: { columns: [column("A", { required: true })] },
+      schemaJson: `{"view":1}`,
+      metadataJson: `{"m":[1.5]}`,
+    });
+    const table = await harness.tables.createTable(request, own);
+    const { id, name, description, schemaJson, metadataJson, maxRows, rowEvents } = table;
+    const columns = { columns: table.columns };
+    const unnamed = { columns: table.columns.map((each) => ({ ...each, id: "" })) };
+    const state = () =>
+      harness.database.one(sql.type(z.object({ schemaRevision: z.number() }))`
+        select state.schema_revision as "schemaRevision"
+        from tables.table_states as state
+        join tables.tables as "table" on "table".key = state.table_key
+        where "table".id = ${id}
+      `);
+    const before = await state();
+    for (const same of [
+      {},
+      { name, description, metadataJson, maxRows, rowEvents },
+      { columns },
+      { columns: unnamed },
+      { schemaJson },
+      { schemaJson, columns, metadataJson: `{ "m": [1.50] }` },
+    ]) {
+      expect(await harness.tables.updateTable(tableChange(id, same), own)).toEqual(table);
+    }
+    expect(await harness.tables.getTable({ tableId: id }, own)).toEqual(table);
+    expect(await state()).toEqual(before);
+    const events = await listAuditEvents(harness.database, own.identity.companyId);
+    expect(events).toHaveLength(1);
   });
 
   it("replaces the schema whole, columns included", async () => {

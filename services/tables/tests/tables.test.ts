@@ -150,6 +150,22 @@ describe("CreateTable", () => {
     }
   });
 
+  it("refuses documents with numbers that would be stored as null, each with its place", async () => {
+    const schemaJson = `{"view":{"x":[1,-1e400]},"columns":[{"name":"A","type":"text","w":1e309}]}`;
+    const wrong = {
+      schemaJson,
+      metadataJson: `{"x":1e400,"y":1e308,"__proto__":${"9".repeat(400)}}`,
+    };
+    const error = await errorOf(create(wrong));
+    expect(error.reason).toBe("BAD_REQUEST");
+    expect(error.violations.map(({ path }) => path.join("."))).toEqual([
+      "schema.view.x.1",
+      "schema.columns.0.w",
+      "metadata.x",
+      "metadata.__proto__",
+    ]);
+  });
+
   it("needs the scope workflows:write", async () => {
     const reader = { identity: newIdentity(["workflows:read"]) };
     expect(await errorOf(harness.tables.createTable(newTable(), reader))).toMatchObject({

@@ -13,6 +13,11 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
+/**
+ * Of the request line and the headers. A filter of 50,000 characters, percent-encoded in a query string,
+ * takes up to three times as many.
+ */
+const HEADER_BYTES_MAX = 192 * 1024;
 /** How long the whole of a request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 120_000;
 const HEADERS_TIMEOUT_MS = 30_000;
@@ -35,6 +40,7 @@ export function listenHttp(app: RequestListener, host: string, port: number): Pr
   };
   const server = createServer(
     {
+      maxHeaderSize: HEADER_BYTES_MAX,
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

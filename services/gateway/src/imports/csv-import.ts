@@ -102,11 +102,10 @@ function checkValues(
     if (value === "" || column === undefined) continue;
     const { name, reader, guess } = column;
     if (reader === undefined) guess.see(value);
-    else if (!reader.fits(value)) {
-      problems.add(
-        line,
-        `has ${excerpt(value)} as ${JSON.stringify(name)}, which ${reader.expects}`,
-      );
+    else {
+      const problem = reader.problemWith(value);
+      if (problem === null) continue;
+      problems.add(line, `has ${excerpt(value)} as ${JSON.stringify(name)}, which ${problem}`);
     }
   }
 }

@@ -1,13 +1,15 @@
+import { isLostNumber, listLostNumbers, LOST_NUMBER } from "@workflow/definition";
 import { isJsonProblem, scanJsonObject } from "../http/scan-json.ts";
 import type { ColumnTypeName } from "../routes/tables/table-fields.ts";
 
 /** How the values of a column are read from a CSV file. */
 export interface ValueReader {
-  /** Whether a value that is not empty can be one of the column. */
-  fits(text: string): boolean;
-  /** What would be right, to be read after the name of the column. */
-  expects: string;
-  /** The JSON of a value that fits. */
+  /**
+   * What keeps a value that is not empty from being one of the column, to be read after the name of the
+   * column; null when nothing does.
+   */
+  problemWith(text: string): string | null;
+  /** The JSON of a value without problem. */
   toJson(text: string): string;
 }
 
@@ -18,7 +20,7 @@ const EXACT_DIGITS = 15;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const EMAIL = /^[^\s@<>()",;:\\]{1,64}@[^\s@<>()",;:\\.]+(?:\.[^\s@<>()",;:\\.]+)+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s/]\S*$/i;
-const TEXT: ValueReader = { fits: () => true, expects: "", toJson: (text) => JSON.stringify(text) };
+const TEXT: ValueReader = { problemWith: () => null, toJson: (text) => JSON.stringify(text) };
 
 /** Readers of columns whose type the caller has named. */
 export const READERS: Readonly<Record<ColumnTypeName, ValueReader>> = {
@@ -28,23 +30,22 @@ export const READERS: Readonly<Record<ColumnTypeName, ValueReader>> = {
   // Like everything about columns its options are advice.
   select: TEXT,
   number: {
-    fits: (text) => JSON_NUMBER.test(text),
-    expects: "must be a number such as 12 or -0.5",
+    problemWith: (text) => {
+      if (!JSON_NUMBER.test(text)) return "must be a number such as 12 or -0.5";
+      return isLostNumber(text) ? LOST_NUMBER : null;
+    },
     toJson: (text) => text,
   },
   boolean: {
-    fits: isBoolean,
-    expects: "must be true or false",
+    problemWith: (text) => (isBoolean(text) ? null : "must be true or false"),
     toJson: (text) => text.toLowerCase(),
   },
   date: {
-    fits: isDay,
-    expects: "must be a day such as 2026-01-31",
+    problemWith: (text) => (isDay(text) ? null : "must be a day such as 2026-01-31"),
     toJson: (text) => JSON.stringify(text),
   },
   json: {
-    fits: (text) => !isJsonProblem(scanJsonObject(`{"value":${text}}`)) && isJson(text),
-    expects: "must be JSON",
+    problemWith: jsonProblem,
     toJson: (text) => text,
   },
 };
@@ -104,12 +105,16 @@ function isDay(text: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
-/** Not what only looks like JSON within braces, such as `1,"more":2`. */
-function isJson(text: string): boolean {
+function jsonProblem(text: string): string | null {
+  if (isJsonProblem(scanJsonObject(`{"value":${text}}`))) return "must be JSON";
+  let value: unknown;
   try {
-    JSON.parse(text);
-    return true;
+    value = JSON.parse(text);
   } catch {
-    return false;
+    // It only looked like JSON within braces, such as `1,"more":2`.
+    return "must be JSON";
   }
+  const [lost] = listLostNumbers(text, value);
+  if (lost === undefined) return null;
+  return lost.length === 0 ? LOST_NUMBER : `at ${lost.join(".")} ${LOST_NUMBER}`;
 }

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from "@workflow/errors";
+import { isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type {
   ImportTableRequest,
@@ -6,6 +6,7 @@ import type {
   TablesServiceService,
 } from "@workflow/proto/tables/v1/tables";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
+import { invalidFile } from "./csv-records.ts";
 import { createSeats } from "./import-seats.ts";
 import { openImport } from "./open-import.ts";
 import type { OpenImport } from "./open-import.ts";
@@ -84,22 +85,22 @@ async function* toRequests({ table, batches }: OpenImport): AsyncGenerator<Impor
   yield { part: { $case: "end", value: { rowCount } } };
 }
 
-/** The service knows rows by their index; people who have sent a file look for a line. */
+/**
+ * The service knows rows by their index; people who have sent a file look for a line, and get the same
+ * answer for what the service finds wrong with it as for the rest.
+ */
 function tellLines(error: unknown, lines: Uint32Array): unknown {
-  if (!isAppError(error)) return error;
-  const toLine = ({ path, message }: Violation): Violation => {
-    const [list, index, ...rest] = path;
-    const line = list === "rows" ? lines[Number(index)] : undefined;
-    if (line === undefined) return { path, message };
-    const column = rest[0] === "data" ? rest.slice(1) : rest;
-    return { path: ["lines", String(line), ...column], message };
-  };
-  const { reason, message, internal, details, retryAfterMs, cause } = error;
-  return new AppError(reason, message, {
-    violations: error.violations.map(toLine),
-    cause,
-    ...(internal === undefined ? {} : { internal }),
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
+  if (!isAppError(error) || error.violations.length === 0) return error;
+  const violations = error.violations.map((violation) => toLine(violation, lines));
+  return violations.every((violation) => violation !== null) ? invalidFile(violations) : error;
+}
+
+/** Null for what is not about a row. */
+function toLine({ path, message }: Violation, lines: Uint32Array): Violation | null {
+  const [list, index, ...place] = path;
+  const line = list === "rows" ? lines[Number(index)] : undefined;
+  if (line === undefined) return null;
+  const subject =
+    place.length === 0 ? "" : `has a value as ${JSON.stringify(place.join("."))}, which `;
+  return { path: ["lines", String(line)], message: `${subject}${message}` };
 }

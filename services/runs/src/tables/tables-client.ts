@@ -3,7 +3,7 @@ import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { Row, WriteOrigin } from "@workflow/proto/tables/v1/rows";
-import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
 import type { RpcCallOptions, RpcTls, TokenSigner } from "@workflow/rpc";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../interpreter/step-error.ts";
@@ -96,6 +96,8 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
     tls: options.tls,
     minter: createTokenMinter(options.tokenSigner),
     defaultTimeoutMs: TIMEOUT_MS,
+    // A page that is too large for a step is still read: the step is to fail with that, for good.
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
   });
   return {
     async query(caller, { tableId, filter = "", sort = "", order, limit, offset = 0 }, signal) {

@@ -176,7 +176,7 @@ function parseList(
 function reportCounts(counts: Parsing["counts"], place: Place): void {
   const { columns, exactValues, anyFilters } = FILTER_LIMITS;
   if (counts.columns > columns) {
-    place.report(`must filter at most ${columns} columns, not ${counts.columns}`);
+    place.report(`must have at most ${columns} clauses on columns, not ${counts.columns}`);
   }
   if (counts.exactValues > exactValues) {
     place.report(`must list at most ${exactValues} values in all, not ${counts.exactValues}`);

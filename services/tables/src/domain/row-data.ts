@@ -3,6 +3,7 @@ import { reportLostNumbers } from "./json-numbers.ts";
 import { badRequest, Problems } from "./problems.ts";
 
 const DATA_BYTES_MAX = 1024 * 1024;
+const TOO_LARGE = `must have at most ${DATA_BYTES_MAX} bytes`;
 
 /**
  * Checks the data of a row and returns it in the form in which it is stored: JSON without white space,
@@ -17,12 +18,16 @@ export function parseRowData(text: string, path: readonly string[] = ["data"]): 
   const problems = new Problems();
   reportLostNumbers(text, data.value, problems.at(...path));
   problems.throwIfAny();
-  return JSON.stringify(data.value);
+  const stored = JSON.stringify(data.value);
+  // Numbers may grow, 1e15 to sixteen digits; what is stored has to be fit to be sent back.
+  if (Buffer.byteLength(stored) > DATA_BYTES_MAX)
+    throw badRequest([{ path: [...path], message: TOO_LARGE }]);
+  return stored;
 }
 
 function readData(text: string): ReturnType<typeof parseJsonText> {
   if (Buffer.byteLength(text) > DATA_BYTES_MAX) {
-    return { ok: false, message: `must have at most ${DATA_BYTES_MAX} bytes` };
+    return { ok: false, message: TOO_LARGE };
   }
   return parseJsonText(text, "object");
 }

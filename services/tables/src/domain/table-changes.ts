@@ -21,6 +21,18 @@ export interface TableChanges {
   rowEvents?: boolean | undefined;
 }
 
+/** Whether changes have left everything that is stored of a table as it was. */
+export function isUnchanged(before: TableContent, after: TableContent): boolean {
+  return (
+    before.name === after.name &&
+    before.description === after.description &&
+    before.schemaJson === after.schemaJson &&
+    before.metadataJson === after.metadataJson &&
+    before.maxRows === after.maxRows &&
+    before.rowEvents === after.rowEvents
+  );
+}
+
 /**
  * What a table is after changes. A schema replaces the whole one, then columns those in it.
  *

@@ -2,6 +2,7 @@ import { isStorableText, parseJsonText } from "@workflow/definition";
 import type { Column } from "./column.ts";
 import { parseColumns } from "./columns.ts";
 import type { ColumnsOrigin } from "./columns.ts";
+import { reportInfiniteNumbers } from "./json-numbers.ts";
 import { isJsonObject } from "./json-object.ts";
 import { badRequest } from "./problems.ts";
 import type { Place } from "./problems.ts";
@@ -54,7 +55,9 @@ export function parseDocument(
     return null;
   }
   const parsed = parseJsonText(text, "object");
-  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  if (parsed.ok && isJsonObject(parsed.value)) {
+    return reportInfiniteNumbers(text, parsed.value, place) ? null : parsed.value;
+  }
   place.report(parsed.ok ? "must be a JSON object" : parsed.message);
   return null;
 }

@@ -31,13 +31,14 @@ export interface AggregateQuery {
 export interface AggregateGroup {
   /** The group's value; `null` for blanks and for the one group of all rows. */
   readonly keyJson: string;
+  /** The key is only the beginning of the value, and rows of different values may be in the group. */
+  readonly keyIsCut: boolean;
   readonly valuesJson: readonly string[];
 }
 
 /**
  * Computes figures of rows, by group in the column's order, blanks last; at most 10,001 groups. Values
- * that do not fit are left out of all figures but `count`, which counts what is not blank. A value of
- * which only the beginning is kept is in a group with all that begin like it, under that beginning.
+ * that do not fit are left out of all figures but `count`, which counts what is not blank.
  * 100,000 rows: 1 ms and for each figure 0.3 ms.
  */
 export function aggregateRows(source: RowSource, query: AggregateQuery): AggregateGroup[] {
@@ -48,9 +49,11 @@ export function aggregateRows(source: RowSource, query: AggregateQuery): Aggrega
     groupBy === null || vector === null
       ? oneGroup(mask ?? liveMask(source))
       : placeRows({ column: groupBy, vector, size: source.size, mask, groupsMax: GROUPS_MAX });
+  const cut = vector === null ? new Set<number>() : placesOfCut(vector, grouped);
   const figures = measures.map((measure) => figuresOf(source, measure, grouped));
   return grouped.groups.map(({ first }, place) => ({
     keyJson: vector === null ? "null" : keyJson(vector, first),
+    keyIsCut: cut.has(place),
     valuesJson: figures.map((values) => JSON.stringify(values[place] ?? null)),
   }));
 }
@@ -59,6 +62,11 @@ function oneGroup(mask: Mask): PlacedRows {
   const placeOf = new Int32Array(mask.length);
   for (let row = 0; row < mask.length; row += 1) placeOf[row] = (mask[row] ?? 0) - 1;
   return { groups: [{ first: mask.indexOf(1), count: countOf(mask) }], placeOf, more: false };
+}
+
+/** Groups with at least one row of whose value only the beginning is kept. */
+function placesOfCut(vector: Vector, { placeOf }: PlacedRows): Set<number> {
+  return new Set(vector.cutRows().map((row) => placeOf[row] ?? -1));
 }
 
 function keyJson(vector: Vector, row: number): string {

@@ -20,6 +20,11 @@ export function isFitting(state: number): boolean {
   return (state & CELL.misfit) === 0;
 }
 
+/** Whether a fitting value of a JSON column is a string. */
+export function holdsString(state: number): boolean {
+  return (state & CELL.structure) === 0;
+}
+
 /** Whether only the beginning of its text is kept. */
 export function isLong(state: number): boolean {
   return (state & CELL.long) !== 0;

@@ -10,7 +10,7 @@ export class Dictionary {
   /** @param entries An empty list, from now on the dictionary's. */
   constructor(entries: TextEntries) {
     this.#entries = entries;
-    entries.put(0, "", "");
+    entries.put(0, "");
     this.#uses.push(0);
   }
 
@@ -30,7 +30,7 @@ export class Dictionary {
   }
 
   /** The entry for one more use of a text. */
-  take(text: string, canonical: string): number {
+  take(text: string): number {
     if (text === "") return 0;
     let code = this.#codes.get(text);
     if (code === undefined) {
@@ -38,7 +38,7 @@ export class Dictionary {
       this.#codes.set(text, code);
       this.#uses[code] = 0;
     }
-    this.#entries.put(code, text, canonical);
+    this.#entries.put(code, text);
     this.#uses[code] = (this.#uses[code] ?? 0) + 1;
     return code;
   }
@@ -50,7 +50,7 @@ export class Dictionary {
     this.#uses[code] = uses;
     if (uses > 0) return;
     this.#codes.delete(this.#entries.textAt(code));
-    this.#entries.put(code, "", "");
+    this.#entries.put(code, "");
     this.#free.push(code);
   }
 }

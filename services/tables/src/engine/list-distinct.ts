@@ -19,7 +19,7 @@ export interface DistinctQuery {
   readonly column: Column;
   /** As it is: what it says of the column itself has to be taken out of it before. */
   readonly filter: Filter;
-  /** A part of the label, whatever the case; "": any label. Of long values the beginning counts. */
+  /** A part of the label, whatever the case; "": any label. */
   readonly search: string;
   readonly limit: number;
 }
@@ -33,7 +33,7 @@ export interface DistinctValues {
 
 /** A value of a column. */
 export interface DistinctValue {
-  /** The value as JSON, as the first row has it; `null` for blanks. */
+  /** The value as canonical JSON; `null` for blanks. */
   readonly valueJson: string;
   readonly label: string;
   /** How many rows have it. */
@@ -42,20 +42,20 @@ export interface DistinctValue {
 
 /**
  * Lists the values of a column. A value whose JSON is longer than an operand of a list may be is left
- * out. 100,000 rows: under 0.5 ms, with a search among texts that all differ 5 ms, of JSON values that all differ 70 ms.
+ * out. 100,000 rows: under 0.5 ms, with a search among texts that all differ 5 ms.
  */
 export function listDistinct(source: RowSource, query: DistinctQuery): DistinctValues {
   const { column, filter, search, limit } = query;
   const vector = source.vector(column.id, column.type);
   const needle = fold(search);
-  let mask = filterRows(source, filter);
-  if (needle !== "") mask = narrowToLabels(source, vector, search, mask);
-  let isOneTooLarge = false;
+  const mask = filterRows(source, filter);
+  // Whether a label goes on with what is searched for cannot be told, so it might.
+  let isOneTooLarge = hasCutValue(vector, mask);
   const { groups, more } = groupRows({
     column,
     vector,
     size: source.size,
-    mask,
+    mask: needle === "" ? mask : narrowToLabels(source, vector, search, mask),
     groupsMax: limit,
     accepts: (first) => {
       if (needle !== "" && !fold(labelOf(vector, first)).includes(needle)) return false;
@@ -86,17 +86,19 @@ function labelOf(vector: Vector, row: number): string {
   return isBlankAt(vector, row) ? BLANKS_LABEL : vector.stored(row).text;
 }
 
-/**
- * Where each row has its own text, a search over all of them is faster than one label at a time. Not
- * for JSON columns: there a group's label is that of its first row.
- */
+/** Whether a row in the mask has a value of which only the beginning is kept. */
+function hasCutValue(vector: Vector, mask: Mask | null): boolean {
+  return vector.cutRows().some((row) => mask === null || mask[row] === 1);
+}
+
+/** Where each row has its own text, a search over all of them is faster than one label at a time. */
 function narrowToLabels(
   source: RowSource,
   vector: Vector,
   search: string,
   mask: Mask | null,
 ): Mask | null {
-  if (!(vector instanceof TextVector) || vector.takesAll || !vector.isSpelledOut) return mask;
+  if (!(vector instanceof TextVector) || !vector.isSpelledOut) return mask;
   const rows = mask ?? liveMask(source);
   const narrowed = rows.slice();
   vector.narrow({ on: "text", operator: "contains", value: search }, narrowed);

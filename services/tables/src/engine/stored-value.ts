@@ -1,6 +1,4 @@
-import { canonicalJson } from "../domain/canonical-json.ts";
 import { textOf } from "../domain/cell-text.ts";
-import { isJsonObject } from "../domain/json-object.ts";
 
 /**
  * Units (UTF-16) of a value's text that a vector keeps. Operands of exact lists are no longer than this,
@@ -12,33 +10,33 @@ export const KEPT_UNITS = 2_000;
 export interface StoredValue {
   /** Its text (`textOf`), at most KEPT_UNITS of it. */
   readonly text: string;
-  /** Whether it is a string; else its text is its JSON. */
+  /** Whether it is a string; else its text is its canonical JSON. */
   readonly isString: boolean;
   /** Whether its text goes on. */
   readonly long: boolean;
-  /** Of what is no string: its canonical JSON; the text itself when that is the same. */
-  readonly canonical: string;
 }
 
 /** The form to keep of a value that is not blank. */
 export function storedValue(value: unknown): StoredValue {
-  const isString = typeof value === "string";
-  const whole = isString ? value : textOf(value);
-  const long = whole.length > KEPT_UNITS;
-  const text = long ? copyOfStart(whole) : whole;
-  const canonical = isString || long || isInOrder(value) ? text : canonicalJson(value);
-  return { text, isString, long, canonical: canonical === text ? text : canonical };
+  const whole = textOf(value);
+  const text = keptText(whole);
+  return { text, isString: typeof value === "string", long: text.length < whole.length };
+}
+
+/** What is kept of a text. */
+export function keptText(text: string): string {
+  return text.length > KEPT_UNITS ? copyOfStart(text) : text;
 }
 
 /** Canonical JSON of a value; of a long one that of its beginning, which equals no operand. */
-export function canonicalOf({ text, isString, canonical }: StoredValue): string {
-  return isString ? JSON.stringify(text) : canonical;
+export function jsonOf({ text, isString }: StoredValue): string {
+  return isString ? JSON.stringify(text) : text;
 }
 
 /** The value as JSON; null when it is too large to be an operand of an exact list. */
-export function tellableJson({ text, isString, long }: StoredValue): string | null {
-  if (long) return null;
-  const json = isString ? JSON.stringify(text) : text;
+export function tellableJson(value: StoredValue): string | null {
+  if (value.long) return null;
+  const json = jsonOf(value);
   return json.length > KEPT_UNITS ? null : json;
 }
 
@@ -49,18 +47,6 @@ export function bytesOf(text: string): number {
 
 const STRING_HEADER_BYTES = 16;
 const BEYOND_LATIN1 = /[^\0-\u00ff]/;
-
-/** Whether the members of all objects stand in the order of their keys, as in canonical JSON. */
-function isInOrder(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isInOrder);
-  if (!isJsonObject(value)) return true;
-  let before = "";
-  for (const key of Object.keys(value)) {
-    if (key < before || !isInOrder(value[key])) return false;
-    before = key;
-  }
-  return true;
-}
 
 /** A slice would keep the whole string alive. */
 function copyOfStart(text: string): string {

@@ -1,10 +1,10 @@
 import type { Column } from "../domain/column.ts";
-import { CELL, isLong } from "./cell-state.ts";
+import { CELL, isLong, holdsString } from "./cell-state.ts";
 import { Dictionary } from "./dictionary.ts";
 import { roomFor } from "./growable.ts";
 import { orderByRank } from "./row-order.ts";
 import type { RowOrder } from "./row-order.ts";
-import { storedValue } from "./stored-value.ts";
+import { keptText, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 import { TextEntries } from "./text-entries.ts";
 import type { TextMatch } from "./text-search.ts";
@@ -38,7 +38,7 @@ export class TextVector extends Vector {
     this.#dictionary = new Dictionary(this.#entries);
   }
 
-  /** Whether rows of equal text may hold different values, and rows of different texts equal ones. */
+  /** Whether rows of equal text may hold different values: a string and what is written like it. */
   get takesAll(): boolean {
     return this.#takesAll;
   }
@@ -59,24 +59,15 @@ export class TextVector extends Vector {
     return this.#order.order;
   }
 
-  /** In a JSON column: equal strings have the same text here, and so have other values that are equal. */
-  identityAt(row: number): string {
-    const entry = this.#entryOf(row);
-    const state = this.states[row] ?? CELL.blank;
-    return state === CELL.structure
-      ? this.#entries.canonicalAt(entry)
-      : this.#entries.textAt(entry);
-  }
-
   protected override putFitting(row: number, value: unknown): number | null {
     if (typeof value !== "string" && !this.#takesAll) return null;
-    const { text, isString, long, canonical } = storedValue(value);
-    this.#putText(row, text, canonical);
+    const { text, isString, long } = storedValue(value);
+    this.#putText(row, text);
     return (isString ? CELL.fits : CELL.structure) | (long ? CELL.long : 0);
   }
 
   protected override putNothing(row: number): void {
-    this.#putText(row, "", "");
+    this.#putText(row, "");
   }
 
   protected override makeRoom(length: number): void {
@@ -91,16 +82,11 @@ export class TextVector extends Vector {
     this.#order = null;
     this.#entries = kept;
     if (this.#dictionary === null) {
-      for (const [place, row] of indexes.entries()) {
-        kept.put(place, entries.textAt(row), entries.canonicalAt(row));
-      }
+      for (const [place, row] of indexes.entries()) kept.put(place, entries.textAt(row));
       return;
     }
     const dictionary = new Dictionary(kept);
-    this.#codes = Int32Array.from(indexes, (row) => {
-      const entry = entryAt(row);
-      return dictionary.take(entries.textAt(entry), entries.canonicalAt(entry));
-    });
+    this.#codes = Int32Array.from(indexes, (row) => dictionary.take(entries.textAt(entryAt(row))));
     this.#dictionary = dictionary;
   }
 
@@ -131,10 +117,8 @@ export class TextVector extends Vector {
       if (typeof value === "string") texts.add(value);
     }
     const isListed = (row: number) => {
-      const entry = this.#entryOf(row);
-      return this.states[row] === CELL.structure
-        ? values.has(this.#entries.canonicalAt(entry))
-        : texts.has(this.#entries.textAt(entry));
+      const text = this.#entries.textAt(this.#entryOf(row));
+      return this.states[row] === CELL.structure ? values.has(text) : texts.has(text);
     };
     return this.#dictionary === null || this.#takesAll
       ? isListed
@@ -142,13 +126,11 @@ export class TextVector extends Vector {
   }
 
   protected override fitting(row: number): StoredValue {
-    const entry = this.#entryOf(row);
     const state = this.states[row] ?? CELL.blank;
     return {
-      text: this.#entries.textAt(entry),
-      isString: (state & CELL.structure) === 0,
+      text: this.#entries.textAt(this.#entryOf(row)),
+      isString: holdsString(state),
       long: isLong(state),
-      canonical: this.#entries.canonicalAt(entry),
     };
   }
 
@@ -162,15 +144,15 @@ export class TextVector extends Vector {
     return this.#dictionary === null ? row : (this.#codes[row] ?? 0);
   }
 
-  #putText(row: number, text: string, canonical: string): void {
+  #putText(row: number, text: string): void {
     const dictionary = this.#dictionary;
     if (dictionary === null) {
       if (this.#entries.textAt(row) !== text) this.#order = null;
-      this.#entries.put(row, text, canonical);
+      this.#entries.put(row, text);
       return;
     }
     const before = this.#codes[row] ?? 0;
-    const code = dictionary.take(text, canonical);
+    const code = dictionary.take(text);
     dictionary.release(before);
     if (code !== before) this.#order = null;
     this.#codes[row] = code;
@@ -183,8 +165,7 @@ export class TextVector extends Vector {
     const entries = this.#entries;
     const spelledOut = new TextEntries();
     for (let row = 0; row < this.length; row += 1) {
-      const entry = this.#codes[row] ?? 0;
-      spelledOut.put(row, entries.textAt(entry), entries.canonicalAt(entry));
+      spelledOut.put(row, entries.textAt(this.#codes[row] ?? 0));
     }
     this.#entries = spelledOut;
     this.#dictionary = null;
@@ -206,7 +187,7 @@ export class TextVector extends Vector {
   #ranks(options: readonly string[]): { ranks: Int32Array; rankCount: number } {
     const entries = this.#entries;
     const { rows, begins } = entries.order.current();
-    const places = new Map(options.map((option, place) => [option, place]));
+    const places = placesOf(options);
     const entryRanks = new Int32Array(entries.length).fill(-1);
     let rank = options.length - 1;
     for (const [place, entry] of rows.entries()) {
@@ -220,6 +201,16 @@ export class TextVector extends Vector {
     for (let row = 0; row < ranks.length; row += 1) ranks[row] = entryRanks[codes[row] ?? 0] ?? -1;
     return { ranks, rankCount };
   }
+}
+
+/** Of each option's kept text, since rows have no more; the first of several with the same one counts. */
+function placesOf(options: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  for (const [place, option] of options.entries()) {
+    const text = keptText(option);
+    if (!places.has(text)) places.set(text, place);
+  }
+  return places;
 }
 
 const ORDER_BYTES = Int32Array.BYTES_PER_ELEMENT + Uint8Array.BYTES_PER_ELEMENT;

@@ -4,7 +4,7 @@ import type { Condition, ValueList } from "../domain/row-query.ts";
 import { CELL, isFitting, isLong } from "./cell-state.ts";
 import { keptOf, roomFor } from "./growable.ts";
 import type { RowOrder } from "./row-order.ts";
-import { bytesOf, canonicalOf, storedValue } from "./stored-value.ts";
+import { bytesOf, jsonOf, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 
 /** What a vector holds: values of a column of this type, or of a key that no column declares. */
@@ -70,7 +70,7 @@ export abstract class Vector {
     const misfit = this.#misfits.get(index);
     if (misfit !== undefined) {
       this.#misfits.delete(index);
-      this.#misfitBytes -= storedBytes(misfit);
+      this.#misfitBytes -= bytesOf(misfit.text);
     }
     this.#longRows.delete(index);
     this.#put(index, value);
@@ -137,6 +137,13 @@ export abstract class Vector {
     return [...this.#misfits.keys()].toSorted((a, b) => a - b);
   }
 
+  /** Rows of whose value, whether it fits or not, only the beginning is kept. */
+  cutRows(): number[] {
+    const rows = [...this.#longRows];
+    for (const [row, { long }] of this.#misfits) if (long) rows.push(row);
+    return rows;
+  }
+
   /** The rows with fitting values in the order of the column. */
   abstract order(column: Column): RowOrder;
 
@@ -170,19 +177,15 @@ export abstract class Vector {
 
   #putMisfit(row: number, value: StoredValue): void {
     this.#misfits.set(row, value);
-    this.#misfitBytes += storedBytes(value);
+    this.#misfitBytes += bytesOf(value.text);
   }
 
   #isMisfitListed(row: number, values: ReadonlySet<string>): boolean {
     const value = this.#misfits.get(row);
-    return value !== undefined && !value.long && values.has(canonicalOf(value));
+    return value !== undefined && !value.long && values.has(jsonOf(value));
   }
 }
 
 /** A member of a map, and the object that it holds. */
 const MISFIT_BYTES = 100;
 const SET_ENTRY_BYTES = 32;
-
-function storedBytes({ text, canonical }: StoredValue): number {
-  return bytesOf(text) + (canonical === text ? 0 : bytesOf(canonical));
-}

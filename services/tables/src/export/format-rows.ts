@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { isBlank, textOf } from "../domain/cell-text.ts";
+import { isBlank } from "../domain/cell-text.ts";
 import type { Column } from "../domain/column.ts";
 import { isJsonObject } from "../domain/json-object.ts";
 import type { ExportedRow } from "../store/export-rows.ts";
@@ -38,7 +38,9 @@ function csvFields(dataJson: string, columns: readonly Column[]): string[] {
   return columns.map(({ id }) => {
     // A column may be called `__proto__` or `toString`.
     const value = Object.hasOwn(data, id) ? data[id] : null;
-    return isBlank(value) ? "" : textOf(value);
+    if (isBlank(value)) return "";
+    // As stored: members keep their order here.
+    return typeof value === "string" ? value : JSON.stringify(value);
   });
 }
 

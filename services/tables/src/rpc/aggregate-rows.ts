@@ -19,6 +19,10 @@ import { requireTableName } from "./table-name.ts";
 const MEASURES_MAX = 20;
 const GROUPS_MAX = 10_000;
 
+/** Different values may begin alike, and a beginning is not what any row has. */
+const CUT_KEY =
+  "has values of more than 2000 characters among these rows, which cannot be groups; filter them out";
+
 const FUNCTIONS = new Map<MeasureFunction, Measure["function"]>([
   [MeasureFunction.COUNT, "count"],
   [MeasureFunction.SUM, "sum"],
@@ -51,6 +55,9 @@ export function aggregateRows({
       if (groups.length > GROUPS_MAX) {
         const message = `has more than ${GROUPS_MAX} different values; filter the rows`;
         throw badRequest([{ path: ["groupBy"], message }]);
+      }
+      if (groups.some(({ keyIsCut }) => keyIsCut)) {
+        throw badRequest([{ path: ["groupBy"], message: CUT_KEY }]);
       }
       return {
         groups: groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson: [...valuesJson] })),

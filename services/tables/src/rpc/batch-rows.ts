@@ -1,4 +1,5 @@
 import { isUuid, newUuid } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { AppError, isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { BatchRowsRequest, BatchRowsResponse } from "@workflow/proto/tables/v1/rows";
@@ -7,7 +8,9 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
+import { findKnownIds } from "../store/rows-read.ts";
 import { rowsNotFound } from "../store/rows-record.ts";
+import type { TableName } from "../store/states.ts";
 import { toRowMessage } from "./row-message.ts";
 import { requireTableName } from "./table-name.ts";
 import { writeCauseOf } from "./write-cause.ts";
@@ -18,6 +21,7 @@ const PROBLEMS_MAX = 50;
 
 /** Inserts, updates and deletes rows of a table, all or nothing (D36). */
 export function batchRows({
+  database,
   rowWriter,
 }: ServiceContext): UnaryMethod<BatchRowsRequest, BatchRowsResponse> {
   return rpc({
@@ -26,22 +30,41 @@ export function batchRows({
       assertSize(request);
       const { inserts, updates, deletes } = parseChanges(request);
       const table = requireTableName(request.tableId, call);
-      const unknown = [...updates.map(({ id }) => id), ...deletes].filter((id) => !isUuid(id));
-      if (unknown.length > 0) throw rowsNotFound(unknown);
+      const ids = [...updates.map(({ id }) => id), ...deletes];
+      if (!ids.every(isUuid)) throw await missingOf(database, table, ids);
       const cause = writeCauseOf(call);
       const changes = {
         inserts: inserts.map((data) => ({ id: newUuid(), data, cause })),
         updates,
         deletes,
       };
-      const { inserted, updated } = await rowWriter.write(table, changes, cause);
-      return {
-        inserted: inserted.map(toRowMessage),
-        updated: updated.map(toRowMessage),
-        deletedRowIds: deletes,
-      };
+      try {
+        const { inserted, updated } = await rowWriter.write(table, changes, cause);
+        return {
+          inserted: inserted.map(toRowMessage),
+          updated: updated.map(toRowMessage),
+          deletedRowIds: deletes,
+        };
+      } catch (error) {
+        throw isAboutRows(error) ? await missingOf(database, table, ids) : error;
+      }
     },
   });
+}
+
+/** The table's own absence has no details. */
+function isAboutRows(error: unknown): boolean {
+  return isAppError(error) && error.reason === "NOT_FOUND" && error.details !== undefined;
+}
+
+/** The answer that names all missing rows: a write is given up at the first statement that misses one. */
+async function missingOf(
+  database: Database,
+  table: TableName,
+  ids: readonly string[],
+): Promise<AppError> {
+  const known = await findKnownIds(database, table, ids.filter(isUuid));
+  return rowsNotFound(ids.filter((id) => !known.has(id)));
 }
 
 function assertSize({ insertDataJson, updates, deleteRowIds }: BatchRowsRequest): void {

@@ -3,14 +3,17 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { tableUpdated } from "../domain/table-audit.ts";
-import { applyChanges } from "../domain/table-changes.ts";
+import { applyChanges, isUnchanged } from "../domain/table-changes.ts";
 import { getTable, updateTable as updateRow } from "../store/tables.ts";
 import { newColumnId } from "./column-id.ts";
 import { lockTable } from "./lock-table.ts";
 import { fromColumnList, toTableMessage } from "./table-message.ts";
 import { requireTableName } from "./table-name.ts";
 
-/** Changes what a table says about itself. Its rows stay as they are, columns being advisory. */
+/**
+ * Changes what a table says about itself. Its rows stay as they are, columns being advisory. What is
+ * the same as before is no change: nothing is stored then, nor told to the audit log.
+ */
 export function updateTable({
   database,
   audit,
@@ -23,7 +26,9 @@ export function updateTable({
       const name = requireTableName(tableId, call);
       const row = await database.transaction(async (transaction) => {
         const { key, table: before } = await lockTable(transaction, name);
-        await updateRow(transaction, key, applyChanges(before, changes, newColumnId));
+        const content = applyChanges(before, changes, newColumnId);
+        if (isUnchanged(before, content)) return before;
+        await updateRow(transaction, key, content);
         const after = await getTable(transaction, name);
         await audit.record(transaction, call, tableUpdated(before, after));
         return after;

@@ -94,6 +94,26 @@ export async function findRow(
   return found.rows[0] ?? null;
 }
 
+/** Which of these ids rows of the table have. Throws NOT_FOUND when there is no such table. */
+export async function findKnownIds(
+  database: Queryable,
+  { companyId, tableId }: TableName,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await database.anyFirst(sql.prepared(
+    "rows_known",
+    z.object({ id: z.string().nullable() }),
+  )`
+    select "row".id
+    from tables.tables as "table"
+    left join tables.rows as "row"
+      on "row".table_key = "table".key and "row".id = any(${sql.array(ids, "uuid")})
+    where "table".id = ${tableId} and "table".company_id = ${companyId}
+  `);
+  if (found.length === 0) throw tableNotFound();
+  return new Set(found.filter((id) => id !== null));
+}
+
 function toSeenRows(seen: readonly z.infer<typeof seenRow>[]): SeenRows | null {
   const [first] = seen;
   if (first === undefined) return null;

@@ -37,7 +37,7 @@ const SCHEMA = "tables";
  * for after the commit when `head.rowEvents` is set.
  *
  * @throws AppError BAD_REQUEST when the table has no room for the new rows, or merged data is too
- * large; NOT_FOUND with `{rowIds}` when it has no such rows
+ * large; NOT_FOUND when rows are missing, with `{rowIds}` of those that were missed first
  */
 export async function writeRows(
   transaction: Transaction,

@@ -5,7 +5,7 @@ import { parseSort } from "../../src/domain/parse-sort.ts";
 import { withoutColumn } from "../../src/domain/without-column.ts";
 import { aggregateRows, listDistinct, selectRows } from "../../src/engine/index.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { oracleAggregate, oracleDistinct, oracleRows } from "./oracle.ts";
+import { REFUSED, oracleAggregate, oracleDistinct, oracleRows } from "./oracle.ts";
 import type { OracleTable } from "./oracle.ts";
 import type { RandomQuery } from "./random-query.ts";
 
@@ -34,7 +34,7 @@ export function askEngine(table: MemoryTable, query: RandomQuery): unknown {
     }
     case "aggregate": {
       const { groupBy, measures } = query;
-      return aggregateRows(table, {
+      const groups = aggregateRows(table, {
         filter: parseFilter(text, columns, "structured"),
         groupBy: groupBy === null ? null : columnOf(columns, groupBy),
         measures: measures.map((measure) => ({
@@ -42,6 +42,8 @@ export function askEngine(table: MemoryTable, query: RandomQuery): unknown {
           column: measure.column === null ? null : columnOf(columns, measure.column),
         })),
       });
+      if (groups.some(({ keyIsCut }) => keyIsCut)) return REFUSED;
+      return groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson }));
     }
   }
 }

@@ -15,8 +15,8 @@ export interface OracleRow {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Values are sorted, grouped and labelled by at most so many characters of their text. */
-export const KEPT_CHARS_MAX = 2_000;
+/** Of longer texts the order looks at the beginning only, and they are no groups. */
+const KEPT_CHARS_MAX = 2_000;
 
 /**
  * The rows that pass a filter, which is read as callers write it and believed to be valid. Here and
@@ -127,7 +127,8 @@ export function compareFitting(column: Column, a: unknown, b: unknown): number {
       return order(a, b);
     case "select": {
       const place = (value: unknown) => {
-        const index = (column.options ?? []).findIndex((option) => option === value);
+        const options = column.options ?? [];
+        const index = options.findIndex((option) => beginningOf(option) === beginningOf(value));
         return index === -1 ? Infinity : index;
       };
       return place(a) === place(b) ? compareTexts(a, b) : place(a) - place(b);
@@ -140,9 +141,17 @@ export function compareFitting(column: Column, a: unknown, b: unknown): number {
 const collator = new Intl.Collator("en", { sensitivity: "accent" });
 
 function compareTexts(a: unknown, b: unknown): number {
-  const left = textOf(a).slice(0, KEPT_CHARS_MAX);
-  const right = textOf(b).slice(0, KEPT_CHARS_MAX);
+  const left = beginningOf(a);
+  const right = beginningOf(b);
   return collator.compare(left, right) || order(left, right);
+}
+
+function beginningOf(value: unknown): string {
+  return textOf(value).slice(0, KEPT_CHARS_MAX);
+}
+
+export function isLong(value: unknown): boolean {
+  return textOf(value).length > KEPT_CHARS_MAX;
 }
 
 /** Numbers, booleans, or texts by their code units. */
@@ -208,8 +217,17 @@ function fold(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ");
 }
 
+/** Strings as they are, all else as JSON. */
 export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : jsonOf(value);
+}
+
+/** JSON with the members of objects in the order of their keys. */
+export function jsonOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).toSorted(([a], [b]) => order(a, b));
+  return `{${members.map(([key, item]) => `${JSON.stringify(key)}:${jsonOf(item)}`).join()}}`;
 }
 
 export function isBlank(value: unknown): boolean {

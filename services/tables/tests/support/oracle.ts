@@ -1,13 +1,13 @@
 import type { Column } from "../../src/domain/column.ts";
 import {
-  KEPT_CHARS_MAX,
   columnOf,
   compareFitting,
   compareIn,
   fits,
   includes,
   isBlank,
-  isObject,
+  isLong,
+  jsonOf,
   matchingRows,
   textOf,
   valueOf,
@@ -55,25 +55,32 @@ export interface DistinctEntry {
   count: number;
 }
 
-/** The different values of a column, of which those with a too long JSON text cannot be told. */
+/**
+ * The different values of a column, of which those with a too long JSON text cannot be told. A long
+ * value might go on with what is searched for.
+ */
 export function oracleDistinct(
   table: OracleTable,
   { columnId, filter, search, limit }: DistinctQuery,
 ): { values: DistinctEntry[]; truncated: boolean } {
   const column = columnOf(table, columnId);
-  const groups = groupRows(matchingRows(table, without(filter, columnId)), column).map((group) => ({
+  const rows = matchingRows(table, without(filter, columnId));
+  const groups = groupRows(rows, column).map((group) => ({
     ...group,
     label: isBlank(group.value) ? "(Blanks)" : textOf(group.value),
   }));
-  const found = groups.filter(({ label }) => includes(label.slice(0, KEPT_CHARS_MAX), search));
-  const tellable = found.filter(({ value }) => JSON.stringify(value).length <= EXACT_CHARS_MAX);
+  const found = groups.filter(({ label }) => includes(label, search));
+  const tellable = found.filter(({ value }) => jsonOf(value).length <= EXACT_CHARS_MAX);
   return {
-    values: tellable.slice(0, limit).map(({ value, label, rows }) => ({
-      valueJson: JSON.stringify(value),
-      label,
-      count: rows.length,
+    values: tellable.slice(0, limit).map((group) => ({
+      valueJson: jsonOf(group.value),
+      label: group.label,
+      count: group.rows.length,
     })),
-    truncated: tellable.length > limit || tellable.length < found.length,
+    truncated:
+      tellable.length > limit ||
+      tellable.length < found.length ||
+      groups.some(({ value }) => isLong(value)),
   };
 }
 
@@ -89,16 +96,20 @@ export interface OracleMeasure {
   readonly column: string | null;
 }
 
+/** Long values are no groups. */
+export const REFUSED = "refused";
+
 /** Figures by group. */
 export function oracleAggregate(
   table: OracleTable,
   { filter, groupBy, measures }: AggregateQuery,
-): { keyJson: string; valuesJson: string[] }[] {
+): { keyJson: string; valuesJson: string[] }[] | typeof REFUSED {
   const rows = matchingRows(table, filter);
   const groups =
     groupBy === null ? [{ value: null, rows }] : groupRows(rows, columnOf(table, groupBy));
+  if (groups.some(({ value }) => isLong(value))) return REFUSED;
   return groups.map((group) => ({
-    keyJson: JSON.stringify(isLong(group.value) ? beginningOf(group.value) : group.value),
+    keyJson: jsonOf(group.value),
     valuesJson: measures.map((measure) => JSON.stringify(measureOf(table, group.rows, measure))),
   }));
 }
@@ -132,28 +143,10 @@ function groupRows(rows: readonly OracleRow[], column: Column) {
   for (const row of rows) {
     const raw = valueOf(row, column.id);
     const value = isBlank(raw) ? null : raw;
-    const key = JSON.stringify(isLong(value) ? beginningOf(value) : withSortedKeys(value));
+    const key = jsonOf(value);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { value, rows: [row] });
     else group.rows.push(row);
   }
   return [...groups.values()].toSorted((a, b) => compareIn(column, a.value, b.value, false));
-}
-
-function withSortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([key, item]): [string, unknown] => [
-    key,
-    withSortedKeys(item),
-  ]);
-  return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function beginningOf(value: unknown): string {
-  return textOf(value).slice(0, KEPT_CHARS_MAX);
-}
-
-function isLong(value: unknown): boolean {
-  return textOf(value).length > KEPT_CHARS_MAX;
 }

@@ -121,6 +121,7 @@ const NO_DAYS = ["1900-02-29", "2023-02-29", "2024-04-31", "2024-00-01", "0000-0
 const OTHERS: readonly unknown[] = [
   [[], {}, [1], [1, 2], [2, 1], ["a"], [null], [[]], { a: 1 }, { A: 1 }, { a: "1" }],
   [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: { c: [1, { b: 2, a: 1 }] } }, { a: null }, [0], [-0]],
+  [{ 10: 1, 9: { b: 2, a: 1 }, A: 0 }, [{ b: [{ d: 1, c: 2 }], a: "é" }]],
   [JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":{"a":1}}'), { constructor: 1 }],
   [{ text: LONG }, [LONG, "tail needle"], { list: Array.from({ length: 400 }, (_, i) => i * 9) }],
 ].flat();
@@ -132,6 +133,8 @@ const COLUMN_IDS = [
 ].flat();
 const UNDECLARED_KEYS = ["ghost", "valueOf", "", "1"];
 
+/** Some begin alike in all that is kept of them. */
+const LONG_OPTIONS = [`${LONG}2`, `${LONG}1`, LONG, LONG.slice(1), "open"];
 const OPTIONS = ["open", "Closed", "b", "a", "B", "İ", "100%", "closed", "Straße"];
 
 /** Up to seven columns of any types. */
@@ -144,7 +147,8 @@ export function randomColumns(random: Random): Column[] {
 export function randomColumnType(random: Random): Pick<Column, "type" | "options"> {
   const type = random.pick(COLUMN_TYPES);
   if (type !== "select") return { type };
-  return { type, options: shuffled(random, OPTIONS).slice(0, 1 + random.below(6)) };
+  const options = random.chance(0.1) ? LONG_OPTIONS : OPTIONS;
+  return { type, options: shuffled(random, options).slice(0, 1 + random.below(6)) };
 }
 
 /** The data of a row: mostly of its columns' types, now and then of others, now and then nothing. */

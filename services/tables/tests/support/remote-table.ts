@@ -1,3 +1,4 @@
+import { isAppError } from "@workflow/errors";
 import {
   AggregateRowsRequest,
   BatchRowsRequest,
@@ -13,6 +14,7 @@ import { CreateTableRequest, UpdateTableRequest } from "@workflow/proto/tables/v
 import type { Identity } from "@workflow/rpc";
 import type { Column } from "../../src/domain/column.ts";
 import type { Clients } from "./harness.ts";
+import { REFUSED } from "./oracle.ts";
 import type { JsonObject, OracleMeasure, OracleRow, OracleTable } from "./oracle.ts";
 import type { RandomQuery } from "./random-query.ts";
 import { randomColumnType, randomColumns, randomData } from "./random-values.ts";
@@ -83,8 +85,16 @@ export class RemoteTable implements OracleTable {
           columnId: measure.column ?? "",
         }));
         const request = { tableId, filterJson, groupBy: query.groupBy ?? "", measures };
-        const { groups } = await rows.aggregateRows(AggregateRowsRequest.create(request), options);
-        return groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson }));
+        try {
+          const { groups } = await rows.aggregateRows(
+            AggregateRowsRequest.create(request),
+            options,
+          );
+          return groups.map(({ keyJson, valuesJson }) => ({ keyJson, valuesJson }));
+        } catch (error) {
+          if (isAppError(error) && error.reason === "BAD_REQUEST") return REFUSED;
+          throw error;
+        }
       }
     }
   }

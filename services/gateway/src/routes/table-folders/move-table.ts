@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { folderId } from "../tables/table-fields.ts";
+import { folderId, folderIdOf } from "../tables/table-fields.ts";
 
 export const moveTable = route({
   method: "PATCH",
@@ -15,7 +15,7 @@ export const moveTable = route({
   responses: { 200: "Where the table lies now." },
   handler: async ({ tables, call }, { params, body }) => {
     const moved = await tables.moveTable(
-      { tableId: params.tableId, folderId: body.folderId ?? "" },
+      { tableId: params.tableId, folderId: folderIdOf(body.folderId) },
       call,
     );
     return { status: 200, data: { tableId: moved.tableId, folderId: moved.folderId ?? null } };

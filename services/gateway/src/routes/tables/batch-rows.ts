@@ -55,7 +55,7 @@ export const batchRows = route({
 
 function requireChanges(count: number): void {
   if (count >= 1 && count <= CHANGES_MAX) return;
-  const message = `must be 1 to ${CHANGES_MAX} changes in all, not ${count}`;
+  const message = `must have 1 to ${CHANGES_MAX} changes in all, not ${count}`;
   throw invalidRequest([{ path: [], message }]);
 }
 

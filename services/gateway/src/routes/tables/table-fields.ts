@@ -1,5 +1,6 @@
 import { ColumnType, ExportFormat } from "@workflow/proto/tables/v1/tables";
 import type { Column, ColumnList, CreateTableRequest } from "@workflow/proto/tables/v1/tables";
+import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { jsonObject } from "../fields.ts";
 
@@ -60,7 +61,16 @@ const MAX_ROWS = "must be an integer from 1 to 100000";
 const maxRows = z.int(MAX_ROWS).min(1, MAX_ROWS).max(100_000, MAX_ROWS);
 
 /** The id of a folder, or null for the root. */
-export const folderId = z.string().min(1, "must be the id of a folder, or null").nullable();
+export const folderId = z.string().nullable();
+
+/**
+ * The folder that a body names, as the tables service takes it. Throws NOT_FOUND for an empty id, as
+ * for every one of the wrong form (D36): the service would take it for the root.
+ */
+export function folderIdOf(id: z.output<typeof folderId> = null): string {
+  if (id === "") throw new AppError("NOT_FOUND", "Folder not found");
+  return id ?? "";
+}
 
 /** The fields of a new table. What is inside the documents is the tables service's to judge. */
 export const newTable = z.object({
@@ -87,7 +97,7 @@ export function createTableRequest(
     metadataJson: rawJson("metadata") ?? "",
     maxRows: fields.maxRows,
     rowEvents: fields.rowEvents ?? false,
-    folderId: fields.folderId ?? "",
+    folderId: folderIdOf(fields.folderId),
   };
 }
 

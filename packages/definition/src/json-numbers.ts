@@ -1,0 +1,85 @@
+/** Up to it each integer is a double of its own. */
+const INTEGER_MAX = 2 ** 53;
+/** From it on JavaScript prints doubles with an exponent. */
+const EXPONENT_MIN = 1e21;
+/** Beyond 1.8e308 a number has an exponent of three digits, or more than 200 digits of its own. */
+const PERHAPS_INFINITE = /[eE]\+?\d{3}|\d{200}/;
+
+/** What is wrong with a number that `isLostNumber` finds, to be read after its place. */
+export const LOST_NUMBER =
+  `is a number that would not be kept as it is: integers go from -${INTEGER_MAX} to ${INTEGER_MAX}; ` +
+  "larger ones can be strings";
+
+/** What is wrong with a number that `listInfiniteNumbers` finds, to be read after its place. */
+export const INFINITE_NUMBER = "is too large for a number (at most about 1.8e308)";
+
+/**
+ * Whether a JSON number does not survive as a double (D5): infinite ones, and integers beyond 2^53.
+ * Larger numbers pass when they are written with an exponent, and when JavaScript would write them so
+ * too: what it prints as an integer could not be sent back.
+ */
+export function isLostNumber(source: string): boolean {
+  return isLost(Number(source), source);
+}
+
+/** The paths of a JSON text's numbers that `isLostNumber` finds; `value` is what the text parses to. */
+export function listLostNumbers(text: string, value: unknown): string[][] {
+  if (!hasLargeNumber(value)) return [];
+  const marked: unknown = JSON.parse(text, (_key, item: unknown, context?: { source?: string }) =>
+    typeof item === "number" && isLost(item, context?.source ?? String(item)) ? LOST : item,
+  );
+  return listPaths(marked, (item) => item === LOST);
+}
+
+/**
+ * The paths of a JSON text's numbers that JavaScript takes for infinite and that JSON can't write;
+ * `value` is what the text parses to.
+ */
+export function listInfiniteNumbers(text: string, value: unknown): string[][] {
+  if (!PERHAPS_INFINITE.test(text)) return [];
+  return listPaths(value, (item) => typeof item === "number" && !Number.isFinite(item));
+}
+
+/** Stands where a number was lost. No JSON value is a symbol. */
+const LOST = Symbol("lost number");
+
+/** Few texts have a large number, so that only those are parsed again for the digits written. */
+function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === "number") return Math.abs(value) >= INTEGER_MAX;
+  if (typeof value !== "object" || value === null) return false;
+  const items: unknown[] = Object.values(value);
+  return items.some(hasLargeNumber);
+}
+
+function isLost(value: number, source: string): boolean {
+  const size = Math.abs(value);
+  if (size < INTEGER_MAX) return false;
+  // What is read as 2^53 may have been a neighbour.
+  if (size === INTEGER_MAX) return significantDigits(source) !== String(INTEGER_MAX);
+  return size === Infinity || size < EXPONENT_MIN || !/[.e]/i.test(source);
+}
+
+function significantDigits(source: string): string {
+  return source
+    .replace(/e.*$/i, "")
+    .replaceAll(/[-.]/g, "")
+    .replaceAll(/^0+|0+$/g, "");
+}
+
+/** Recursion is safe: the nesting was checked before. */
+function listPaths(root: unknown, isWanted: (item: unknown) => boolean): string[][] {
+  const found: string[][] = [];
+  const path: string[] = [];
+  const visit = (value: unknown): void => {
+    if (isWanted(value)) found.push([...path]);
+    else if (typeof value === "object" && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        path.push(key);
+        visit(item);
+        path.pop();
+      }
+    }
+  };
+  visit(root);
+  return found;
+}
