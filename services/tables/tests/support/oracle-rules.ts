@@ -244,6 +244,6 @@ export function columnOf({ columns }: OracleTable, id: string): Column {
   return column;
 }
 
-export function isObject(value: unknown): value is JsonObject {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
