@@ -36,7 +36,9 @@ const BUSES: [string, () => Promise<EventBus>][] = [
     async () => {
       const nats = await startLocalNats();
       scope.defer(() => nats.stop());
-      return createNatsEventBus({ servers: nats.url, name: "test", logger });
+      // What is on its way to a gateway at the moment at which it stops comes again after that time.
+      const ackWaitMs = 3_000;
+      return createNatsEventBus({ servers: nats.url, name: "test", ackWaitMs, logger });
     },
   ],
 ];
