@@ -12,7 +12,10 @@ export default {
   globalSetup: "<rootDir>/packages/testkit/src/jest-global-setup.ts",
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
   setupFilesAfterEnv: ["<rootDir>/packages/testkit/src/jest-setup-after-env.ts"],
-  testTimeout: 30000,
+  // Tests that hang are what this is for; a machine with other work to do is slow.
+  testTimeout: 60000,
   maxWorkers: 2,
+  // Modules of finished files stay in a worker's memory, and what is left is for the next test.
+  workerIdleMemoryLimit: "1GB",
   randomize: true,
 };

@@ -234,7 +234,7 @@ describe("messages", () => {
     await using echo = await startEcho();
     const text = "x".repeat(20 * 1024 * 1024);
 
-    const response = await echo.client.say({ text }, { identity: alice });
+    const response = await echo.client.say({ text }, { identity: alice, timeoutMs: 50_000 });
 
     expect(response.text).toHaveLength(text.length);
   });
