@@ -1,0 +1,74 @@
+import { choice } from "../action-input.ts";
+import type { ActionInput } from "../action-input.ts";
+import type { Block, BlockAction, BlockInput, BlockSource } from "./block.ts";
+import { schemaOf } from "./input-schema.ts";
+import { toSubBlocks } from "./to-sub-blocks.ts";
+import type { Field } from "./to-sub-blocks.ts";
+
+/** Where the API has the catalog. */
+const COLLECTION = "/api/v1/blocks";
+
+/** The field that chooses the action, of a step; no input of an action is called so. */
+const ACTION_KEY = "action";
+
+/** A block as the catalog shows it. */
+export function toBlock(source: BlockSource): Block {
+  const { type, name, description, kind, category, connectionRequired = false } = source;
+  const { actions = [], inputs = [], withoutAction, outputs = [] } = source;
+  const idOf = (action: BlockAction): string => `${type}.${action.name}`;
+  const ids = actions.map(idOf);
+  const fields: Field[] = [
+    ...actionField(source, idOf),
+    ...inputs.map((input) => ({ input, action: null })),
+    ...(withoutAction ?? []).map((input) => ({ input: hiddenByActions(input, ids), action: null })),
+    ...actions.flatMap((action) => action.inputs.map((input) => ({ input, action: idOf(action) }))),
+  ];
+  // Where an action need not be chosen, "for all of them" is still a condition.
+  const choices = withoutAction === undefined ? ids.length : Infinity;
+  return {
+    type,
+    name,
+    description,
+    kind,
+    category,
+    connectionRequired,
+    actions: ids,
+    inputs: toInputs(fields),
+    outputs: [...new Set([...outputs, ...actions.flatMap((action) => action.outputs)])],
+    subBlocks: toSubBlocks(fields, choices),
+    links: { self: `${COLLECTION}/${encodeURIComponent(type)}`, collection: COLLECTION },
+  };
+}
+
+function actionField(source: BlockSource, idOf: (action: BlockAction) => string): Field[] {
+  const { actions = [], withoutAction } = source;
+  if (actions.length === 0) return [];
+  const options = actions.map((action) => ({ id: idOf(action), label: action.title }));
+  const traits = {
+    required: withoutAction === undefined,
+    control: "combobox",
+    description: "The action of the step; it stands beside the step's config, not in it",
+  } as const;
+  return [{ input: choice(ACTION_KEY, options, traits), action: null }];
+}
+
+function hiddenByActions(input: ActionInput, ids: readonly string[]): ActionInput {
+  return {
+    ...input,
+    visibleWhen: { field: ACTION_KEY, value: ids, not: true, and: input.visibleWhen },
+  };
+}
+
+/** One for each key; schemas that differ by action become alternatives. */
+function toInputs(fields: readonly Field[]): BlockInput[] {
+  const byKey = Map.groupBy(fields, ({ input }) => input.key);
+  return [...byKey].map(([key, same]) => {
+    const types = [...new Set(same.map(({ input }) => input.type))];
+    const [type = "json"] = types;
+    if (types.length > 1) throw new Error(`The input ${key} has the types ${types.join(" and ")}.`);
+    const descriptions = [...new Set(same.map(({ input }) => input.description))];
+    const schema = schemaOf(same.map(({ input }) => input));
+    const description = descriptions.length === 1 ? descriptions[0] : undefined;
+    return { key, type, description, schema };
+  });
+}

@@ -1,0 +1,57 @@
+import { buildParts, finishRequest } from "./build-request.ts";
+import type { ActionCall, ProviderRequest } from "./build-request.ts";
+import { EMPTY_PAGES_MAX, itemsOf, LIST_LIMITS, nextPage, pageRequest, pageSize } from "./pages.ts";
+import type { PageState } from "./pages.ts";
+import type { ActionManifest, ProviderAnswer, ProviderManifest } from "./provider-manifest.ts";
+import { findFailure, readOutput } from "./read-answer.ts";
+import type { ProviderFailure } from "./read-answer.ts";
+
+/** What came of calling an action. */
+export type ActionResult = { ok: true; output: unknown } | { ok: false; failure: ProviderFailure };
+
+/**
+ * Calls an action, page by page where it lists something. The inputs were checked with `checkInputs`.
+ *
+ * @param send makes one exchange; what it throws is passed on
+ * @throws InvalidInputError, MissingFieldError
+ */
+export async function callAction(
+  { provider, action }: { provider: ProviderManifest; action: ActionManifest },
+  call: ActionCall,
+  send: (request: ProviderRequest) => Promise<ProviderAnswer>,
+  now: () => number = Date.now,
+): Promise<ActionResult> {
+  const first = await buildParts(action, call.inputs, call.access.fields, call.idempotencyKey);
+  const exchange = async (parts: typeof first) => {
+    const answer = await send(finishRequest(provider, action.request, parts, call));
+    return { answer, failure: findFailure(provider, answer, now()) };
+  };
+  const { paging } = action;
+  if (paging === undefined) {
+    const { answer, failure } = await exchange(first);
+    return failure === null
+      ? { ok: true, output: readOutput(action, answer, call.inputs) }
+      : { ok: false, failure };
+  }
+  const { limit: given } = call.inputs;
+  const limit = typeof given === "number" ? given : LIST_LIMITS.default;
+  const state: PageState = { items: [], pages: 0 };
+  let next: string | number | null = null;
+  let emptyPages = 0;
+  do {
+    const wanted = limit - state.items.length;
+    const { answer, failure } = await exchange(pageRequest(paging, first, state, next, wanted));
+    if (failure !== null) return { ok: false, failure };
+    const items = itemsOf(paging, answer);
+    // Not spread: a page of a hundred thousand items is more than a call may have arguments.
+    for (const item of items) state.items.push(item);
+    state.pages += 1;
+    const asked = pageSize(paging, wanted);
+    next = nextPage(paging, answer, state, { count: items.length, asked });
+    // Empty pages that go on and on would never let the list end.
+    emptyPages = items.length === 0 ? emptyPages + 1 : 0;
+    if (emptyPages === EMPTY_PAGES_MAX) break;
+  } while (next !== null && state.items.length < limit);
+  const hasMore = next !== null || state.items.length > limit;
+  return { ok: true, output: { [paging.member]: state.items.slice(0, limit), hasMore } };
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import type { ActionInput } from "./action-input.ts";
+import { boundedMessages, firstIssues, issueProblems } from "./issue-words.ts";
+import { describeWrongChoice } from "./option-words.ts";
+import { findOversizedInput, INPUT_ENTRIES_MAX } from "./input-size.ts";
+import { LIST_LIMITS } from "./pages.ts";
+import { conditionHolds, describeCondition } from "./field-condition.ts";
+import type { FieldCondition } from "./field-condition.ts";
+import type { ActionManifest } from "./provider-manifest.ts";
+
+/** What is wrong with one input. */
+export interface InputProblem {
+  path: string[];
+  message: string;
+}
+
+/** How many items a list gives; added to every action that has pages. */
+const limitInput: ActionInput = {
+  key: "limit",
+  type: "number",
+  title: "Limit",
+  description: `How many items to return at most, all pages together; ${LIST_LIMITS.default} where it is not given`,
+  schema: z.int().min(1).max(LIST_LIMITS.max),
+  control: "short-input",
+  in: "none",
+};
+
+/** All inputs of an action, those included that every action of its kind has. */
+export function inputsOf(action: ActionManifest): readonly ActionInput[] {
+  return action.paging === undefined ? action.inputs : [...action.inputs, limitInput];
+}
+
+/**
+ * Which inputs are needed but missing: `required` where the field applies, `requiredWhen` where that holds
+ * as well. An empty text and null count as missing. Where a condition depends on a template nobody can
+ * know yet, so nothing is said.
+ */
+export function findMissingInputs(
+  action: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+  isTemplate: (value: unknown) => boolean = () => false,
+): InputProblem[] {
+  const holds = (condition: FieldCondition): boolean =>
+    conditionHolds(condition, inputs, isTemplate) === true;
+  return inputsOf(action).flatMap(({ key, required, requiredWhen, visibleWhen }) => {
+    if (!isMissing(inputs, key) || (visibleWhen !== undefined && !holds(visibleWhen))) return [];
+    if (required === true) return [{ path: [key], message: "is required" }];
+    if (requiredWhen === undefined || !holds(requiredWhen)) return [];
+    const message = `is required, since ${describeCondition(requiredWhen)}`;
+    return [{ path: [key], message }];
+  });
+}
+
+/** Whether a field does not apply, whatever templates become: its value is not looked at, nor sent. */
+export function isNeverVisible(
+  { visibleWhen }: Pick<ActionInput, "visibleWhen">,
+  inputs: Readonly<Record<string, unknown>>,
+  isTemplate: (value: unknown) => boolean = () => false,
+): boolean {
+  return visibleWhen !== undefined && conditionHolds(visibleWhen, inputs, isTemplate) === false;
+}
+
+function isMissing(inputs: Readonly<Record<string, unknown>>, key: string): boolean {
+  const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
+  return value === undefined || value === null || value === "";
+}
+
+/**
+ * What is wrong with resolved inputs; none when the action can be called. Unknown keys and fields that do not
+ * apply are left alone.
+ */
+export function checkInputs(
+  action: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+): InputProblem[] {
+  const fields = inputsOf(action);
+  const oversized = findOversized(action, inputs);
+  if (oversized.length > 0) return oversized;
+  const wrong = fields.flatMap((input) => {
+    const { key, schema } = input;
+    if (isMissing(inputs, key) || isNeverVisible(input, inputs)) return [];
+    const parsed = schema.safeParse(inputs[key], { error: boundedMessages() });
+    if (parsed.success) return [];
+    return issueProblems(firstIssues(parsed.error)).map(({ path, message }) => ({
+      path: [key, ...path],
+      message: path.length > 0 ? message : describeWrongChoice(input, inputs[key], message),
+    }));
+  });
+  return [...findMissingInputs(action, inputs), ...wrong];
+}
+
+/** Says of inputs that are too many to be looked at where it gets too much; nothing of others. */
+export function findOversized(
+  action: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+): InputProblem[] {
+  const key = findOversizedInput(inputsOf(action), inputs);
+  if (key === undefined) return [];
+  const message = `is too large: arrays and objects of an action's inputs have at most ${INPUT_ENTRIES_MAX} entries together`;
+  return [{ path: [key], message }];
+}

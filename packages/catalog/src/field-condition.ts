@@ -1,0 +1,46 @@
+/** A value that a field can be compared with. */
+export type FieldValue = string | number | boolean;
+
+/**
+ * When a field applies, or is needed: the named field has this value, or one of these; `not` turns that
+ * round; `and` has to hold as well. A field that is missing or null has the value "".
+ */
+export interface FieldCondition {
+  readonly field: string;
+  readonly value: FieldValue | readonly FieldValue[];
+  readonly not?: boolean | undefined;
+  readonly and?: FieldCondition | undefined;
+}
+
+/**
+ * Whether a condition holds for these values. A template among them may become anything: such a field is
+ * `unknown`, which `isUnknown` tells, and the answer is null where it depends on one.
+ */
+export function conditionHolds(
+  condition: FieldCondition,
+  values: Readonly<Record<string, unknown>>,
+  isUnknown: (value: unknown) => boolean = () => false,
+): boolean | null {
+  const { field, value, not = false, and } = condition;
+  const actual = (Object.hasOwn(values, field) ? values[field] : undefined) ?? "";
+  const first = isUnknown(actual) ? null : matches(actual, value) !== not;
+  const second = and === undefined ? true : conditionHolds(and, values, isUnknown);
+  if (first === false || second === false) return false;
+  return first === null || second === null ? null : true;
+}
+
+function matches(actual: unknown, wanted: FieldCondition["value"]): boolean {
+  return typeof wanted === "object" ? wanted.some((value) => value === actual) : wanted === actual;
+}
+
+/** A condition in words: `type is "invoice" or "bill" and draft is not given`. */
+export function describeCondition({ field, value, not = false, and }: FieldCondition): string {
+  const first = `${field} is ${wordsFor(value, not)}`;
+  return and === undefined ? first : `${first} and ${describeCondition(and)}`;
+}
+
+function wordsFor(value: FieldCondition["value"], not: boolean): string {
+  if (value === "") return not ? "given" : "not given";
+  const values: readonly FieldValue[] = typeof value === "object" ? value : [value];
+  return `${not ? "not " : ""}${values.map((each) => JSON.stringify(each)).join(" or ")}`;
+}

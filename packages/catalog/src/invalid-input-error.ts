@@ -1,0 +1,11 @@
+/** An input that the provider's request can't be made of. The message is for the workflow's author. */
+export class InvalidInputError extends Error {
+  override readonly name = "InvalidInputError";
+  readonly key: string;
+
+  /** @param message follows the key: "must be …" */
+  constructor(key: string, message: string) {
+    super(message);
+    this.key = key;
+  }
+}

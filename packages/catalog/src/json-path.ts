@@ -1,0 +1,47 @@
+import type { JsonPath } from "./provider-manifest.ts";
+
+/** What stands at this place; undefined where there is nothing. The empty path is the value itself. */
+export function readPath(value: unknown, path: JsonPath): unknown {
+  if (path === "") return value;
+  let found = value;
+  for (const key of path.split(".")) {
+    if (typeof found !== "object" || found === null) return undefined;
+    found = step(found, key);
+  }
+  return found;
+}
+
+function step(value: object, key: string): unknown {
+  if (key === "$list") return Object.values(value).find((member) => Array.isArray(member));
+  if (Array.isArray(value)) {
+    if (key === "$last") return value.at(-1);
+    const [, member, wanted] = /^([^=]+)=(.*)$/.exec(key) ?? [];
+    if (member !== undefined) {
+      return value.find((item) => isRecord(item) && String(readPath(item, member)) === wanted);
+    }
+  }
+  return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
+
+/** Sets a member, making objects on the way. */
+export function writePath(target: Record<string, unknown>, path: JsonPath, value: unknown): void {
+  const keys = path.split(".");
+  const last = keys.pop() ?? "";
+  let place = target;
+  for (const key of keys) {
+    const next = Object.hasOwn(place, key) ? place[key] : undefined;
+    if (isRecord(next)) {
+      place = next;
+    } else {
+      const made: Record<string, unknown> = {};
+      place[key] = made;
+      place = made;
+    }
+  }
+  place[last] = value;
+}
+
+/** Whether a value is an object and no array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

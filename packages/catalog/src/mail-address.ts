@@ -1,0 +1,72 @@
+import { domainToASCII } from "node:url";
+
+/** One mailbox, its domain in ASCII. */
+export interface MailAddress {
+  address: string;
+  /** The name for people; empty when there is none. */
+  name: string;
+}
+
+const ADDRESS_CHARS_MAX = 500;
+const LIST_CHARS_MAX = 100_000;
+/** Octets that RFC 5321 gives the two parts. */
+const LOCAL_PART_BYTES_MAX = 64;
+const DOMAIN_CHARS_MAX = 253;
+
+/** A quoted or a plain name before an address in angle brackets. */
+const NAMED = /^(?:"((?:[^"\\]|\\.)*)"\s*|([^"<>]*))<([^<>]*)>$/;
+/** Dot-separated atoms (RFC 5322), letters of any script included (RFC 6531). */
+const LOCAL_PART =
+  /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const DOMAIN = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i;
+
+/**
+ * Reads exactly one address, `a@b.c` or `Name <a@b.c>`; null when the text is anything else. Stricter than
+ * RFC 5322, on whose comments, groups and quoted local parts parsers disagree.
+ */
+export function parseMailAddress(text: string): MailAddress | null {
+  if (text.length > ADDRESS_CHARS_MAX || hasControls(text)) return null;
+  const trimmed = text.trim();
+  const named = NAMED.exec(trimmed);
+  if (named === null) return toAddress(trimmed, "");
+  const [, quoted, plain = "", address = ""] = named;
+  return toAddress(address.trim(), quoted?.replace(/\\(.)/g, "$1") ?? plain.trim());
+}
+
+/** Reads an array of addresses, or a text with commas between them; null when one is no address. */
+export function parseMailAddresses(value: unknown): MailAddress[] | null {
+  const texts = typeof value === "string" ? splitAddresses(value) : value;
+  if (!Array.isArray(texts) || texts.length === 0) return null;
+  const addresses = texts.map((text) => (typeof text === "string" ? parseMailAddress(text) : null));
+  return addresses.some((address) => address === null)
+    ? null
+    : addresses.filter((address) => address !== null);
+}
+
+/** The address as it stands in a header or in a provider's JSON. */
+export function formatMailAddress({ name, address }: MailAddress): string {
+  return name === "" ? address : `"${name.replaceAll(/["\\]/g, "\\$&")}" <${address}>`;
+}
+
+/** Whether a text holds control characters: in a header they could begin another header. */
+export function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+/** At commas that stand outside quoted names; an entry that is not closed is no address afterwards. */
+function splitAddresses(text: string): string[] {
+  if (text.length > LIST_CHARS_MAX) return [];
+  // A mark always begins a quoted part, and one that is not closed goes to the end: nothing is tried twice.
+  const entries = text.match(/(?:"(?:[^"\\]|\\[\s\S]?)*(?:"|$)|[^,"])+/g) ?? [];
+  return entries.filter((entry) => entry.trim() !== "");
+}
+
+function toAddress(address: string, name: string): MailAddress | null {
+  const at = address.lastIndexOf("@");
+  const localPart = address.slice(0, Math.max(at, 0));
+  const domain = domainToASCII(address.slice(at + 1));
+  if (!LOCAL_PART.test(localPart) || Buffer.byteLength(localPart) > LOCAL_PART_BYTES_MAX)
+    return null;
+  if (!DOMAIN.test(domain) || domain.length > DOMAIN_CHARS_MAX) return null;
+  return { address: `${localPart}@${domain}`, name };
+}

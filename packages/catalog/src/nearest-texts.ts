@@ -1,0 +1,35 @@
+/** How many suggestions help. */
+const SUGGESTIONS_MAX = 3;
+/** Nobody mistypes anything longer, and comparing takes time in proportion to both lengths. */
+const CHARS_MAX = 100;
+
+/**
+ * The candidates that somebody may have meant, the nearest first, at most three: those that differ in few
+ * letters, case left aside.
+ */
+export function nearestTexts(text: string, candidates: readonly string[]): string[] {
+  if (text.length > CHARS_MAX) return [];
+  const wanted = text.toLowerCase();
+  return candidates
+    .map((candidate) => ({ candidate, distance: distanceOf(wanted, candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(2, candidate.length / 3))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, SUGGESTIONS_MAX)
+    .map(({ candidate }) => candidate);
+}
+
+/** How many letters have to be put in, taken out or replaced (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      const shorter = (previous[column] ?? 0) + 1;
+      const longer = (current[column - 1] ?? 0) + 1;
+      current.push(Math.min(replaced, shorter, longer));
+    }
+    previous = current;
+  }
+  return previous[to.length] ?? 0;
+}

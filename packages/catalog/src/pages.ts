@@ -1,0 +1,115 @@
+import { isRecord, readPath, writePath } from "./json-path.ts";
+import type { Paging, ProviderAnswer, RequestParts } from "./provider-manifest.ts";
+
+/** How many items a list gives where the step does not say, and at most. */
+export const LIST_LIMITS = { default: 100, max: 1_000 } as const;
+
+/** Pages without an item, one after the other, before a list gives up: some providers filter afterwards. */
+export const EMPTY_PAGES_MAX = 5;
+
+/** Where a list stands between two pages. */
+export interface PageState {
+  items: unknown[];
+  /** Pages that were read. */
+  pages: number;
+}
+
+/** The request for the next page; `size` is what is still wanted. */
+export function pageRequest(
+  paging: Paging,
+  first: RequestParts,
+  state: PageState,
+  next: string | number | null,
+  wanted: number,
+): RequestParts {
+  const { next: way, size } = paging;
+  if (next !== null && (way.kind === "url" || way.kind === "link")) {
+    return { ...first, path: String(next), query: {} };
+  }
+  const added: Record<string, string | number> = {};
+  if (way.kind === "page") added[way.param] = way.first + state.pages;
+  else if (way.kind === "offset") added[way.param] = (way.first ?? 0) + state.items.length;
+  else if (next !== null && (way.kind === "cursor" || way.kind === "last")) added[way.param] = next;
+  if (size !== undefined) added[size.param] = pageSize(paging, wanted);
+  if (typeof paging.in === "object")
+    return { ...first, query: withWords(first.query, paging.in, added) };
+  if (paging.in !== "body") return { ...first, query: { ...first.query, ...added } };
+  const body = isRecord(first.body) ? structuredClone(first.body) : {};
+  for (const [param, value] of Object.entries(added)) writePath(body, param, value);
+  return { ...first, body };
+}
+
+function withWords(
+  query: RequestParts["query"],
+  { textOf }: { textOf: string },
+  added: Record<string, string | number>,
+): RequestParts["query"] {
+  const words = Object.entries(added).map(([name, value]) => `${name} ${value}`);
+  return { ...query, [textOf]: [query[textOf], ...words].join(" ") };
+}
+
+/**
+ * How many items to ask for. By number of page it is always the most, since pages of different sizes
+ * don't fit together.
+ */
+export function pageSize({ next, size }: Paging, wanted: number): number {
+  const most = size?.max ?? wanted;
+  return next.kind === "page" ? most : Math.max(size?.min ?? 1, Math.min(most, wanted));
+}
+
+/** The items of a page; a body without them has none. */
+export function itemsOf({ items }: Paging, { body }: ProviderAnswer): unknown[] {
+  const found = readPath(body, items);
+  return Array.isArray(found) ? found : [];
+}
+
+/**
+ * What the next page is asked with; null when there is none.
+ *
+ * @param state with the items of this page
+ * @param count how many items this page had
+ * @param asked how many items it was asked for
+ */
+export function nextPage(
+  paging: Paging,
+  answer: ProviderAnswer,
+  state: PageState,
+  { count, asked }: { count: number; asked: number },
+): string | number | null {
+  const { next } = paging;
+  if (next.kind === "link") return nextLink(answer.headers["link"]);
+  if (next.kind === "cursor" || next.kind === "url") {
+    return scalarOf(readPath(answer.body, next.from));
+  }
+  if (count === 0) return null;
+  if (next.kind === "last") {
+    if (readPath(answer.body, next.more) !== true) return null;
+    return scalarOf(readPath(answer.body, `${paging.items}.$last.${next.from}`));
+  }
+  if (next.kind === "offset") {
+    const total = next.total === undefined ? null : Number(readPath(answer.body, next.total));
+    // A negative total says that nobody counted.
+    if (total !== null && total >= 0) {
+      return state.items.length < total ? state.items.length : null;
+    }
+    return count >= asked ? state.items.length : null;
+  }
+  if (next.more !== undefined) {
+    return readPath(answer.body, next.more) === true ? state.pages : null;
+  }
+  return count >= (paging.size?.max ?? asked) ? state.pages : null;
+}
+
+function scalarOf(value: unknown): string | number | null {
+  return (typeof value === "string" && value !== "") || typeof value === "number" ? value : null;
+}
+
+/** The target of rel="next" in a Link header (RFC 8288). */
+function nextLink(header: string | undefined): string | null {
+  for (const link of header?.split(/,\s*(?=<)/) ?? []) {
+    const [, target, params = ""] = /^<([^>]*)>(.*)$/.exec(link.trim()) ?? [];
+    if (target !== undefined && /;\s*rel="?(?:[^"]* )?next(?: [^"]*)?"?/.test(params))
+      return target;
+  }
+  return null;
+}

@@ -1,0 +1,54 @@
+import type { ProviderManifest } from "../../provider-manifest.ts";
+import {
+  createBeneficiary,
+  createTransfer,
+  getTransfer,
+  listBeneficiaries,
+  listTransfers,
+} from "./payouts.ts";
+import { createConversion, getBalances, listFinancialTransactions } from "./treasury.ts";
+
+/** Treasury: wallets in many currencies, conversions and payouts. */
+export const airwallex: ProviderManifest = {
+  id: "airwallex",
+  name: "Airwallex",
+  description: "Balances, conversions, beneficiaries and payouts in many currencies.",
+  category: "payments",
+  docs: "https://www.airwallex.com/docs/api",
+  baseUrl: "https://api.airwallex.com",
+  auth: {
+    kind: "apiKey",
+    fields: [
+      { key: "clientId", required: true, secret: true },
+      { key: "externalAccountId", required: false },
+    ],
+    // The login has a limit of its own, 100 a minute: its token is kept for as long as it lives.
+    login: {
+      method: "POST",
+      path: "/api/v1/authentication/login",
+      headers: { "x-client-id": "{clientId}", "x-api-key": "{apiKey}" },
+      token: "token",
+      expiresAt: "expires_at",
+      livesForMs: 30 * 60_000,
+    },
+    accountField: "externalAccountId",
+  },
+  sign: { headers: { authorization: "Bearer {accessToken}" } },
+  // Without it the version that the account was opened with decides how payouts are named.
+  headers: { "x-api-version": "2025-06-30" },
+  // The login has proven the keys; a scoped key may lack the right to read the account (403).
+  verify: { method: "GET", path: "/api/v1/account", badStatuses: [401], accountId: "id" },
+  errors: { code: ["code"], message: ["message"] },
+  // No header says when calls are welcome again; the reference begins its backing off with a second.
+  rateLimit: { codes: ["too_many_requests"], waitMs: 1_000 },
+  actions: [
+    getBalances,
+    listFinancialTransactions,
+    createConversion,
+    createBeneficiary,
+    listBeneficiaries,
+    createTransfer,
+    getTransfer,
+    listTransfers,
+  ],
+};

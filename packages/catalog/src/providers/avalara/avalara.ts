@@ -1,0 +1,53 @@
+import type { ProviderManifest } from "../../provider-manifest.ts";
+import { resolveAddress } from "./addresses.ts";
+import {
+  commitTransaction,
+  createTransaction,
+  getTransaction,
+  listTransactions,
+  voidTransaction,
+} from "./transactions.ts";
+
+/** Tax; the connection's apiKey is the account's license key. */
+export const avalara: ProviderManifest = {
+  id: "avalara",
+  name: "Avalara AvaTax",
+  description: "Taxes of sales and purchases, and addresses.",
+  category: "tax",
+  docs: "https://developer.avalara.com/api-reference/avatax/rest/v2/",
+  baseUrl: ({ environment }) =>
+    environment === "sandbox" ? "https://sandbox-rest.avatax.com" : "https://rest.avatax.com",
+  fieldForms: { accountId: /^[^:\s\p{Cc}]{1,100}$/u, environment: /^(production|sandbox)$/ },
+  auth: {
+    kind: "apiKey",
+    fields: [
+      { key: "accountId", required: true },
+      { key: "environment", required: true, options: ["production", "sandbox"] },
+      { key: "companyCode", required: false },
+    ],
+    accountField: "accountId",
+  },
+  sign: { basic: ["{accountId}", "{apiKey}"] },
+  // Application; its version; library; its version; machine.
+  headers: { "x-avalara-client": "Workflow Automation; 1.0; REST; v2; server" },
+  // Everybody may ask, and whoever is not known gets 200 as well.
+  verify: {
+    method: "GET",
+    path: "/api/v2/utilities/ping",
+    badWhen: { path: "authenticated", equals: false },
+    accountId: "authenticatedAccountId",
+  },
+  errors: {
+    code: ["error.code", "error.details.0.code"],
+    message: ["error.message", "error.details.0.message", "error.details.0.description"],
+    credentialCodes: ["AuthenticationException", "AuthenticationIncomplete", "BasicAuthIncorrect"],
+  },
+  actions: [
+    createTransaction,
+    getTransaction,
+    listTransactions,
+    commitTransaction,
+    voidTransaction,
+    resolveAddress,
+  ],
+};

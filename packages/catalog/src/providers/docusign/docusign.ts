@@ -1,0 +1,66 @@
+import type { ProviderManifest } from "../../provider-manifest.ts";
+import {
+  createEnvelope,
+  createEnvelopeFromTemplate,
+  getEnvelope,
+  listEnvelopes,
+  listRecipients,
+  voidEnvelope,
+} from "./envelopes.ts";
+
+/** Accounts live in regions: the person's default account and its host are asked for after the token. */
+export const docusign: ProviderManifest = {
+  id: "docusign",
+  name: "Docusign",
+  description: "Documents sent for signature, from files or templates, and what became of them.",
+  category: "signing",
+  docs: "https://developers.docusign.com/docs/esign-rest-api/reference/",
+  baseUrl: "{baseUri}/restapi/v2.1",
+  fieldForms: {
+    accountId: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+    baseUri: /^https:\/\/([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+docusign\.(net|com)$/i,
+  },
+  auth: {
+    kind: "oauth",
+    authorizeUrl: "https://account.docusign.com/oauth/auth",
+    tokenUrl: "https://account.docusign.com/oauth/token",
+    // Extended: each refresh brings a refresh token that lives for 30 days again.
+    scopes: ["signature", "extended"],
+    tokenAuth: "client_secret_basic",
+    userInfo: {
+      url: "https://account.docusign.com/oauth/userinfo",
+      fields: {
+        accountId: "accounts.is_default=true.account_id",
+        baseUri: "accounts.is_default=true.base_uri",
+        accountName: "accounts.is_default=true.account_name",
+      },
+    },
+    accountField: "accountId",
+  },
+  sign: { headers: { authorization: "Bearer {accessToken}" } },
+  verify: { method: "GET", path: "/accounts/{accountId}" },
+  errors: {
+    code: ["errorCode", "error"],
+    message: ["message", "error_description"],
+    credentialCodes: [
+      "AUTHORIZATION_INVALID_TOKEN",
+      "PARTNER_AUTHENTICATION_FAILED",
+      "USER_AUTHENTICATION_FAILED",
+    ],
+  },
+  // So many calls in an hour, until the reset, and in 30 seconds; with status 400 or 429.
+  rateLimit: {
+    codes: ["HOURLY_APIINVOCATION_LIMIT_EXCEEDED", "BURST_APIINVOCATION_LIMIT_EXCEEDED"],
+    codeWaitsMs: { BURST_APIINVOCATION_LIMIT_EXCEEDED: 30_000 },
+    resetHeader: { name: "X-RateLimit-Reset", unit: "epochSeconds" },
+    waitMs: 60_000,
+  },
+  actions: [
+    createEnvelope,
+    createEnvelopeFromTemplate,
+    getEnvelope,
+    listEnvelopes,
+    listRecipients,
+    voidEnvelope,
+  ],
+};

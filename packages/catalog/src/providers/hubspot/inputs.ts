@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { json, list, text } from "../../action-input.ts";
+import type { ActionInput, InputTraits } from "../../action-input.ts";
+import { isRecord } from "../../json-path.ts";
+import type { ActionManifest, RequestParts } from "../../provider-manifest.ts";
+
+export const DOCS = "https://developers.hubspot.com/docs/api-reference";
+
+/** HubSpot's own objects; custom ones are named by their id or full name. */
+const OBJECT_TYPES = [
+  "contacts",
+  "companies",
+  "deals",
+  "tickets",
+  "products",
+  "line_items",
+  "quotes",
+  "notes",
+  "tasks",
+  "calls",
+  "meetings",
+  "emails",
+];
+
+/** What `objects` returns of one object. */
+export const objectOutputs = ["id", "properties", "createdAt", "updatedAt", "archived"];
+
+/** What is said of a value that is none for a property. */
+export const SCALAR = "must be a text, a number, true or false";
+
+/** The type of an object. */
+export function objectType(key: string, title: string): ActionInput {
+  const input = text(key, {
+    title,
+    description: "contacts, deals and so on, or a custom object's id: 2-3453932",
+    control: "combobox",
+    schema: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, "must be the name or id of an object type"),
+    required: true,
+  });
+  return { ...input, options: OBJECT_TYPES.map((id) => ({ id, label: id })) };
+}
+
+/** The id of a record. */
+export function recordId(key: string, traits: InputTraits = {}): ActionInput {
+  return text(key, {
+    ...traits,
+    schema: z.string().regex(/^\d{1,20}$/, "must be an id, which is a number"),
+  });
+}
+
+/** A property that has an input of its own. */
+export function property(key: string, traits: Parameters<typeof text>[1] = {}): ActionInput {
+  return text(key, { as: `properties.${key}`, ...traits });
+}
+
+/** Values by the internal names of properties. */
+export function properties(traits: InputTraits = {}): ActionInput {
+  return json("properties", {
+    title: "More properties",
+    description: "Values by internal names, those of your own included",
+    schema: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()], SCALAR)),
+    ...traits,
+  });
+}
+
+/** Names of properties, to be read. */
+export const propertyNames = list("propertyNames", {
+  title: "Properties",
+  description: "What to return; HubSpot's defaults where not given",
+  as: "properties",
+});
+
+export const owner = property("hubspot_owner_id", {
+  title: "Owner",
+  description: "The id of an owner",
+  schema: z.string().regex(/^\d{1,20}$/, "must be an id, which is a number"),
+});
+
+/** HubSpot's ids of associations, by the input that names the other record. */
+export type AssociationTypes = Readonly<Record<string, number>>;
+
+/** Inputs that name records which the new one is associated with. */
+export function associationInputs(types: AssociationTypes): ActionInput[] {
+  return Object.keys(types).map((key) => recordId(key, { in: "none" }));
+}
+
+type Build = NonNullable<ActionManifest["request"]["build"]>;
+
+/** Makes the body of a new record: values of properties are texts, associations have types. */
+export function buildRecord(types: AssociationTypes = {}): Build {
+  return ({ parts, inputs }) => {
+    const associations = Object.entries(types).flatMap(([key, associationTypeId]) => {
+      const id = inputs[key];
+      if (typeof id !== "string" || id === "") return [];
+      const kind = { associationCategory: "HUBSPOT_DEFINED", associationTypeId };
+      return [{ to: { id }, types: [kind] }];
+    });
+    return {
+      ...parts,
+      body: { ...propertiesOf(parts), ...(associations.length === 0 ? {} : { associations }) },
+    };
+  };
+}
+
+/** `{properties}` of a body, with texts for values; null empties a property, as an empty text does. */
+export function propertiesOf({ body }: RequestParts): { properties: Record<string, string> } {
+  const given = isRecord(body) && isRecord(body["properties"]) ? body["properties"] : {};
+  const entries = Object.entries(given).map(([name, value]) => {
+    const isScalar = typeof value === "string" || typeof value === "number";
+    return [name, isScalar || typeof value === "boolean" ? String(value) : ""] as const;
+  });
+  return { properties: Object.fromEntries(entries) };
+}

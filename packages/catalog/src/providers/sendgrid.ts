@@ -1,0 +1,219 @@
+import { z } from "zod";
+import { files, json, list, number, text } from "../action-input.ts";
+import { parseMailAddress } from "../mail-address.ts";
+import type { MailAddress } from "../mail-address.ts";
+import {
+  mailAddress,
+  mailAddresses,
+  mailSubject,
+  readAddresses,
+  readMailFiles,
+} from "../mail-inputs.ts";
+import type { ActionManifest, ProviderManifest } from "../provider-manifest.ts";
+
+type Inputs = Readonly<Record<string, unknown>>;
+
+const RECIPIENTS_MAX = 1_000;
+const withoutTemplate = { field: "template_id", value: "" } as const;
+const withTemplate = { ...withoutTemplate, not: true } as const;
+
+const sendMail: ActionManifest = {
+  name: "sendMail",
+  title: "Send an e-mail",
+  description: "Sends a message of its own content or by a dynamic template.",
+  docs: "https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",
+  inputs: [
+    mailAddress("from", { in: "none", description: "A verified sender", required: true }),
+    mailAddresses("to", { in: "none", max: RECIPIENTS_MAX, required: true }),
+    mailAddresses("cc", { in: "none", max: RECIPIENTS_MAX }),
+    mailAddresses("bcc", { in: "none", max: RECIPIENTS_MAX }),
+    mailAddress("reply_to", { in: "none" }),
+    mailSubject({ requiredWhen: withoutTemplate }),
+    text("text", {
+      in: "none",
+      control: "long-input",
+      visibleWhen: withoutTemplate,
+      requiredWhen: { field: "html", value: "" },
+      description: "The plain version",
+    }),
+    text("html", {
+      in: "none",
+      title: "HTML",
+      control: "long-input",
+      visibleWhen: withoutTemplate,
+    }),
+    text("template_id", { title: "Template", description: "d-…" }),
+    json("dynamic_template_data", { in: "none", visibleWhen: withTemplate }),
+    files("attachments", { in: "none" }),
+    list("categories", { of: z.string().max(255), description: "Up to 10" }),
+    json("custom_args", {
+      description: "Texts by name, which events about the message bring back",
+      schema: z.record(z.string(), z.string()),
+    }),
+    number("send_at", {
+      schema: z.int().min(0),
+      description: "Seconds since 1970, up to 72 hours ahead",
+    }),
+    number("unsubscribe_group_id", { schema: z.int(), as: "asm.group_id" }),
+  ],
+  outputs: ["messageId"],
+  request: { method: "POST", path: "/v3/mail/send", build: buildMail },
+  answer: { read: ({ headers }) => ({ messageId: headers["x-message-id"] ?? null }) },
+  example: {
+    from: "Acme <billing@acme.example>",
+    to: "ada@example.com",
+    subject: "Invoice 17",
+    text: "It is paid. Thank you!",
+  },
+};
+
+const upsertContacts: ActionManifest = {
+  name: "upsertContacts",
+  title: "Add or update contacts",
+  description: "Queues contacts to be added, or updated by their e-mail address.",
+  docs: "https://www.twilio.com/docs/sendgrid/api-reference/contacts/add-or-update-a-contact",
+  inputs: [
+    json("contacts", {
+      description: "[{email, first_name, last_name, custom_fields, …}]",
+      required: true,
+      schema: z
+        .array(z.looseObject({ email: z.string().max(254).optional() }))
+        .min(1)
+        .max(30_000),
+    }),
+    list("list_ids", { title: "Lists", of: z.guid() }),
+  ],
+  outputs: ["job_id"],
+  request: { method: "PUT", path: "/v3/marketing/contacts" },
+  example: { contacts: [{ email: "ada@example.com", first_name: "Ada" }] },
+};
+
+const listContactLists: ActionManifest = {
+  name: "listContactLists",
+  title: "List contact lists",
+  description: "Lists the lists that contacts can be in.",
+  docs: "https://www.twilio.com/docs/sendgrid/api-reference/lists/get-all-lists",
+  inputs: [],
+  outputs: ["lists", "hasMore"],
+  request: { method: "GET", path: "/v3/marketing/lists" },
+  paging: {
+    items: "result",
+    member: "lists",
+    size: { param: "page_size", max: 1000 },
+    next: { kind: "url", from: "_metadata.next" },
+  },
+  readOnly: true,
+  example: {},
+};
+
+const listBounces: ActionManifest = {
+  name: "listBounces",
+  title: "List bounces",
+  description: "Lists addresses that could not be delivered to, and why.",
+  docs: "https://www.twilio.com/docs/sendgrid/api-reference/bounces-api/retrieve-all-bounces",
+  inputs: [
+    number("start_time", { schema: z.int().min(0), description: "Seconds since 1970" }),
+    number("end_time", { schema: z.int().min(0), description: "Seconds since 1970" }),
+    text("email", { description: "Only addresses that have this in them" }),
+  ],
+  outputs: ["bounces", "hasMore"],
+  request: { method: "GET", path: "/v3/suppression/bounces" },
+  paging: {
+    items: "",
+    member: "bounces",
+    size: { param: "limit", max: 500 },
+    next: { kind: "offset", param: "offset" },
+  },
+  readOnly: true,
+  example: { start_time: 1767225600 },
+};
+
+/** Delivery of e-mail. */
+export const sendgrid: ProviderManifest = {
+  id: "sendgrid",
+  name: "SendGrid",
+  description: "Delivery of e-mail, contacts and bounces.",
+  category: "email",
+  docs: "https://www.twilio.com/docs/sendgrid/api-reference",
+  baseUrl: "https://api.sendgrid.com",
+  auth: { kind: "apiKey", fields: [] },
+  sign: { headers: { authorization: "Bearer {apiKey}" } },
+  // A key of any scope may ask for its scopes.
+  verify: { method: "GET", path: "/v3/scopes" },
+  // It has no code for an account without credits, which is a 401 as well: "Maximum credits exceeded".
+  errors: { code: ["errors.0.error_id"], message: ["errors.0.message"] },
+  rateLimit: {
+    remainingHeader: "x-ratelimit-remaining",
+    resetHeader: { name: "x-ratelimit-reset", unit: "epochSeconds" },
+  },
+  actions: [sendMail, upsertContacts, listContactLists, listBounces],
+};
+
+/** SendGrid refuses an address that stands twice among to, cc and bcc; the first place counts. */
+function buildMail({
+  parts,
+  inputs,
+}: {
+  parts: Parameters<NonNullable<ActionManifest["request"]["build"]>>[0]["parts"];
+  inputs: Inputs;
+}) {
+  const seen = new Set<string>();
+  const recipients = (key: string) => {
+    const fresh = readAddresses(inputs, key).filter(({ address }) => {
+      const known = seen.has(address.toLowerCase());
+      seen.add(address.toLowerCase());
+      return !known;
+    });
+    return fresh.length === 0 ? {} : { [key]: fresh.map(toEmail) };
+  };
+  const data = inputs["template_id"] ? inputs["dynamic_template_data"] : undefined;
+  const content = contentOf(inputs);
+  const attachments = readMailFiles(inputs, "attachments").map(
+    ({ filename, content: bytes, contentType }) => ({
+      filename,
+      content: bytes,
+      type: contentType,
+      disposition: "attachment",
+    }),
+  );
+  return {
+    ...parts,
+    body: {
+      personalizations: [
+        {
+          ...recipients("to"),
+          ...recipients("cc"),
+          ...recipients("bcc"),
+          ...(data === undefined ? {} : { dynamic_template_data: data }),
+        },
+      ],
+      ...addressMember(inputs, "from"),
+      ...addressMember(inputs, "reply_to"),
+      ...Object(parts.body),
+      ...(content.length === 0 ? {} : { content }),
+      ...(attachments.length === 0 ? {} : { attachments }),
+    },
+  };
+}
+
+/** The plain version goes first, as SendGrid wants it; a template has its own. */
+function contentOf(inputs: Inputs): { type: string; value: string }[] {
+  if (inputs["template_id"]) return [];
+  const versions = [
+    { type: "text/plain", value: inputs["text"] },
+    { type: "text/html", value: inputs["html"] },
+  ];
+  return versions.flatMap(({ type, value }) =>
+    typeof value === "string" && value !== "" ? [{ type, value }] : [],
+  );
+}
+
+function addressMember(inputs: Inputs, key: string): Record<string, unknown> {
+  const value = inputs[key];
+  const address = typeof value === "string" ? parseMailAddress(value) : null;
+  return address === null ? {} : { [key]: toEmail(address) };
+}
+
+function toEmail({ address, name }: MailAddress) {
+  return name === "" ? { email: address } : { email: address, name };
+}

@@ -1,0 +1,153 @@
+import { readPath } from "./json-path.ts";
+import type {
+  ActionManifest,
+  JsonPath,
+  ProviderAnswer,
+  ProviderManifest,
+} from "./provider-manifest.ts";
+
+/** What went wrong at a provider, in its own words. */
+export interface ProviderFailure {
+  status: number;
+  /** Null where the provider gives none. */
+  code: string | null;
+  message: string;
+  /** The credentials were refused: the connection is in error. */
+  badCredentials: boolean;
+  /** They were refused because the account has to be authorized again: the connection is expired. */
+  expired: boolean;
+  /** Too many calls. */
+  limited: boolean;
+  /** When calls are welcome again; null where nothing says so. */
+  retryAfterMs: number | null;
+  /** A later try may go well. */
+  retryable: boolean;
+}
+
+/** Longer waits are taken for a day: a time far ahead is a mistake, and no date can hold any number. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
+
+const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** The output of an action that went well. */
+export function readOutput(
+  action: ActionManifest,
+  answer: ProviderAnswer,
+  inputs: Readonly<Record<string, unknown>>,
+): unknown {
+  const { read, pick = "", member } = action.answer ?? {};
+  if (read !== undefined) return read(answer, inputs);
+  const picked = readPath(answer.body, pick) ?? null;
+  return member === undefined ? picked : { [member]: picked };
+}
+
+/**
+ * What an answer says went wrong; null when it went well.
+ *
+ * @param nowMs the time, for headers that name one
+ */
+export function findFailure(
+  provider: ProviderManifest,
+  answer: ProviderAnswer,
+  nowMs: number,
+): ProviderFailure | null {
+  const { errors } = provider;
+  const isOk = answer.status >= 200 && answer.status < 300;
+  if (isOk && !saysItFailed(errors.failedWhen, answer.body)) return null;
+  const code = firstText(answer.body, errors.code);
+  const isAmong = (codes: readonly string[] | undefined) =>
+    code !== null && codes?.includes(code) === true;
+  const exhausted = isAmong(provider.rateLimit?.exhaustedCodes);
+  const limited = !exhausted && isLimited(provider, answer, code);
+  const expired = !limited && isAmong(errors.expiredCodes);
+  const refused = answer.status === 401 || isAmong(errors.credentialCodes);
+  return {
+    status: answer.status,
+    code,
+    message: firstText(answer.body, errors.message) ?? `The provider answered ${answer.status}.`,
+    badCredentials: expired || (!limited && refused && !isAmong(errors.permissionCodes)),
+    expired,
+    limited,
+    retryAfterMs: retryAfterMs(provider, answer, { code, limited, nowMs }),
+    retryable: limited || (!exhausted && mayPass(errors, answer.status, code)),
+  };
+}
+
+function mayPass(
+  { retryableCodes, finalCodes }: ProviderManifest["errors"],
+  status: number,
+  code: string | null,
+): boolean {
+  if (code !== null && finalCodes?.includes(code) === true) return false;
+  if (code !== null && retryableCodes?.includes(code) === true) return true;
+  return RETRYABLE_STATUSES.has(status);
+}
+
+function saysItFailed(
+  failedWhen: ProviderManifest["errors"]["failedWhen"],
+  body: unknown,
+): boolean {
+  if (failedWhen === undefined) return false;
+  const value = readPath(body, failedWhen.path);
+  return failedWhen.exists === true
+    ? value !== undefined && value !== null
+    : value === failedWhen.equals;
+}
+
+function isLimited(
+  { rateLimit }: ProviderManifest,
+  { status, headers }: ProviderAnswer,
+  code: string | null,
+): boolean {
+  if (status === 429) return true;
+  if (code !== null && rateLimit?.codes?.includes(code) === true) return true;
+  if (rateLimit?.statuses?.includes(status) !== true) return false;
+  const { remainingHeader } = rateLimit;
+  const isSpent = remainingHeader !== undefined && headers[remainingHeader.toLowerCase()] === "0";
+  return isSpent || headers["retry-after"] !== undefined;
+}
+
+function retryAfterMs(
+  { rateLimit }: ProviderManifest,
+  { headers }: ProviderAnswer,
+  { code, limited, nowMs }: { code: string | null; limited: boolean; nowMs: number },
+): number | null {
+  const retryAfter = headers["retry-after"];
+  if (retryAfter !== undefined) {
+    const seconds = Number(retryAfter);
+    const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(retryAfter) - nowMs;
+    if (Number.isFinite(waitMs)) return Math.min(Math.max(0, waitMs), RETRY_AFTER_MS_MAX);
+  }
+  const codeWaits = rateLimit?.codeWaitsMs ?? {};
+  const codeWaitMs = code !== null && Object.hasOwn(codeWaits, code) ? codeWaits[code] : undefined;
+  if (codeWaitMs !== undefined) return codeWaitMs;
+  if (!limited) return null;
+  return untilResetMs(rateLimit, headers, nowMs) ?? rateLimit?.waitMs ?? null;
+}
+
+/** Providers tell of the reset in every answer: it counts when nothing is left until then. */
+function untilResetMs(
+  rateLimit: ProviderManifest["rateLimit"],
+  headers: ProviderAnswer["headers"],
+  nowMs: number,
+): number | null {
+  const { resetHeader: reset, remainingHeader } = rateLimit ?? {};
+  const remaining = remainingHeader && headers[remainingHeader.toLowerCase()];
+  if (reset === undefined || Number(remaining ?? 0) > 0) return null;
+  const value = Number(headers[reset.name.toLowerCase()] ?? NaN);
+  if (!Number.isFinite(value)) return null;
+  const waitMs =
+    reset.unit === "seconds"
+      ? value * 1000
+      : (reset.unit === "epochSeconds" ? value * 1000 : value) - nowMs;
+  return Math.min(Math.max(0, waitMs), RETRY_AFTER_MS_MAX);
+}
+
+function firstText(body: unknown, paths: readonly JsonPath[]): string | null {
+  for (const path of paths) {
+    const value = readPath(body, path);
+    if (typeof value === "string" && value !== "") return value;
+    if (typeof value === "number") return String(value);
+  }
+  return null;
+}

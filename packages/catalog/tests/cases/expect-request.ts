@@ -1,0 +1,66 @@
+import { expect } from "@jest/globals";
+import type { ProviderManifest, ProviderRequest } from "../../src/index.ts";
+import type { Exchange, ProviderCases } from "./action-case.ts";
+
+/** How the requests of a case have to look. */
+export interface WantedRequest {
+  /** The provider's base URL, without a slash at the end. */
+  baseUrl: string;
+  idempotencyKey: string;
+  signature: ProviderCases["signature"];
+}
+
+/** Checks method, address, query, credentials, headers, body and the mark of a repeated write. */
+export function expectRequest(
+  request: ProviderRequest,
+  provider: ProviderManifest,
+  wanted: Exchange["request"],
+  { baseUrl, idempotencyKey, signature }: WantedRequest,
+): void {
+  const isWrite = request.method !== "GET";
+  const { idempotencyHeader, idempotencyQuery } = provider;
+  const url = new URL(request.url);
+  if (isWrite && idempotencyHeader !== undefined) {
+    expect(request.headers[idempotencyHeader.toLowerCase()]).toBe(idempotencyKey);
+  }
+  if (isWrite && idempotencyQuery !== undefined) {
+    expect(url.searchParams.get(idempotencyQuery.name)).toBe(idempotencyKey);
+    url.searchParams.delete(idempotencyQuery.name);
+  }
+  const base = new URL(baseUrl);
+  expect(request.method).toBe(wanted.method);
+  expect(url.origin + url.pathname).toBe(base.origin + base.pathname + wanted.path);
+  expect(queryOf(url.searchParams)).toEqual(wanted.query ?? {});
+  expect(request.headers).toMatchObject({ ...signature.headers, ...wanted.headers });
+  expectBody(request, wanted, signature);
+}
+
+function expectBody(
+  { headers, body }: ProviderRequest,
+  wanted: Exchange["request"],
+  signature: ProviderCases["signature"],
+): void {
+  if (wanted.json !== undefined) {
+    expect(headers["content-type"]).toMatch(/^application\/([a-z.]+\+)?json/);
+    const signed = { ...Object(wanted.json), ...signature.json };
+    const expected = signature.json === undefined ? wanted.json : signed;
+    expect(JSON.parse(body ?? "")).toEqual(expected);
+  } else if (wanted.form !== undefined) {
+    expect(headers["content-type"]).toBe("application/x-www-form-urlencoded");
+    expect(Object.fromEntries(new URLSearchParams(body))).toEqual(wanted.form);
+  } else if (typeof wanted.text === "function") {
+    wanted.text(body ?? "");
+  } else {
+    expect(body).toBe(wanted.text);
+  }
+}
+
+/** Several values of one name are a list. */
+function queryOf(params: URLSearchParams): Record<string, string | string[]> {
+  return Object.fromEntries(
+    [...new Set(params.keys())].map((name) => {
+      const values = params.getAll(name);
+      return [name, values.length === 1 ? (values[0] ?? "") : values];
+    }),
+  );
+}
