@@ -1,18 +1,20 @@
-/** Adds what a session should be from its first moment: its name in the server's lists, its role. */
+/** Adds what a session should be from its first moment: its name in the server's lists, role, settings. */
 export function withSession(
   connectionUri: string,
-  session: { applicationName?: string; role?: string | undefined },
+  session: { applicationName?: string; role?: string | undefined; genericPlans?: boolean },
 ): string {
   const uri = new URL(connectionUri);
   if (session.applicationName !== undefined) {
     uri.searchParams.set("application_name", session.applicationName);
   }
+  const options = [uri.searchParams.get("options")];
   if (session.role !== undefined) {
     assertPlainName(session.role, "role");
-    const given = uri.searchParams.get("options");
-    const option = `-c role=${session.role}`;
-    uri.searchParams.set("options", given === null ? option : `${given} ${option}`);
+    options.push(`-c role=${session.role}`);
   }
+  if (session.genericPlans === true) options.push("-c plan_cache_mode=force_generic_plan");
+  const text = options.filter((option) => option !== null).join(" ");
+  if (text !== "") uri.searchParams.set("options", text);
   return uri.toString();
 }
 

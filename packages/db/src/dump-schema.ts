@@ -6,7 +6,8 @@ import { assertPlainName } from "./connection-uri.ts";
 /**
  * Writes a schema down as text: tables with columns, constraints, indexes and triggers, then
  * sequences, views, types and functions. Equal schemas give equal texts, whatever the path of
- * migrations that led there, the order of columns aside. The table of migrations is left out.
+ * migrations that led there, the order of columns aside. The table of migrations is left out, and so are
+ * partitions: which ones there are depends on the day.
  */
 export async function dumpSchema(database: CommonQueryMethods, schema: string): Promise<string> {
   assertPlainName(schema, "schema");
@@ -43,14 +44,12 @@ async function listTables(
       c.oid::int8 as oid,
       'table ' || n.nspname || '.' || c.relname
         || coalesce(' partition by ' || pg_get_partkeydef(c.oid), '')
-        || coalesce(' partition of ' || i.inhparent::regclass::text
-             || ' ' || pg_get_expr(c.relpartbound, c.oid), '')
         || case c.relpersistence when 'u' then ' unlogged' else '' end
         || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as line
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    left join pg_inherits i on i.inhrelid = c.oid
-    where n.nspname = ${schema} and c.relkind in ('r', 'p') and c.relname <> 'schema_migrations'
+    where n.nspname = ${schema} and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> 'schema_migrations'
     order by c.relname collate "C"
   `);
 }

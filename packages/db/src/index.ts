@@ -6,7 +6,7 @@ export type {
   SqlFragment,
   Transaction,
 } from "./open-database.ts";
-export { constraintOf, databaseErrorToAppError } from "./errors.ts";
+export { constraintOf, databaseErrorToAppError, sqlStateOf } from "./errors.ts";
 export { listen } from "./listen.ts";
 export type { ListenOptions, Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";

@@ -36,6 +36,11 @@ export interface OpenDatabaseOptions {
    * which is frozen in the middle of one gives its locks back. Default 10 000.
    */
   idleInTransactionTimeoutMs?: number;
+  /**
+   * Plans a statement once and not for the values of each execution: for statements over partitions, which
+   * take longer to plan than to execute, and whose plans skip partitions by themselves.
+   */
+  genericPlans?: boolean;
   /** Hears of errors that belong to no query, such as an idle connection that broke. */
   onError?: (error: Error) => void;
 }
@@ -57,8 +62,8 @@ const RETRIES = 3;
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { role, applicationName, maxConnections = 10, statementTimeoutMs = 30_000 } = options;
-  const { idleInTransactionTimeoutMs = 10_000 } = options;
-  const uri = withSession(options.connectionUri, { applicationName, role });
+  const { idleInTransactionTimeoutMs = 10_000, genericPlans = false } = options;
+  const uri = withSession(options.connectionUri, { applicationName, role, genericPlans });
   try {
     const pool = await createPool(uri, {
       maxPoolSize: maxConnections,

@@ -5,6 +5,7 @@ import ajvFormats from "ajv-formats";
 import { isJsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { compilePattern } from "./pattern.ts";
+import type { PatternMeter } from "./pattern.ts";
 
 /** The drafts of JSON Schema that are understood. */
 export type Draft = "2020-12" | "draft-07";
@@ -27,25 +28,26 @@ export class UnusablePatternError extends Error {
 
 /**
  * Work that one validation may do. A unit is about 200 characters of generated code on one node of
- * the value, 5 ns on average; so this is 0.1 s where an ordinary validation takes some thousand units.
+ * the value, 5 ns on average; so this is 40 ms where an ordinary validation takes some thousand units.
  */
-export const WORK_MAX = 20_000_000;
+export const WORK_MAX = 8_000_000;
 /** Work while looking for all violations and not just the first; keeps their number within bounds. */
 export const WORK_ALL_ERRORS_MAX = 250_000;
 
 const CODE_CHARS_PER_UNIT = 200;
 const UNITS_PER_ERROR = 10;
 const ERRORS_COPIED_PER_UNIT = 2;
-const REGEX_STEPS_PER_UNIT = 2;
+/** A step of a pattern takes up to 30 ns. */
+const UNITS_PER_PATTERN_STEP = 6;
 
 /**
  * The units left to the validations of one schema, and the hooks that spend them. ajv itself has no
  * limit: chained references run exponentially, failing `$ref`s copy their errors quadratically.
  */
-class WorkMeter {
+class WorkMeter implements PatternMeter {
   private unitsLeft = 0;
   private sizes = new Map<object, number>();
-  private instructions = 0;
+  private patterns = 0;
 
   reset(units: number): void {
     this.unitsLeft = units;
@@ -55,6 +57,11 @@ class WorkMeter {
   spend(units: number): void {
     this.unitsLeft -= units;
     if (this.unitsLeft < 0) throw new TooExpensiveError();
+  }
+
+  spendSteps(steps: number): boolean {
+    this.spend(steps * UNITS_PER_PATTERN_STEP);
+    return true;
   }
 
   /** At the head of each generated function: its code may run over every node below `data`. */
@@ -80,14 +87,13 @@ class WorkMeter {
       throw new UnusablePatternError(source, compiled.message);
     }
     const { pattern } = compiled;
-    this.instructions += pattern.instructions;
-    if (this.instructions > DEFINITION_LIMITS.patternInstructionsMax) {
+    this.patterns += pattern.size;
+    if (this.patterns > DEFINITION_LIMITS.patternSizeSumMax) {
       throw new Error("The patterns are too large together; use fewer or simpler ones");
     }
     return {
       test: (text) => {
-        this.spend((pattern.instructions * text.length) / REGEX_STEPS_PER_UNIT);
-        const matches = pattern.test(text);
+        const matches = pattern.test(text, this);
         if (matches === null) throw new TooExpensiveError();
         return matches;
       },

@@ -1,7 +1,7 @@
+import { oneOf } from "@workflow/catalog";
 import type { Problems } from "./problems.ts";
 import { secretKeyProblem } from "./secret.ts";
 import type { TemplateReference } from "./template-scan.ts";
-import { oneOf } from "./zod-messages.ts";
 
 /** What `run` and `loop` have (D19). */
 const RUN_MEMBERS = ["id", "workflowId", "version", "startedAt"];
@@ -38,15 +38,16 @@ export interface StepReference {
  * Adds a violation for each template that can never have a value: because it names a step which can't
  * have run when the template is evaluated (D16), one that does not exist, comes later, is the step
  * itself or holds it, or is in another branch of the same step; or a member that `run`, `loop` or
- * `secrets` never has (D19).
+ * `secrets` never has (D19). Yields after every reference, so that others can have their turn.
  */
-export function checkReferences(
+export function* checkReferences(
   references: readonly StepReference[],
   places: ReadonlyMap<string, StepPlace>,
   problems: Problems,
-): void {
+): Generator<void> {
   for (const each of references) {
     if (problems.isFull) return;
+    yield;
     const problem = findProblem(each, places);
     if (problem !== null) {
       problems.add(each.path, `Step ${JSON.stringify(each.place.id)} refers to ${problem}.`);

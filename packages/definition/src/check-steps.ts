@@ -1,3 +1,4 @@
+import { oneOf } from "@workflow/catalog";
 import { checkConditionInto } from "./condition.ts";
 import { checkReferences } from "./check-references.ts";
 import type { BlockPlace, StepPlace, StepReference } from "./check-references.ts";
@@ -11,15 +12,17 @@ import { stepSchema } from "./step.ts";
 import type { TemplateField } from "./step.ts";
 import { scanTemplates } from "./template-scan.ts";
 import type { TemplateReference } from "./template-scan.ts";
-import { oneOf } from "./zod-messages.ts";
 
-/** Adds everything that is wrong with a definition's steps, nested ones included; never throws. */
-export function checkSteps(steps: unknown, problems: Problems): void {
+/**
+ * Adds everything that is wrong with a definition's steps, nested ones included; never throws. Yields
+ * after every step, so that others can have their turn.
+ */
+export function* checkSteps(steps: unknown, problems: Problems): Generator<void> {
   const walk: Walk = { problems, places: new Map(), references: [], stepCount: 0 };
-  checkBlock(steps, ["steps"], [], walk);
+  yield* checkBlock(steps, ["steps"], [], walk);
   // Of a workflow with too many steps not all are known.
   if (walk.stepCount > DEFINITION_LIMITS.stepsMax) return;
-  checkReferences(walk.references, walk.places, problems);
+  yield* checkReferences(walk.references, walk.places, problems);
 }
 
 interface Walk {
@@ -30,12 +33,12 @@ interface Walk {
   stepCount: number;
 }
 
-function checkBlock(
+function* checkBlock(
   steps: unknown,
   path: readonly string[],
   blocks: readonly BlockPlace[],
   walk: Walk,
-): void {
+): Generator<void> {
   const { problems } = walk;
   if (!Array.isArray(steps)) {
     problems.add(path, "must be an array of steps");
@@ -51,17 +54,18 @@ function checkBlock(
       problems.add(["steps"], `a workflow has at most ${DEFINITION_LIMITS.stepsMax} steps in all`);
       return;
     }
-    checkStep(step, [...path, String(index)], blocks, walk);
+    yield* checkStep(step, [...path, String(index)], blocks, walk);
+    yield;
     if (problems.isFull) return;
   }
 }
 
-function checkStep(
+function* checkStep(
   step: unknown,
   path: readonly string[],
   blocks: readonly BlockPlace[],
   walk: Walk,
-): void {
+): Generator<void> {
   const { problems } = walk;
   problems.parse(stepSchema, step, path);
   if (!isJsonObject(step)) return;
@@ -73,7 +77,7 @@ function checkStep(
   if (typeof type !== "string" || type === "") return;
   const stepType = findStepType(type);
   if (stepType !== undefined) {
-    checkTyped(stepType, step, place, path, walk);
+    yield* checkTyped(stepType, step, place, path, walk);
     return;
   }
   const known = oneOf(STEP_TYPES.map((each) => JSON.stringify(each.type)));
@@ -103,13 +107,13 @@ function checkWhen(step: JsonObject, place: StepPlace, path: readonly string[], 
 }
 
 /** The part of the step that its type knows about, and the steps that it holds. */
-function checkTyped(
+function* checkTyped(
   stepType: StepType,
   step: JsonObject,
   place: StepPlace,
   path: readonly string[],
   walk: Walk,
-): void {
+): Generator<void> {
   const named = ownProperty(step, "action");
   const action = typeof named === "string" ? named : undefined;
   const config = ownProperty(step, "config");
@@ -122,7 +126,7 @@ function checkTyped(
   const typed = { action, config };
   stepType.check(typed, path, walk.problems);
   collectReferences(stepType.templateFields(typed), place, configPath, walk);
-  for (const reference of stepType.references?.(typed) ?? []) {
+  for (const reference of stepType.references?.(typed, walk.problems.expressions) ?? []) {
     noteReference(reference, place, [...configPath, ...reference.path], walk);
   }
   for (const block of stepType.blocks(config)) {
@@ -132,7 +136,7 @@ function checkTyped(
     }
     const { label, repeats } = block;
     const inside = [...place.blocks, { holderId: place.id, label, repeats }];
-    checkBlock(block.steps, blockPath, inside, walk);
+    yield* checkBlock(block.steps, blockPath, inside, walk);
   }
 }
 

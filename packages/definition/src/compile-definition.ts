@@ -9,6 +9,7 @@ import { settingsSchema } from "./settings.ts";
 import { findStepType } from "./step-types/registry.ts";
 import { stepSchema } from "./step.ts";
 import { listReferences } from "./template-scan.ts";
+import type { TemplateReference } from "./template-scan.ts";
 import { triggerSchema } from "./trigger.ts";
 import type { DefinitionInput } from "./validate-definition.ts";
 
@@ -60,7 +61,8 @@ function compileStep(
   }
   const typed = { action: parsed.action, config: rawConfig(step, parsed.config) };
   const templates = stepType.templateFields(typed).map(({ value }) => value);
-  collectSecretKeys([parsed.when, ...templates], surroundings.secretKeys);
+  const references = listReferences([parsed.when, ...templates]);
+  collectSecretKeys(references, surroundings.secretKeys);
   const base: CompiledStepBase = {
     id: parsed.id,
     name: parsed.name,
@@ -70,17 +72,32 @@ function compileStep(
     retry: parsed.retry ?? (stepType.inheritsRetry ? surroundings.retryDefault : undefined),
     onError: parsed.onError,
     checkpoint: parsed.checkpoint,
+    readsOutputs: stepType.seesAllOutputs?.(typed.config) === true ? "all" : outputsIn(references),
   };
   return stepType.compile(typed, base, (steps, label) =>
     compileBlock(steps, label === null ? path : [...path, label], surroundings),
   );
 }
 
-function collectSecretKeys(values: readonly unknown[], secretKeys: Set<string>): void {
-  for (const { root, segments } of listReferences(values)) {
+function collectSecretKeys(
+  references: readonly TemplateReference[],
+  secretKeys: Set<string>,
+): void {
+  for (const { root, segments } of references) {
     const [key] = segments;
     if (root === "secrets" && key !== undefined) secretKeys.add(key);
   }
+}
+
+/** Step ids; who names only a step's status or error does not read its output. */
+function outputsIn(references: readonly TemplateReference[]): string[] {
+  const stepIds = new Set<string>();
+  for (const { root, segments } of references) {
+    const [stepId, member] = segments;
+    if (root !== "steps" || stepId === undefined) continue;
+    if (member === undefined || member === "output") stepIds.add(stepId);
+  }
+  return [...stepIds];
 }
 
 /** The config as it was sent: the parsed copy has lost a key called `__proto__`. */

@@ -36,6 +36,11 @@ export interface CompiledStepBase {
   retry: RetryPolicy | undefined;
   onError: "fail" | "continue";
   checkpoint: boolean;
+  /**
+   * Ids of the steps whose output the step itself may read, nested steps excepted; `all`: an expression
+   * sees every step. Other outputs need not be in memory when it begins (D56).
+   */
+  readsOutputs: readonly string[] | "all";
 }
 
 export interface CompiledActionStep extends CompiledStepBase {
@@ -80,6 +85,8 @@ export interface CompiledEmailStep extends CompiledStepBase {
   connectionId: CompiledValue | undefined;
   /** An object with to, cc, bcc, from, replyTo, subject, text and html, as far as they were given. */
   message: CompiledValue;
+  /** An array of files, apart from the message since they may be far larger. */
+  attachments: CompiledValue | undefined;
 }
 
 export interface CompiledParallelStep extends CompiledStepBase {
@@ -136,7 +143,8 @@ export interface CompiledApprovalStep extends CompiledStepBase {
   type: "approval";
   message: CompiledValue;
   /** Who may decide; undefined: everyone with the scope. */
-  approvers: { users: readonly string[]; roles: readonly string[] } | undefined;
+  approvers:
+    { users: readonly string[]; roles: readonly string[]; apiKeys: readonly string[] } | undefined;
   /** How long people have; undefined: for ever. */
   decisionTimeoutMs: number | undefined;
   onTimeout: "fail" | "approve" | "reject";

@@ -1,6 +1,8 @@
 import { parseIsoTime } from "./iso-time.ts";
 import { isJsonObject, jsonEquals } from "./json.ts";
 import { compilePattern } from "./pattern.ts";
+import type { PatternMeter } from "./pattern.ts";
+import { TemplateError } from "./template-error.ts";
 
 /** The operators of D18 that compare two values. */
 export const BINARY_OPERATORS = [
@@ -24,14 +26,18 @@ export const UNARY_OPERATORS = ["exists", "is_empty", "is_not_empty"] as const;
 export type UnaryOperator = (typeof UNARY_OPERATORS)[number];
 
 /**
- * Compares two JSON values. Never throws; values that the operator can't compare give false, for the
- * negated operators too (D18), except that `not_equals` compares any two.
+ * Compares two JSON values. Values that the operator can't compare give false, for the negated
+ * operators too (D18), except that `not_equals` compares any two.
+ *
+ * @param meter what patterns may still cost
+ * @throws TemplateError PATTERN_TOO_EXPENSIVE where a pattern costs more
  */
 export function compareValues(
   operator: BinaryOperator,
   left: unknown,
   right: unknown,
   ignoreCase: boolean,
+  meter: PatternMeter,
 ): boolean {
   switch (operator) {
     case "equals":
@@ -57,7 +63,7 @@ export function compareValues(
     case "less_than_or_equal":
       return order(left, right) <= 0;
     case "matches":
-      return doesMatch(left, right, ignoreCase);
+      return doesMatch(left, right, ignoreCase, meter);
     default:
       return operator satisfies never;
   }
@@ -121,10 +127,33 @@ function compareNumbers(left: number, right: number): number {
   return left < right ? -1 : 1;
 }
 
-function doesMatch(text: unknown, source: unknown, ignoreCase: boolean): boolean {
+/** A text that is no pattern matches nothing. */
+function doesMatch(
+  text: unknown,
+  source: unknown,
+  ignoreCase: boolean,
+  meter: PatternMeter,
+): boolean {
   if (typeof text !== "string" || typeof source !== "string") return false;
-  const compiled = compilePattern(source, ignoreCase);
-  return compiled.ok && compiled.pattern.test(text) === true;
+  const compiled = compilePattern(source, ignoreCase, meter);
+  if (!compiled.ok) {
+    if (compiled.isTooLarge) throw tooExpensive(compiled.message);
+    return false;
+  }
+  const matches = compiled.pattern.test(text, meter);
+  if (matches === null) {
+    throw tooExpensive(
+      "the patterns of the condition are too large for the texts they are to match",
+    );
+  }
+  return matches;
+}
+
+function tooExpensive(reason: string): TemplateError {
+  return new TemplateError(
+    "PATTERN_TOO_EXPENSIVE",
+    `A pattern of the condition is not tried: ${reason}.`,
+  );
 }
 
 function isEmpty(value: unknown): boolean {

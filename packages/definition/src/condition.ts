@@ -1,3 +1,4 @@
+import { describeKind, oneOf } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
 import {
   BINARY_OPERATORS,
@@ -7,14 +8,15 @@ import {
 } from "./condition-operators.ts";
 import type { BinaryOperator, UnaryOperator } from "./condition-operators.ts";
 import { InvalidDefinitionError } from "./invalid-definition-error.ts";
-import { describeKind, isJsonObject } from "./json.ts";
+import { isJsonObject } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
+import { createPatternMeter } from "./pattern.ts";
+import type { PatternMeter } from "./pattern.ts";
 import { Problems } from "./problems.ts";
 import { scanTemplates } from "./template-scan.ts";
 import { compileTemplates, evaluate, resolvePath } from "./template.ts";
 import type { CompiledValue, TemplateScope } from "./template.ts";
-import { oneOf } from "./zod-messages.ts";
 
 /** A condition (D18), ready to be asked any number of times. */
 export type CompiledCondition =
@@ -29,9 +31,12 @@ export type CompiledCondition =
     }
   | { readonly kind: "test"; readonly operator: UnaryOperator; readonly left: CompiledValue };
 
-/** Compiles a condition. Throws InvalidDefinitionError; `checkCondition` says beforehand. */
+/**
+ * Compiles a condition; its patterns only when they are tried. Throws InvalidDefinitionError;
+ * `checkCondition` says beforehand.
+ */
 export function compileCondition(value: unknown): CompiledCondition {
-  const problems = new Problems();
+  const problems = new Problems({ skipsPatterns: true });
   const condition = parseCondition(value, [], problems);
   if (condition === undefined) throw new InvalidDefinitionError(problems.violations);
   return condition;
@@ -54,23 +59,31 @@ export function checkConditionInto(
 }
 
 /**
- * Whether a condition holds. Stops at the first part that decides. Odd values give false; only a
- * template throws (TemplateError): a missing secret, or an operand built to over 1 MiB.
+ * Whether a condition holds. Stops at the first part that decides. Odd values give false; what throws
+ * (TemplateError) is a template, for a missing secret or an operand built to over 1 MiB, and patterns
+ * that together would block the process.
+ *
+ * @param meter for several conditions that are decided in one go
  */
-export function evaluateCondition(condition: CompiledCondition, scope: TemplateScope): boolean {
+export function evaluateCondition(
+  condition: CompiledCondition,
+  scope: TemplateScope,
+  meter: PatternMeter = createPatternMeter(),
+): boolean {
   switch (condition.kind) {
     case "all":
-      return condition.conditions.every((inner) => evaluateCondition(inner, scope));
+      return condition.conditions.every((inner) => evaluateCondition(inner, scope, meter));
     case "any":
-      return condition.conditions.some((inner) => evaluateCondition(inner, scope));
+      return condition.conditions.some((inner) => evaluateCondition(inner, scope, meter));
     case "not":
-      return !evaluateCondition(condition.condition, scope);
+      return !evaluateCondition(condition.condition, scope, meter);
     case "compare":
       return compareValues(
         condition.operator,
         operand(condition.left, scope),
         operand(condition.right, scope),
         condition.ignoreCase,
+        meter,
       );
     case "test":
       return testValue(condition.operator, operand(condition.left, scope));

@@ -27,21 +27,30 @@ export { parseCron } from "./cron.ts";
 export type { CronResult, CronRule } from "./cron.ts";
 export { describeActions, describeStep, describeStepTypes } from "./describe.ts";
 export type { ActionDescription, StepTypeDescription } from "./describe.ts";
+export type { ExpressionPath, ParsedExpression, ParsedExpressions } from "./expression.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";
 export { compileJsonSchema } from "./json-schema.ts";
 export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
+export { listExpressions } from "./list-expressions.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
-export { planDefinition } from "./plan/plan-definition.ts";
+export { planDefinition, planDefinitionInTurns } from "./plan/plan-definition.ts";
 export type { DefinitionPlan, PlanOptions } from "./plan/plan-definition.ts";
 export type { PlannedStep } from "./plan/plan-steps.ts";
 export { retryDelayMs, retryPolicySchema } from "./retry-policy.ts";
 export type { RetryPolicy } from "./retry-policy.ts";
 export { latestFiring, nextFiring, nextFirings } from "./schedule-times.ts";
 export type { ScheduleInterval, Timetable } from "./schedule-times.ts";
+export { isSecretHost, parseSecretHosts } from "./secret-hosts.ts";
 export { secretKeyProblem, secretValueProblem } from "./secret.ts";
 export { settingsSchema } from "./settings.ts";
 export type { CompiledSettings, Settings } from "./settings.ts";
+export {
+  ATTACHMENT_LIMITS,
+  contentTypeProblem,
+  decodeBase64,
+  filenameProblem,
+} from "./step-types/email-attachments.ts";
 export { findStepType, STEP_TYPES } from "./step-types/registry.ts";
 export type { StepType } from "./step-types/step-type.ts";
 export { idSchema } from "./step.ts";
@@ -57,7 +66,7 @@ export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
 export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
 export { parseScheduleChange, TABLE_EVENTS, triggerSchema } from "./trigger.ts";
 export type { CompiledTrigger, ScheduleChangeResult, TableEvent, Trigger } from "./trigger.ts";
-export { validateDefinition } from "./validate-definition.ts";
+export { validateDefinition, validateInTurns } from "./validate-definition.ts";
 export type {
   DefinitionInput,
   ValidationOptions,
@@ -74,3 +83,5 @@ export {
 } from "./json-numbers.ts";
 export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
 export type { JsonTextResult } from "./json-text.ts";
+export { ADDRESSES_MAX, hasControls, splitAddresses } from "./address-list.ts";
+export { ENTRIES_MAX, findOversized } from "./entry-budget.ts";

@@ -1,3 +1,4 @@
+import { describeKind } from "@workflow/catalog";
 import { createHash } from "node:crypto";
 import type { Violation } from "@workflow/errors";
 import type { SchemaObject, ValidateFunction } from "ajv";
@@ -10,15 +11,17 @@ import {
   createAjv,
 } from "./budgeted-ajv.ts";
 import type { BudgetedAjv, Draft } from "./budgeted-ajv.ts";
-import { describeKind, isJsonObject, measureJson, ownProperty } from "./json.ts";
+import { isJsonObject, measureJson, ownProperty } from "./json.ts";
 import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
 import { DATA_KEYWORDS, explainUnusable, NAMING_KEYWORDS } from "./json-schema-places.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { checkAgainstDraft } from "./meta-schema.ts";
-import { Problems } from "./problems.ts";
+import { estimatePatternSize } from "./pattern-size.ts";
 
 /** Checks values against one schema. */
 export interface JsonSchemaValidator {
+  /** What it takes of memory, in bytes, roughly and at most. */
+  readonly bytes: number;
   /** What is wrong with a value, at most 50 violations; empty when it is valid. Never throws. */
   validate(value: unknown): Violation[];
 }
@@ -27,7 +30,12 @@ export type JsonSchemaResult =
   ({ ok: true } & JsonSchemaValidator) | { ok: false; violations: Violation[] };
 
 /** By hash of the canonical text: equal schemas of different tenants share nothing but code. */
-const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ max: 500 });
+const compiledSchemas = new LRUCache<string, JsonSchemaResult>({ maxSize: 64 * 1024 * 1024 });
+
+/** Two ajvs with what they know of formats, and what they make of a schema (measured at 1 to 5 KiB a part). */
+const BYTES_EACH = 96 * 1024;
+const BYTES_PER_PART = 5 * 1024;
+const BYTES_PER_CHAR = 2;
 
 /**
  * Compiles a JSON Schema that a caller wrote (draft 2020-12, or draft-07 when `$schema` says so or
@@ -43,9 +51,12 @@ export function compileJsonSchema(schema: unknown): JsonSchemaResult {
   const known = compiledSchemas.get(key);
   if (known !== undefined) return known;
   const result = compileAnew(schema, text.length);
-  compiledSchemas.set(key, result);
+  compiledSchemas.set(key, result, { size: result.ok ? result.bytes : BYTES_PER_REFUSAL });
   return result;
 }
+
+/** Fifty violations. */
+const BYTES_PER_REFUSAL = 16 * 1024;
 
 function refuse(path: string[], message: string): JsonSchemaResult {
   return { ok: false, violations: [{ path, message }] };
@@ -62,7 +73,7 @@ function findShapeProblem(schema: unknown): string | null {
   if (measureJson(schema, jsonSchemaBytesMax) > jsonSchemaBytesMax) {
     return `a JSON Schema has at most ${jsonSchemaBytesMax / 1024} KiB`;
   }
-  if (countParts(schema) > jsonSchemaPartsMax) {
+  if (countSchemaParts(schema) > jsonSchemaPartsMax) {
     return `a JSON Schema has at most ${jsonSchemaPartsMax} objects, arrays and booleans outside enum, const, default and examples`;
   }
   return null;
@@ -70,8 +81,29 @@ function findShapeProblem(schema: unknown): string | null {
 
 /**
  * What makes ajv's generated code long: at some thousands compiling it takes seconds or overflows
- * the stack.
+ * the stack. The value must not nest deeper than JSON of a definition may.
  */
+export function countSchemaParts(schema: unknown): number {
+  return countParts(schema);
+}
+
+/** The size of all patterns of a schema together; at least, where the schema is none. */
+export function estimateSchemaPatterns(schema: unknown): number {
+  if (Array.isArray(schema)) {
+    return schema.reduce<number>((sum, item) => sum + estimateSchemaPatterns(item), 0);
+  }
+  if (!isJsonObject(schema)) return 0;
+  let sum = 0;
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "pattern" && typeof value === "string") sum += estimatePatternSize(value);
+    if (key === "patternProperties" && isJsonObject(value)) {
+      for (const pattern of Object.keys(value)) sum += estimatePatternSize(pattern);
+    }
+    if (!DATA_KEYWORDS.has(key)) sum += estimateSchemaPatterns(value);
+  }
+  return sum;
+}
+
 function countParts(value: unknown, keysAreNames = false): number {
   if (typeof value === "boolean") return 1;
   if (Array.isArray(value)) {
@@ -124,7 +156,8 @@ function compileAs(schema: SchemaObject, draft: Draft, chars: number): JsonSchem
   const violations = checkAgainstDraft(schema, draft, chars);
   if (violations.length > 0) return { ok: false, violations };
   try {
-    return { ok: true, validate: compileValidate(schema, draft) };
+    const bytes = BYTES_EACH + BYTES_PER_PART * countParts(schema) + BYTES_PER_CHAR * chars;
+    return { ok: true, bytes, validate: compileValidate(schema, draft) };
   } catch (error) {
     const { path, message } = explainUnusable(schema, error);
     return refuse(path, `is not a usable JSON Schema: ${message}`);
@@ -172,10 +205,12 @@ function compileWith(
 
 /** Each violation once, although several branches of a schema may find it. */
 function toViolations(errors: ValidateFunction["errors"]): Violation[] {
-  const problems = new Problems();
+  const found = new Map<string, Violation>();
   for (const error of errors ?? []) {
-    if (problems.isFull) break;
-    problems.add(schemaErrorPath(error), schemaErrorMessage(error));
+    if (found.size >= DEFINITION_LIMITS.violationsMax) break;
+    const violation = { path: schemaErrorPath(error), message: schemaErrorMessage(error) };
+    const key = JSON.stringify(violation);
+    if (!found.has(key)) found.set(key, violation);
   }
-  return problems.violations;
+  return [...found.values()];
 }

@@ -27,14 +27,6 @@ export function setOwnProperty(target: Record<string, unknown>, key: string, val
   }
 }
 
-/** What a value is, in words for a message: "a string", "null", "an array". */
-export function describeKind(value: unknown): string {
-  if (value === undefined) return "missing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
 /** Deep equality of JSON values; the order of an object's keys does not count. Walks no call stack. */
 export function jsonEquals(left: unknown, right: unknown): boolean {
   const pending: [unknown, unknown][] = [[left, right]];

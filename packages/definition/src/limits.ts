@@ -21,13 +21,24 @@ export const DEFINITION_LIMITS = {
   nameCharsMax: 255,
   webhookPathCharsMax: 255,
   expressionCharsMax: 16_384,
+  /** Of all expressions of a definition; parsing 16 Ki takes up to 0.6 s, in a process of its own. */
+  expressionCharsSumMax: 262_144,
   conditionDepthMax: 32,
   patternCharsMax: 1_000,
-  /** Of all patterns of a definition or of a JSON Schema; compiling one takes about 10 µs. */
-  patternInstructionsMax: 50_000,
+  /** Parts (characters, classes, groups) of one pattern, repeated ones as often as they repeat. */
+  patternSizeMax: 5_000,
+  /** Of all patterns of a definition, or of one JSON Schema; compiling takes some 3 µs a part. */
+  patternSizeSumMax: 10_000,
   jsonSchemaBytesMax: 256 * 1024,
   jsonSchemaDepthMax: 32,
+  /** Of any JSON Schema, those stored earlier included. */
   jsonSchemaPartsMax: 1_000,
+  /** Of a new definition's JSON Schema: compiling takes some 0.1 ms a part, in one go. */
+  jsonSchemaPartsEachMax: 400,
+  /** What each of a definition's JSON Schemas counts beside its parts. */
+  jsonSchemaPartsEach: 10,
+  /** Of all JSON Schemas of a definition. */
+  jsonSchemaPartsSumMax: 4_000,
   templateResultBytesMax: 1024 * 1024,
   /** Timeout of a run or a step: 30 days. */
   timeoutMsMax: 30 * 86_400_000,

@@ -1,59 +1,132 @@
 import { LRUCache } from "lru-cache";
-import { RE2JS } from "re2js";
+import { RE2JS, RE2Set } from "re2js";
 import { DEFINITION_LIMITS } from "./limits.ts";
-
-const PATTERN_CHARS_MAX = DEFINITION_LIMITS.patternCharsMax;
+import { estimatePatternSize } from "./pattern-size.ts";
 
 /**
- * Instructions × characters that one match may take. RE2 is linear in the text, with the program's
- * size as the factor: measured at up to 30 ns a unit where its automaton can't be cached
- * (`[ab]*a[ab]{800}[cd]`), which makes this 0.15 s at the very worst, and 0.5 ns otherwise.
+ * Steps that patterns may take in one go, 15 ms at 30 ns each. RE2 is linear in the text, with the
+ * program's size as the factor: measured at up to 30 ns for an instruction and character where its
+ * automaton can't be kept (`[ab]*a[ab]{800}[cd]`), and 0.5 ns otherwise.
  */
-const PATTERN_WORK_MAX = 5_000_000;
+const PATTERN_STEPS_MAX = 500_000;
+/** What compiling costs for each instruction: some 3 µs. */
+const STEPS_PER_INSTRUCTION = 100;
+
+/** Counts the steps of patterns; false when they do not suffice. */
+export interface PatternMeter {
+  spendSteps(steps: number): boolean;
+}
+
+/** A meter that has a number of steps left. */
+export function createPatternMeter(steps = PATTERN_STEPS_MAX): PatternMeter {
+  let left = steps;
+  return {
+    spendSteps(spent) {
+      left -= spent;
+      return left >= 0;
+    },
+  };
+}
 
 /** A regular expression in RE2 syntax: no back-references, no look-around, never exponential. */
 export interface Pattern {
-  /** Size of the compiled program, the factor of a match's cost. */
-  readonly instructions: number;
+  /** At least the number of its instructions, the factor of a match's cost. */
+  readonly size: number;
   /** Whether the pattern matches anywhere in the text; null when that would cost too much. */
-  test(text: string): boolean | null;
+  test(text: string, meter: PatternMeter): boolean | null;
 }
 
 export type PatternResult =
-  { ok: true; pattern: Pattern } | { ok: false; /** What is wrong. */ message: string };
+  | { ok: true; pattern: Pattern }
+  | {
+      ok: false;
+      /** Whether it is for its size that it can't be used, and not for its syntax. */
+      isTooLarge: boolean;
+      /** What is wrong. */
+      message: string;
+    };
 
-/** Bad patterns are kept as well: a template may bring the same one in a thousand times. */
-const compiledPatterns = new LRUCache<string, PatternResult>({ max: 500 });
+/** What the automaton of one program may take, in bytes: a fraction of RE2's own 8 MiB. */
+const AUTOMATON_BYTES_MIN = 64 * 1024;
+const AUTOMATON_BYTES_MAX = 512 * 1024;
+const AUTOMATON_BYTES_PER_INSTRUCTION = 2 * 1024;
+const PROGRAM_BYTES_PER_INSTRUCTION = 256;
 
-/** Compiles a pattern, or says why it can't be. Never throws. */
-export function compilePattern(source: string, ignoreCase = false): PatternResult {
-  if (source.length > PATTERN_CHARS_MAX) {
-    return { ok: false, message: `a pattern has at most ${PATTERN_CHARS_MAX} characters` };
+/** Programs by their source, in bytes that they may come to take. */
+const programs = new LRUCache<string, RE2Set>({ maxSize: 64 * 1024 * 1024 });
+/** What was found out about sources: a template may bring the same one in a thousand times. */
+const results = new LRUCache<string, PatternResult>({ maxSize: 4 * 1024 * 1024 });
+const RESULT_BYTES = 512;
+
+/**
+ * Compiles a pattern, or says why it can't be. Never throws; takes at most some 10 ms.
+ *
+ * @param meter what patterns may still cost, for one that only the run brings
+ */
+export function compilePattern(
+  source: string,
+  ignoreCase = false,
+  meter?: PatternMeter,
+): PatternResult {
+  const { patternCharsMax, patternSizeMax } = DEFINITION_LIMITS;
+  if (source.length > patternCharsMax) {
+    return tooLarge(`a pattern has at most ${patternCharsMax} characters`);
   }
   const key = `${ignoreCase ? "i" : "-"}${source}`;
-  const known = compiledPatterns.get(key);
+  const known = results.get(key);
   if (known !== undefined) return known;
-  const result = compileAnew(source, ignoreCase);
-  compiledPatterns.set(key, result);
+  const size = estimatePatternSize(source);
+  if (size > patternSizeMax) {
+    return tooLarge(`it is too large; what it repeats comes to more than ${patternSizeMax} parts`);
+  }
+  if (meter?.spendSteps(size * STEPS_PER_INSTRUCTION) === false) {
+    return tooLarge("the patterns are too large together");
+  }
+  const result = compileAnew(source, ignoreCase, size);
+  results.set(key, result, { size: RESULT_BYTES + 2 * key.length });
   return result;
 }
 
-function compileAnew(source: string, ignoreCase: boolean): PatternResult {
+function tooLarge(message: string): PatternResult {
+  return { ok: false, isTooLarge: true, message };
+}
+
+/** The program is thrown away: the pattern of a definition is tried now and used elsewhere. */
+function compileAnew(source: string, ignoreCase: boolean, estimate: number): PatternResult {
   try {
-    const program = RE2JS.compile(
-      RE2JS.translateRegExp(source),
-      ignoreCase ? RE2JS.CASE_INSENSITIVE : 0,
-    );
-    const instructions = program.programSize();
-    return {
-      ok: true,
-      pattern: {
-        instructions,
-        test: (text) => (instructions * text.length > PATTERN_WORK_MAX ? null : program.test(text)),
-      },
+    const flags = ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
+    const text = RE2JS.translateRegExp(source);
+    const size = Math.max(estimate, RE2JS.compile(text, flags).programSize());
+    const test = (tested: string, meter: PatternMeter): boolean | null => {
+      if (!meter.spendSteps(size * tested.length)) return null;
+      const program = findProgram(text, flags, size, meter);
+      return program === null ? null : program.match(tested).length > 0;
     };
+    return { ok: true, pattern: { size, test } };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, message: `${reason} (RE2 syntax: no look-around, no back-references)` };
+    const message = `${reason} (RE2 syntax: no look-around, no back-references)`;
+    return { ok: false, isTooLarge: false, message };
   }
+}
+
+/** Null when there are too few steps left to compile it. */
+function findProgram(
+  text: string,
+  flags: number,
+  size: number,
+  meter: PatternMeter,
+): RE2Set | null {
+  const key = `${flags} ${text}`;
+  const known = programs.get(key);
+  if (known !== undefined) return known;
+  if (!meter.spendSteps(size * STEPS_PER_INSTRUCTION)) return null;
+  const wanted = size * AUTOMATON_BYTES_PER_INSTRUCTION;
+  const automaton = Math.min(Math.max(wanted, AUTOMATON_BYTES_MIN), AUTOMATON_BYTES_MAX);
+  // A set of one: of all that RE2JS offers only a set lets its automaton be limited.
+  const program = new RE2Set(RE2Set.UNANCHORED, flags, automaton);
+  program.add(text);
+  program.compile();
+  programs.set(key, program, { size: automaton + size * PROGRAM_BYTES_PER_INSTRUCTION });
+  return program;
 }

@@ -1,20 +1,40 @@
+import { boundedMessages, firstIssues } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
 import type { z } from "zod";
-import { issueMessage, violationsOf } from "./zod-messages.ts";
+import { ENTRIES_MAX, findOversized } from "./entry-budget.ts";
+import { violationsOf } from "./zod-messages.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
+import type { ExpressionPath, ParsedExpressions } from "./expression.ts";
+import { compileJsonSchema, countSchemaParts, estimateSchemaPatterns } from "./json-schema.ts";
 import { compilePattern } from "./pattern.ts";
+
+/** How a definition is looked at. */
+export interface ProblemsOptions {
+  /** Whether it is no problem that a step holds nothing yet. */
+  mayBeUnfinished?: boolean;
+  /** Whether patterns are known to be usable, or found out about when they are. */
+  skipsPatterns?: boolean;
+  /** What was found out about its expressions; without them nothing is said about those. */
+  expressions?: ParsedExpressions;
+}
 
 /** Collects violations of one definition, each once, up to the cap, and bounds what checks cost. */
 export class Problems {
   private readonly found: Violation[] = [];
   /** Places, as JSON, of values whose shape is wrong already. */
   private readonly misshapen = new Set<string>();
-  private patternInstructionsLeft: number = DEFINITION_LIMITS.patternInstructionsMax;
+  private patternsLeft: number = DEFINITION_LIMITS.patternSizeSumMax;
+  private schemaPartsLeft: number = DEFINITION_LIMITS.jsonSchemaPartsSumMax;
+  private expressionCharsLeft: number = DEFINITION_LIMITS.expressionCharsSumMax;
   private readonly mayBeUnfinished: boolean;
+  private readonly skipsPatterns: boolean;
+  readonly expressions: ParsedExpressions;
 
-  /** @param options.mayBeUnfinished whether it is no problem that a step holds nothing yet */
-  constructor({ mayBeUnfinished = false }: { mayBeUnfinished?: boolean } = {}) {
+  constructor(options: ProblemsOptions = {}) {
+    const { mayBeUnfinished = false, skipsPatterns = false, expressions = new Map() } = options;
     this.mayBeUnfinished = mayBeUnfinished;
+    this.skipsPatterns = skipsPatterns;
+    this.expressions = expressions;
   }
 
   get violations(): Violation[] {
@@ -44,11 +64,43 @@ export class Problems {
 
   /** Tries a regular expression that is written out, or adds why it can't be used. */
   tryPattern(source: string, ignoreCase: boolean, path: readonly string[]): boolean {
-    const result =
-      this.patternInstructionsLeft > 0 ? compilePattern(source, ignoreCase) : TOO_MANY_PATTERNS;
-    if (result.ok) this.patternInstructionsLeft -= result.pattern.instructions;
+    if (this.skipsPatterns) return true;
+    const result = this.patternsLeft > 0 ? compilePattern(source, ignoreCase) : TOO_MANY_PATTERNS;
+    if (result.ok) this.patternsLeft -= result.pattern.size;
     else this.add(path, `is not a usable pattern: ${result.message}`);
     return result.ok;
+  }
+
+  /** Tries a JSON Schema, or adds why it can't be used; one that is too large is not compiled. */
+  trySchema(schema: unknown, path: readonly string[]): void {
+    const parts = countSchemaParts(schema);
+    this.schemaPartsLeft -= DEFINITION_LIMITS.jsonSchemaPartsEach + parts;
+    this.patternsLeft -= estimateSchemaPatterns(schema);
+    if (this.schemaPartsLeft < 0) {
+      this.add(path, TOO_MANY_SCHEMAS);
+    } else if (parts > jsonSchemaPartsEachMax) {
+      this.add(path, TOO_LARGE_SCHEMA);
+    } else if (this.patternsLeft < 0) {
+      this.add(path, `cannot be used: ${TOO_MANY_PATTERNS.message}`);
+    } else {
+      const compiled = compileJsonSchema(schema);
+      if (!compiled.ok) this.addAll(path, compiled.violations);
+    }
+  }
+
+  /** What an expression reads; undefined when something is wrong with it, which is added. */
+  tryExpression(
+    expression: string,
+    path: readonly string[],
+  ): readonly ExpressionPath[] | undefined {
+    this.expressionCharsLeft -= expression.length;
+    if (this.expressionCharsLeft < 0) {
+      this.add(path, TOO_MUCH_JSONATA);
+      return undefined;
+    }
+    const parsed = this.expressions.get(expression);
+    if (parsed?.ok === false) this.add(path, parsed.message);
+    return parsed?.ok === true ? parsed.paths : undefined;
   }
 
   /**
@@ -56,9 +108,16 @@ export class Problems {
    * the most basic of its problems.
    */
   parse<T>(schema: z.ZodType<T>, value: unknown, path: readonly string[]): T | undefined {
-    const result = schema.safeParse(value, { error: issueMessage });
+    const oversized = findOversized(schema, value);
+    if (oversized !== null) {
+      const place = [...path, ...oversized];
+      this.add(place, `must have at most ${ENTRIES_MAX} entries`);
+      this.misshapen.add(JSON.stringify(place));
+      return undefined;
+    }
+    const result = schema.safeParse(value, { error: boundedMessages() });
     if (result.success) return result.data;
-    for (const violation of violationsOf(result.error)) {
+    for (const violation of violationsOf(firstIssues(result.error))) {
       const place = [...path, ...violation.path];
       this.add(place, violation.message);
       this.misshapen.add(JSON.stringify(place));
@@ -67,10 +126,19 @@ export class Problems {
   }
 }
 
+const { patternSizeSumMax, expressionCharsSumMax } = DEFINITION_LIMITS;
+const { jsonSchemaPartsEachMax, jsonSchemaPartsSumMax } = DEFINITION_LIMITS;
+
 const TOO_MANY_PATTERNS = {
   ok: false,
-  message: "the patterns are too large together; use fewer or simpler ones",
+  message: `the patterns are too large together (at most ${patternSizeSumMax} parts in a definition); use fewer or simpler ones`,
 } as const;
+
+const TOO_MANY_SCHEMAS = `cannot be used: the JSON Schemas of a definition have at most ${jsonSchemaPartsSumMax} objects, arrays and booleans together`;
+
+const TOO_LARGE_SCHEMA = `cannot be used: a JSON Schema of a definition has at most ${jsonSchemaPartsEachMax} objects, arrays and booleans outside enum, const, default and examples`;
+
+const TOO_MUCH_JSONATA = `the expressions of a definition have at most ${expressionCharsSumMax} characters together`;
 
 function isSame(known: Violation, path: readonly string[], message: string): boolean {
   return (

@@ -82,12 +82,18 @@ export function compileOptional(value: unknown): CompiledValue | undefined {
  * at for templates again. A string that is one template keeps its value's type, a missing path is
  * null there and empty inside a longer string. Throws TemplateError `TEMPLATE_TOO_LARGE` (while
  * building, before memory is spent) and `MISSING_SECRET`.
+ *
+ * @param bytesMax of the result as JSON; 1 MiB (D19) unless it is of files
  */
-export function evaluate(compiled: CompiledValue, scope: TemplateScope): EvaluatedValue {
+export function evaluate(
+  compiled: CompiledValue,
+  scope: TemplateScope,
+  bytesMax: number = DEFINITION_LIMITS.templateResultBytesMax,
+): EvaluatedValue {
   if (compiled.kind === "literal") return { value: compiled.value, masked: compiled.value };
-  const value = build(compiled, scope, new SizeBudget(), false);
+  const value = build(compiled, scope, new SizeBudget(bytesMax), false);
   if (!compiled.usesSecrets) return { value, masked: value };
-  return { value, masked: build(compiled, scope, new SizeBudget(), true) };
+  return { value, masked: build(compiled, scope, new SizeBudget(bytesMax), true) };
 }
 
 /**
@@ -149,16 +155,24 @@ export function textOf(parts: readonly TextPart[], quoted: boolean): CompiledVal
   return { kind: "text", parts, quoted, usesSecrets };
 }
 
+const MIB = 1024 * 1024;
+
 /** Counts down the bytes that a result may still take. */
 export class SizeBudget {
-  private bytesLeft: number = DEFINITION_LIMITS.templateResultBytesMax;
+  private readonly bytesMax: number;
+  private bytesLeft: number;
+
+  constructor(bytesMax: number = DEFINITION_LIMITS.templateResultBytesMax) {
+    this.bytesMax = bytesMax;
+    this.bytesLeft = bytesMax;
+  }
 
   spend(bytes: number): void {
     this.bytesLeft -= bytes;
     if (this.bytesLeft < 0) {
       throw new TemplateError(
         "TEMPLATE_TOO_LARGE",
-        "The value of the templates is larger than 1 MiB or nested too deeply.",
+        `The value of the templates is larger than ${this.bytesMax / MIB} MiB or nested too deeply.`,
       );
     }
   }

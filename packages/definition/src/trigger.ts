@@ -1,3 +1,4 @@
+import { oneOf } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 import { parseCron } from "./cron.ts";
@@ -5,7 +6,6 @@ import { DEFINITION_LIMITS } from "./limits.ts";
 import { Problems } from "./problems.ts";
 import { intervalMs } from "./schedule-times.ts";
 import { canonicalTimeZone } from "./time-zone.ts";
-import { oneOf } from "./zod-messages.ts";
 
 /** So that every firing is a date that can be stored and shown. */
 const INTERVAL_MS_MAX = 100 * 365 * 86_400_000;

@@ -1,8 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import type { Violation } from "@workflow/errors";
 import { checkSteps } from "./check-steps.ts";
+import type { ParsedExpressions } from "./expression.ts";
 import { isTooDeep } from "./json.ts";
 import type { JsonObject } from "./json.ts";
-import { compileJsonSchema } from "./json-schema.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { Problems } from "./problems.ts";
 import { settingsSchema } from "./settings.ts";
@@ -40,6 +41,11 @@ export interface ValidationOptions {
    * workflows that are being drawn and that nothing can start.
    */
   mayBeUnfinished?: boolean;
+  /**
+   * What was found out about the expressions that `listExpressions` gives; about others nothing is
+   * said.
+   */
+  expressions?: ParsedExpressions;
 }
 
 /**
@@ -51,12 +57,42 @@ export function validateDefinition(
   input: DefinitionInput,
   options: ValidationOptions = {},
 ): ValidationResult {
+  const checks = check(input, options);
+  let next = checks.next();
+  while (next.done !== true) next = checks.next();
+  return next.value;
+}
+
+/** How long others wait while a definition is checked; one JSON Schema may take a little longer. */
+const SLICE_MS = 10;
+
+/** As `validateDefinition`, in slices, so that a large definition holds nobody up. */
+export async function validateInTurns(
+  input: DefinitionInput,
+  options: ValidationOptions = {},
+): Promise<ValidationResult> {
+  const checks = check(input, options);
+  let since = performance.now();
+  for (;;) {
+    const next = checks.next();
+    if (next.done === true) return next.value;
+    if (performance.now() - since < SLICE_MS) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+}
+
+function* check(
+  input: DefinitionInput,
+  options: ValidationOptions,
+): Generator<void, ValidationResult> {
   const problems = new Problems(options);
   checkDepth(input, problems);
   if (problems.violations.length === 0) {
     problems.parse(triggerSchema, input.trigger, ["trigger"]);
-    checkSteps(input.steps, problems);
+    yield* checkSteps(input.steps, problems);
     checkSchema(input.inputSchema, "inputSchema", problems);
+    yield;
     checkSchema(input.outputSchema, "outputSchema", problems);
     if (isGiven(input.settings)) problems.parse(settingsSchema, input.settings, ["settings"]);
   }
@@ -79,9 +115,7 @@ function checkSchema(
   field: "inputSchema" | "outputSchema",
   problems: Problems,
 ): void {
-  if (!isGiven(schema)) return;
-  const compiled = compileJsonSchema(schema);
-  if (!compiled.ok) problems.addAll([field], compiled.violations);
+  if (isGiven(schema)) problems.trySchema(schema, [field]);
 }
 
 /** First of all, so that no later check can overflow the stack. */

@@ -125,7 +125,8 @@ describe("any definition", () => {
         const definition = { trigger, steps };
         const before = JSON.stringify(steps);
         const result = validateDefinition(definition);
-        const plan = planDefinition(definition, options);
+        const violations = result.ok ? [] : result.violations;
+        const plan = planDefinition(definition, { ...options, violations });
         expect(JSON.stringify(steps)).toBe(before);
         if (!result.ok) {
           expect(plan.valid).toBe(false);

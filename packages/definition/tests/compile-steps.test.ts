@@ -130,7 +130,7 @@ it("an approval has its defaults, and its timeout apart from the step's", () => 
       form: { type: "object" },
     }),
   ).toMatchObject({
-    approvers: { users: ["u"], roles: [] },
+    approvers: { users: ["u"], roles: [], apiKeys: [] },
     decisionTimeoutMs: 9,
     timeoutMs: undefined,
     onTimeout: "approve",
@@ -158,6 +158,42 @@ it("an email's message has what was given and nothing else", () => {
     text: "t",
   });
   expect(connectionId && evaluate(connectionId, scope).value).toBe("conn_1");
+});
+
+it("an email's attachments are apart from its message and may be larger than any other value", () => {
+  const { message, attachments } = compileOne("email", {
+    to: "a@b.c",
+    subject: "s",
+    attachments: [{ filename: "a", content: "{{input.large}}" }],
+  });
+  const large = "A".repeat(2 * 1024 * 1024);
+  const files = { ...scope, input: { large } };
+  expect(evaluate(message, files).value).toEqual({ to: "a@b.c", subject: "s" });
+  if (attachments === undefined) throw new Error("nothing was compiled");
+  expect(() => evaluate(attachments, files)).toThrow("larger than 1 MiB");
+  expect(() => evaluate(attachments, files, 1024 * 1024)).toThrow("larger than 1 MiB");
+  expect(evaluate(attachments, files, 4 * 1024 * 1024).value).toEqual([
+    { filename: "a", content: large },
+  ]);
+});
+
+it("an email's lists are split before their templates bring anything in", () => {
+  const { message } = compileOne("email", {
+    to: "{{input.a}} <a@b.c>, {{input.a}}",
+    cc: "{{input.a}}",
+    bcc: '"Doe, Jane" <a@b.c>, d@e.f',
+    replyTo: "{{input.a}} <a@b.c>",
+    subject: "a, b",
+    text: "{{input.a}}, b",
+  });
+  expect(evaluate(message, scope).value).toEqual({
+    to: ["5 <a@b.c>", 5],
+    cc: 5,
+    bcc: '"Doe, Jane" <a@b.c>, d@e.f',
+    replyTo: ["5 <a@b.c>"],
+    subject: "a, b",
+    text: "5, b",
+  });
 });
 
 it("the workflow's retry policy goes to steps that do one thing outside, and to no others", () => {
@@ -212,5 +248,45 @@ describe("secretKeys", () => {
       step("transform", "b", { expression: '"{{secrets.B}}"' }),
     ];
     expect(compileDefinition({ trigger, steps }).secretKeys).toEqual([]);
+  });
+});
+
+describe("the outputs that a step may read", () => {
+  it.each<[string, object, readonly string[] | "all"]>([
+    ["no template", mappingStep("s", 1), []],
+    [
+      "a whole step and a member of its output",
+      mappingStep("s", "{{steps.a}} {{steps.b.output.x}}"),
+      ["a", "b"],
+    ],
+    [
+      "only a status or an error",
+      mappingStep("s", ["{{steps.a.status}}", "{{steps.b.error.code}}"]),
+      [],
+    ],
+    [
+      "its own condition",
+      mappingStep("s", 1, { when: { left: "{{steps.a.output}}", operator: "exists" } }),
+      ["a"],
+    ],
+    [
+      "an expression's input",
+      step("transform", "s", { expression: "x", input: "{{steps.a.output}}" }),
+      ["a"],
+    ],
+    [
+      "an expression that sees everything",
+      step("transform", "s", { expression: "steps.a" }),
+      "all",
+    ],
+    [
+      "a loop's condition, and not its body",
+      loopStep("s", [mappingStep("in", "{{steps.b.output}}")], {
+        while: { left: "{{steps.in.output}}", operator: "exists" },
+      }),
+      ["in"],
+    ],
+  ])("are those that its templates name: %s", (_what, given, reads) => {
+    expect(compileDefinition({ trigger, steps: [given] }).steps[0]?.readsOutputs).toEqual(reads);
   });
 });

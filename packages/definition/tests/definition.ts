@@ -1,5 +1,6 @@
-import { validateDefinition } from "../src/index.ts";
-import type { DefinitionInput } from "../src/index.ts";
+import type { ExpressionPool } from "@workflow/expressions";
+import { listExpressions, validateDefinition } from "../src/index.ts";
+import type { DefinitionInput, ParsedExpressions } from "../src/index.ts";
 
 /** A valid action step; `over` replaces any part. */
 export function httpStep(id: string, over: object = {}): object {
@@ -85,8 +86,11 @@ export function ifStep(id: string, left: unknown, then: object[], otherwise?: un
 }
 
 /** Violations as "path: message", the path joined by dots; empty when the definition is valid. */
-export function problemsOf(definition: DefinitionInput): string[] {
-  const result = validateDefinition({ trigger: { type: "api" }, ...definition });
+export function problemsOf(
+  definition: DefinitionInput,
+  expressions: ParsedExpressions = new Map(),
+): string[] {
+  const result = validateDefinition({ trigger: { type: "api" }, ...definition }, { expressions });
   if (result.ok) return [];
   return result.violations.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
@@ -94,4 +98,15 @@ export function problemsOf(definition: DefinitionInput): string[] {
 /** Violations of a workflow with these steps. */
 export function stepProblems(...steps: unknown[]): string[] {
   return problemsOf({ steps });
+}
+
+/** As `stepProblems`, with the steps' expressions parsed. */
+export async function expressionProblems(
+  pool: ExpressionPool,
+  ...steps: unknown[]
+): Promise<string[]> {
+  const parsed = listExpressions(steps).map(
+    async (text) => [text, await pool.parse("company", text)] as const,
+  );
+  return problemsOf({ steps }, new Map(await Promise.all(parsed)));
 }

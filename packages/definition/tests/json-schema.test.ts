@@ -275,10 +275,10 @@ describe("no schema and no value can take long", () => {
   });
 
   it("a budget that one validation used up is whole for the next", () => {
-    const compiled = compileJsonSchema({ pattern: "(a|b)*a(a|b){900}[cd]", type: "string" });
+    const compiled = compileJsonSchema({ pattern: "(a|b)*a(a|b){100}[cd]", type: "string" });
     if (!compiled.ok) throw new Error("The schema was refused.");
     expect(compiled.validate("ab".repeat(50_000))).toHaveLength(1);
-    expect(compiled.validate(`${"a".repeat(901)}c`)).toEqual([]);
+    expect(compiled.validate(`${"a".repeat(101)}c`)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { planDefinition } from "../src/index.ts";
+import { planDefinition, validateDefinition } from "../src/index.ts";
 import type { DefinitionInput, DefinitionPlan } from "../src/index.ts";
 import {
   actionStep,
@@ -18,7 +18,9 @@ const now = new Date("2026-03-28T12:00:00.000Z");
 
 function plan(definition: DefinitionInput, input: unknown = {}): DefinitionPlan {
   const whole = { trigger: { type: "api" }, ...definition };
-  return planDefinition(whole, { input, workflowId, version: 3, now });
+  const validation = validateDefinition(whole);
+  const violations = validation.ok ? [] : validation.violations;
+  return planDefinition(whole, { violations, input, workflowId, version: 3, now });
 }
 
 function planSteps(steps: object[], input: Record<string, unknown> = {}): DefinitionPlan {
@@ -307,7 +309,10 @@ describe("nextRunAt", () => {
     "is empty for the trigger %j",
     (trigger) => {
       expect(
-        planDefinition({ trigger, steps: [] }, { input: {}, workflowId, version: 1, now }),
+        planDefinition(
+          { trigger, steps: [] },
+          { violations: [], input: {}, workflowId, version: 1, now },
+        ),
       ).toMatchObject({ nextRunAt: [] });
     },
   );

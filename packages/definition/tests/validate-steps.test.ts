@@ -23,11 +23,11 @@ describe("steps", () => {
     [[httpStep("a", { config: [] })], "steps.0.config: must be an object, not an array"],
     [
       [httpStep("a", { action: undefined })],
-      'steps.0.action: is required for a step of type action: "http.request", "table.query"',
+      'steps.0.action: is required for a step of type action: an id such as "http.request"; the catalog (GET /blocks) lists all',
     ],
     [
       [httpStep("a", { action: "http.post" })],
-      'steps.0.action: is not a known action; it must be "http.request", "table.query"',
+      'steps.0.action: is not a known action; of http it must be "http.request"',
     ],
     [[httpStep("a", { timeoutMs: -1 })], "steps.0.timeoutMs: must be at least 1"],
     [
@@ -82,8 +82,6 @@ describe("steps", () => {
       { mapping: 1, expression: "a" },
       "config: a transform has exactly one of mapping and expression",
     ],
-    ["transform", { expression: "a + " }, "config.expression: is not valid JSONata at character 4"],
-    ["transform", { expression: "(".repeat(10_000) }, "config.expression: is not valid JSONata"],
     ["transform", { expression: 5 }, "config.expression: must be a string, not a number"],
     ["transform", { mapping: { a: "{{x}}" } }, "config.mapping.a: The template {{x}} is not valid"],
     ["delay", {}, "config: a delay has exactly one of durationMs and until"],

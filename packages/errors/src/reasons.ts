@@ -25,6 +25,8 @@ export const GRPC_CODE_BY_REASON = {
   PRECONDITION_FAILED: 10,
   /** A body or a value is larger than its limit (D4). */
   PAYLOAD_TOO_LARGE: 11,
+  /** The address and the headers of a request are larger than its route needs. */
+  HEADERS_TOO_LARGE: 11,
   /** A body that is not JSON in UTF-8. */
   UNSUPPORTED_MEDIA_TYPE: 3,
   /** Running a workflow whose status is not active (D25). */

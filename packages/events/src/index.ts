@@ -4,7 +4,13 @@ export { createAuditTrail } from "./audit-trail.ts";
 export type { AuditTrail } from "./audit-trail.ts";
 export { changesBetween, itemChanges, unchanged } from "./audit-changes.ts";
 export type { AuditChange, AuditChanges, AuditFields, AuditItems } from "./audit-changes.ts";
-export { EVENT_ID_PREFIX, eventEnvelopeSchema, eventTypeSchema, subjectOf } from "./envelope.ts";
+export {
+  EVENT_ID_PREFIX,
+  eventEnvelopeSchema,
+  eventTypeSchema,
+  subjectOf,
+  parseEnvelope,
+} from "./envelope.ts";
 export type { EventEnvelope, NewEvent } from "./envelope.ts";
 export { PublishError } from "./event-bus.ts";
 export type {
@@ -23,5 +29,7 @@ export type { OutboxRelay } from "./relay.ts";
 export type { OutboxRelayOptions } from "./relay-options.ts";
 export { createInProcessEventBus } from "./in-process-bus.ts";
 export type { InProcessEventBusOptions } from "./in-process-bus.ts";
+export { setUpNats } from "./set-up-nats.ts";
+export type { NatsSetUp, NatsSetUpOptions } from "./set-up-nats.ts";
 export { createNatsEventBus } from "./nats-bus.ts";
 export type { NatsEventBusOptions } from "./nats-bus.ts";

@@ -3,13 +3,18 @@ import { PublishError } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { createNatsLink } from "./nats-link.ts";
 import { publishOverNats } from "./nats-publish.ts";
+import { ACK_WAIT_MS } from "./nats-consumer.ts";
 import type { NatsStreamOptions } from "./nats-stream.ts";
+import { STREAM_MAX_AGE_MS } from "./nats-stream.ts";
 import { subscribeOverNats } from "./nats-subscription.ts";
 
 export interface NatsEventBusOptions {
-  /** One or more addresses, separated by commas: `nats://user:password@host:4222`. */
+  /**
+   * One or more addresses, separated by commas: `nats://user:password@host:4222`, user and password
+   * percent-encoded.
+   */
   servers: string;
-  /** How the connection is named in the server's lists. */
+  /** How the connection is named in the server's lists; its answers come to `_INBOX.<name>.>`. */
   name: string;
   logger: EventsLogger;
   /** Copies of each stream made here: 1 (default), or 3 in a cluster. */
@@ -24,18 +29,21 @@ export interface NatsEventBusOptions {
   redeliverMaxMs?: number;
 }
 
-const WEEK_MS = 7 * 24 * 60 * 60 * 1_000;
-
 /**
  * The bus over NATS JetStream, 2.9 or newer. It returns at once and connects in the background, for
  * ever: `publish` fails at once while there is no connection, subscriptions begin when there is.
  * Streams and consumers are made when they are missing; existing ones keep their configuration.
  */
 export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
-  const { logger, ackWaitMs = 30_000, redeliverFirstMs = 250, redeliverMaxMs = 60_000 } = options;
+  const {
+    logger,
+    ackWaitMs = ACK_WAIT_MS,
+    redeliverFirstMs = 250,
+    redeliverMaxMs = 60_000,
+  } = options;
   const stream: NatsStreamOptions = {
     replicas: options.replicas ?? 1,
-    maxAgeMs: options.maxAgeMs ?? WEEK_MS,
+    maxAgeMs: options.maxAgeMs ?? STREAM_MAX_AGE_MS,
   };
   const link = createNatsLink(options);
   const subscriptions = new Set<Subscription>();

@@ -1,6 +1,7 @@
 import type { NatsConnection } from "nats";
 import { connect, Events } from "nats";
 import type { EventsLogger } from "./logger.ts";
+import { readNatsAddress } from "./nats-address.ts";
 import { backoffMs, sleep } from "./timing.ts";
 
 /** One spell of being connected: ends with the connection, even if that comes back. */
@@ -36,6 +37,7 @@ const PING_INTERVAL_MS = 10_000;
 
 export function createNatsLink(options: LinkOptions): NatsLink {
   const { logger } = options;
+  const connecting = connectionOptions(options);
   const closing = new AbortController();
   let session: { value: NatsSession; lose: () => void } | null = null;
   let connection: NatsConnection | null = null;
@@ -77,7 +79,7 @@ export function createNatsLink(options: LinkOptions): NatsLink {
   const run = async (): Promise<void> => {
     for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
       try {
-        connection = await connect(connectionOptions(options));
+        connection = await connect(connecting);
         attempt = 0;
         if (closing.signal.aborted) await connection.close();
         else await stayWith(connection);
@@ -127,8 +129,10 @@ async function drain(connection: NatsConnection): Promise<void> {
 
 function connectionOptions({ servers, name }: LinkOptions) {
   return {
-    servers: servers.split(",").map((server) => server.trim()),
+    ...readNatsAddress(servers),
     name,
+    // A server that tells services apart lets each listen to its own answers only.
+    inboxPrefix: `_INBOX.${name.replaceAll(/[^\w-]/g, "_")}`,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_FIRST_MS,

@@ -8,6 +8,9 @@ export interface NatsStreamOptions {
   maxAgeMs: number;
 }
 
+/** A week: how long a consumer may be away without losing anything. */
+export const STREAM_MAX_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
+
 const STREAM_NOT_FOUND = 10059;
 const STREAM_NAME_IN_USE = 10058;
 /** Covers the retries of a batch; what comes later is left to the consumers' idempotency. */
@@ -20,9 +23,19 @@ export async function ensureStream(
   options: NatsStreamOptions,
 ): Promise<void> {
   if (session.streams.has(name)) return;
-  const manager = await session.connection.jetstreamManager();
-  if (!(await streamExists(manager, name))) await addStream(manager, name, options);
+  await makeStream(await session.connection.jetstreamManager(), name, options);
   session.streams.add(name);
+}
+
+/** Makes the stream if it is missing; true when it was. */
+export async function makeStream(
+  manager: JetStreamManager,
+  name: string,
+  options: NatsStreamOptions,
+): Promise<boolean> {
+  if (await streamExists(manager, name)) return false;
+  await addStream(manager, name, options);
+  return true;
 }
 
 async function streamExists(manager: JetStreamManager, name: string): Promise<boolean> {

@@ -1,11 +1,11 @@
-import type { ConsumerMessages, JetStreamManager, JsMsg } from "nats";
-import { AckPolicy, ConsumerEvents, DeliverPolicy, nanos, ReplayPolicy } from "nats";
+import type { ConsumerMessages, JsMsg } from "nats";
+import { ConsumerEvents } from "nats";
 import { parseEnvelope } from "./envelope.ts";
 import type { SubscribeOptions, Subscription } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { decodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
-import { jetStreamErrorCode } from "./nats-errors.ts";
+import { ensureConsumer } from "./nats-consumer.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
 import type { NatsStreamOptions } from "./nats-stream.ts";
 import { ensureStream } from "./nats-stream.ts";
@@ -26,9 +26,6 @@ interface Consuming {
   delivery: NatsDelivery;
 }
 
-const CONSUMER_NOT_FOUND = 10014;
-/** Over all processes that share the consumer's name. */
-const ACK_PENDING_MAX = 1_000;
 const RESTART_FIRST_MS = 100;
 const RESTART_MAX_MS = 5_000;
 /** How long a pull stands; a consumer that vanished is noticed after about this time. */
@@ -81,35 +78,9 @@ async function openMessages(
   session.streams.delete(stream);
   await ensureStream(session, stream, bus.stream);
   const manager = await session.connection.jetstreamManager();
-  if (!(await consumerExists(manager, stream, consumer))) {
-    // Types are sorted out on arrival rather than by a filter of the server: 2.9 has only one a
-    // consumer, and so a consumer never needs to be changed.
-    await manager.consumers.add(stream, {
-      durable_name: consumer,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(bus.delivery.ackWaitMs),
-      deliver_policy: DeliverPolicy.All,
-      replay_policy: ReplayPolicy.Instant,
-      max_deliver: -1,
-      max_ack_pending: ACK_PENDING_MAX,
-    });
-  }
+  await ensureConsumer(manager, stream, consumer, bus.delivery.ackWaitMs);
   const durable = await session.connection.jetstream().consumers.get(stream, consumer);
   return durable.consume({ max_messages: maxInFlight, expires: PULL_EXPIRES_MS, bind: true });
-}
-
-async function consumerExists(
-  manager: JetStreamManager,
-  stream: string,
-  consumer: string,
-): Promise<boolean> {
-  try {
-    await manager.consumers.info(stream, consumer);
-    return true;
-  } catch (error) {
-    if (jetStreamErrorCode(error) === CONSUMER_NOT_FOUND) return false;
-    throw error;
-  }
 }
 
 function closeOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {

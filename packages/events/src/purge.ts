@@ -1,16 +1,19 @@
-import { purgePage, tryLockOutbox } from "./relay-queries.ts";
+import { deleteMarked, tryLockOutbox } from "./relay-queries.ts";
 import type { OutboxRelayOptions } from "./relay-options.ts";
 import { sleep } from "./timing.ts";
 
 const PAGE_ROWS = 2_000;
 const IDLE_TIMEOUT_MS = 10_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
+const INTERVAL_MS = 60 * 60 * 1_000;
 
-/** Deletes old published events, now and then, until the signal. Never rejects. */
+/**
+ * Deletes what earlier versions of the service have marked as published instead of deleting it, now and
+ * while such a version still runs beside this one. Ends with the signal. Never rejects.
+ */
 export async function startPurge(
   options: OutboxRelayOptions & { signal: AbortSignal },
 ): Promise<void> {
-  const { schema, logger, signal, purgeIntervalMs = 60_000 } = options;
+  const { schema, logger, signal, purgeIntervalMs = INTERVAL_MS } = options;
   while (!signal.aborted) {
     try {
       await purge(options);
@@ -23,14 +26,12 @@ export async function startPurge(
 
 /** Small transactions, one a page; where another relay is purging, it is left to that one. */
 async function purge(options: OutboxRelayOptions & { signal: AbortSignal }): Promise<void> {
-  const { database, schema, signal, retainMs = DAY_MS } = options;
-  let afterSeq = 0;
-  while (!signal.aborted) {
-    const page = await database.transaction(async (tx) => {
-      if (!(await tryLockOutbox(tx, schema, "purge", IDLE_TIMEOUT_MS))) return null;
-      return purgePage(tx, schema, { afterSeq, limit: PAGE_ROWS, retainMs });
+  const { database, schema, signal } = options;
+  let deleted = PAGE_ROWS;
+  while (!signal.aborted && deleted === PAGE_ROWS) {
+    deleted = await database.transaction(async (tx) => {
+      if (!(await tryLockOutbox(tx, schema, "purge", IDLE_TIMEOUT_MS))) return 0;
+      return deleteMarked(tx, schema, PAGE_ROWS);
     });
-    if (page === null || page.done || page.lastSeq === null) return;
-    afterSeq = page.lastSeq;
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from "@workflow/db";
+import type { Registry } from "prom-client";
 import type { EventBus } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import type { OutboxSchema } from "./outbox.ts";
@@ -14,13 +15,13 @@ export interface OutboxRelayOptions {
   stream: string;
   bus: EventBus;
   logger: EventsLogger;
+  /** Where the outbox's lag is shown; without one it is not measured. */
+  metricsRegistry?: Registry | undefined;
   /** Events a batch at most. Default 500. */
   batchSize?: number;
   /** How often it looks without having been woken. Default 1 000. */
   idleIntervalMs?: number;
-  /** How long published events are kept. Default 24 hours. */
-  retainMs?: number;
-  /** How often published events are purged. Default 60 000. */
+  /** How often events are purged that earlier versions have marked as published. Default 1 hour. */
   purgeIntervalMs?: number;
   /** A batch not taken by the bus in this time counts as not published. Default 10 000. */
   publishTimeoutMs?: number;

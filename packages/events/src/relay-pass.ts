@@ -4,7 +4,7 @@ import { createDeferrals } from "./deferrals.ts";
 import type { PublishFailure } from "./event-bus.ts";
 import { PublishError } from "./event-bus.ts";
 import type { UnpublishedEvent } from "./relay-queries.ts";
-import { listUnpublished, markPublished, setAside, tryLockOutbox } from "./relay-queries.ts";
+import { deletePublished, listUnpublished, setAside, tryLockOutbox } from "./relay-queries.ts";
 import type { OutboxRelayOptions } from "./relay-options.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { OutboxRelayOptions } from "./relay-options.ts";
 export type PassResult = "busy" | "idle" | "progress" | "unavailable";
 
 export interface RelayPass {
-  /** Publishes and marks one batch. Never rejects. */
+  /** Publishes one batch and deletes it. Never rejects. */
   run(): Promise<PassResult>;
   /** Time until an event that failed by itself is due again, or null when there is none. */
   nextDueInMs(): number | null;
@@ -29,7 +29,7 @@ const DEFERRED_MAX = 1_000;
  * The batch is published inside the transaction that holds the outbox. While the bus is at work
  * that transaction has neither a snapshot nor a transaction id nor a row lock, only the advisory
  * lock: nothing waits for it but other relays, and vacuum goes on. The alternative, a column
- * `claimed_until`, would write each row twice and leave a dead relay's events to their lease.
+ * `claimed_until`, would write each row once more and leave a dead relay's events to their lease.
  */
 export function createRelayPass(options: PassOptions): RelayPass {
   const { database, schema, stream, logger, batchSize = 500, publishTimeoutMs = 10_000 } = options;
@@ -39,7 +39,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
   const deferrals = createDeferrals(options.retryFirstMs, options.retryMaxMs);
 
   const publishBatch = async (tx: Transaction): Promise<PassResult> => {
-    // Locked first and read after: what the former holder marked is then seen as published.
+    // Locked first and read after: what the former holder deleted is then gone.
     const idleTimeoutMs = publishTimeoutMs * 2 + 5_000;
     if (!(await tryLockOutbox(tx, schema, `publish ${stream}`, idleTimeoutMs))) return "busy";
     const waiting = deferrals.waiting();
@@ -50,7 +50,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
     const failures = await outsideTransaction(() => publish(options, events));
     const published = events.filter(({ id }) => !failures.has(id)).map(({ seq }) => seq);
     for (const seq of published) deferrals.forget(seq);
-    if (published.length > 0) await markPublished(tx, schema, published);
+    if (published.length > 0) await deletePublished(tx, { schema, stream }, published);
     return handleFailures(tx, events, failures);
   };
 
@@ -78,7 +78,7 @@ export function createRelayPass(options: PassOptions): RelayPass {
         result = "unavailable";
       }
     }
-    if (refused.length > 0) await setAside(tx, schema, refused);
+    if (refused.length > 0) await setAside(tx, { schema, stream }, refused);
     return deferrals.waiting().length > DEFERRED_MAX ? "unavailable" : result;
   };
 

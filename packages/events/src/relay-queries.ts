@@ -9,6 +9,7 @@ import type { OutboxSchema } from "./outbox.ts";
  */
 const BATCH_STORED_BYTES = 4 * 1024 * 1024;
 
+const nothing = z.object({});
 const acquiredRow = z.object({ acquired: z.boolean() });
 const unpublishedRow = z.object({
   seq: z.number(),
@@ -16,7 +17,6 @@ const unpublishedRow = z.object({
   type: z.string(),
   body: z.string(),
 });
-const purgedRow = z.object({ lastSeq: z.number().nullable(), done: z.boolean() });
 
 export type UnpublishedEvent = z.output<typeof unpublishedRow>;
 
@@ -51,7 +51,7 @@ export function listUnpublished(
   return tx.any(sql.prepared(`outbox_list_${schema}`, unpublishedRow)`
     select seq, id, type, payload::text as body
     from ${sql.identifier([schema, "outbox"])}
-    where seq in (
+    where stream = ${stream} and published_at is null and seq in (
       select seq
       from (
         select seq, sum(size) over (order by seq) - size as preceding_bytes
@@ -70,56 +70,69 @@ export function listUnpublished(
   `);
 }
 
-/** Marks events as published. */
-export async function markPublished(
+/**
+ * Deletes events that are published. Their rows would serve nobody: who missed an event asks the bus, and
+ * a marked row would be written, indexed and cleaned up once more.
+ */
+export async function deletePublished(
   tx: Queryable,
-  schema: OutboxSchema,
+  { schema, stream }: { schema: OutboxSchema; stream: string },
   seqs: readonly number[],
 ): Promise<void> {
-  await tx.query(sql.prepared(`outbox_mark_${schema}`, z.object({}))`
-    update ${sql.identifier([schema, "outbox"])}
-    set published_at = now()
-    where seq = any(${sql.array(seqs, "int8")})
+  await tx.query(sql.prepared(`outbox_delete_${schema}`, nothing)`
+    delete from ${sql.identifier([schema, "outbox"])}
+    where stream = ${stream} and published_at is null and seq = any(${sql.array(seqs, "int8")})
   `);
 }
 
 /** Sets events aside that the bus refuses for ever: never tried again, never purged. */
 export async function setAside(
   tx: Queryable,
-  schema: OutboxSchema,
+  { schema, stream }: { schema: OutboxSchema; stream: string },
   seqs: readonly number[],
 ): Promise<void> {
-  await tx.query(sql.type(z.object({}))`
+  await tx.query(sql.type(nothing)`
     update ${sql.identifier([schema, "outbox"])}
     set published_at = 'infinity'
-    where seq = any(${sql.array(seqs, "int8")})
+    where stream = ${stream} and published_at is null and seq = any(${sql.array(seqs, "int8")})
   `);
 }
 
-/**
- * Looks at the `limit` rows after `afterSeq` and deletes those published longer ago than
- * `retainMs`. `done` once the rows get too young for that. It pages by the primary key so that the
- * table needs no index for it.
- */
-export function purgePage(
+/** Deletes up to `limit` events that an earlier version has marked as published; returns how many. */
+export async function deleteMarked(
   tx: Queryable,
   schema: OutboxSchema,
-  page: { afterSeq: number; limit: number; retainMs: number },
-): Promise<{ lastSeq: number | null; done: boolean }> {
-  return tx.one(sql.prepared(`outbox_purge_${schema}`, purgedRow)`
-    with page as (
-      select seq, created_at, published_at, now() - ${page.retainMs} * interval '1 ms' as horizon
+  limit: number,
+): Promise<number> {
+  const result = await tx.query(sql.prepared(`outbox_purge_${schema}`, nothing)`
+    delete from ${sql.identifier([schema, "outbox"])}
+    where ctid = any(array(
+      select ctid from ${sql.identifier([schema, "outbox"])}
+      where published_at < 'infinity'
+      limit ${limit}
+    ))
+  `);
+  return result.rowCount;
+}
+
+const measuredRow = z.object({ rows: z.number(), oldestAgeSeconds: z.number() });
+
+/** How many events of a stream wait, counted up to `limit`, and how long the first of them does. */
+export function measureOutbox(
+  database: Queryable,
+  { schema, stream }: { schema: OutboxSchema; stream: string },
+  limit: number,
+): Promise<{ rows: number; oldestAgeSeconds: number }> {
+  return database.one(sql.prepared(`outbox_measure_${schema}`, measuredRow)`
+    select count(*)::integer as rows,
+      coalesce(greatest(0, extract(epoch from now() - min(created_at))), 0)::float8
+        as "oldestAgeSeconds"
+    from (
+      select created_at
       from ${sql.identifier([schema, "outbox"])}
-      where seq > ${page.afterSeq}
+      where stream = ${stream} and published_at is null
       order by seq
-      limit ${page.limit}
-    ), purged as (
-      delete from ${sql.identifier([schema, "outbox"])}
-      where seq = any(array(select seq from page where published_at < horizon))
-    )
-    select
-      max(seq) as "lastSeq",
-      coalesce((array_agg(created_at >= horizon order by seq desc))[1], true) as done
-    from page
+      limit ${limit}
+    ) as waiting
   `);
 }

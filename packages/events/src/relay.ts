@@ -1,3 +1,4 @@
+import { watchOutbox } from "./outbox-metrics.ts";
 import { startPurge } from "./purge.ts";
 import type { OutboxRelayOptions } from "./relay-options.ts";
 import { createRelayPass } from "./relay-pass.ts";
@@ -26,8 +27,8 @@ const GATHER_MS = 10;
 const BUSY_MS = 50;
 
 /**
- * Publishes what stands unpublished in an outbox for one stream, in the order of `seq`, and marks it:
- * at least once, whatever dies in between. Any number of relays may run for a stream; one at a time
+ * Publishes what stands unpublished in an outbox for one stream, in the order of `seq`, and deletes
+ * it: at least once, whatever dies in between. Any number of relays may run for a stream; one at a time
  * works, so the order holds across them.
  */
 export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
@@ -69,7 +70,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
     }
   };
 
-  const ended = Promise.all([run(), startPurge({ ...options, signal })]);
+  const watching = watchOutbox({ ...options, signal });
+  const ended = Promise.all([run(), startPurge({ ...options, signal }), watching]);
   return {
     wake: () => bell.ring(),
     drained() {

@@ -1,25 +1,18 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import type { BrotliDecompress, Gunzip, Inflate, InflateRaw } from "node:zlib";
 
+import { BodyCollector } from "./body-collector.ts";
 import { HttpClientError } from "./http-client-error.ts";
-import { errorCodeOf } from "./transport-errors.ts";
 
 type Headers = Record<string, string | string[]>;
-type Decoder = (bytes: Buffer, bytesMax: number) => Promise<Buffer>;
+/** Makes a stream that undoes one encoding of the bytes. */
+type CreateDecoder = (bytes: Buffer) => BrotliDecompress | Gunzip | Inflate | InflateRaw;
 
-const gunzipAsync = promisify(gunzip);
-const inflateAsync = promisify(inflate);
-const inflateRawAsync = promisify(inflateRaw);
-const brotliAsync = promisify(brotliDecompress);
-
-const decodeGzip: Decoder = (bytes, bytesMax) =>
-  gunzipAsync(bytes, { maxOutputLength: outputLimit(bytesMax) });
-
-const DECODERS = new Map<string, Decoder>([
-  ["gzip", decodeGzip],
-  ["x-gzip", decodeGzip],
-  ["br", (bytes, bytesMax) => brotliAsync(bytes, { maxOutputLength: outputLimit(bytesMax) })],
-  ["deflate", decodeDeflate],
+const DECODERS = new Map<string, CreateDecoder>([
+  ["gzip", () => createGunzip()],
+  ["x-gzip", () => createGunzip()],
+  ["br", () => createBrotliDecompress()],
+  ["deflate", createDeflateDecoder],
 ]);
 
 /** Each layer may cost `bytesMax` of work again, and nobody honest needs more than one. */
@@ -31,16 +24,19 @@ const LAYERS_MAX = 3;
  * dropped, as they describe bytes which the caller does not get.
  *
  * @param bytesMax limit of the decoded body, and of each layer between
- * @throws HttpClientError RESPONSE_TOO_LARGE, or NETWORK for a body that is not what it claims
+ * @param onBytes waited for with the number of bytes of each piece, of every layer, before it is kept
+ * @throws HttpClientError RESPONSE_TOO_LARGE, or NETWORK for a body that is not what it claims; what
+ * `onBytes` throws
  */
 export async function decodeBody(
   headers: Headers,
   body: Buffer,
   bytesMax: number,
+  onBytes: (bytes: number) => Promise<void> | undefined,
 ): Promise<{ headers: Headers; body: Buffer }> {
   const encodings = contentEncodings(headers);
   if (encodings.length === 0 || body.length === 0) return { headers, body };
-  const decoders: Decoder[] = [];
+  const decoders: CreateDecoder[] = [];
   for (const encoding of encodings) {
     const decoder = DECODERS.get(encoding);
     if (decoder === undefined) return { headers, body };
@@ -49,7 +45,7 @@ export async function decodeBody(
   if (decoders.length > LAYERS_MAX) throw undecodable();
 
   let decoded = body;
-  for (const decode of decoders) decoded = await runDecoder(decode, decoded, bytesMax);
+  for (const create of decoders) decoded = await runDecoder(create, decoded, bytesMax, onBytes);
   const rest = Object.entries(headers).filter(
     ([name]) => name !== "content-encoding" && name !== "content-length",
   );
@@ -67,33 +63,40 @@ function contentEncodings(headers: Headers): string[] {
     .filter((encoding) => encoding !== "" && encoding !== "identity");
 }
 
-async function runDecoder(decode: Decoder, bytes: Buffer, bytesMax: number): Promise<Buffer> {
-  let decoded: Buffer;
+/** Piece by piece: a small body may become a large one, and nobody has made room for that yet. */
+async function runDecoder(
+  create: CreateDecoder,
+  bytes: Buffer,
+  bytesMax: number,
+  onBytes: (bytes: number) => Promise<void> | undefined,
+): Promise<Buffer> {
+  const decoded = new BodyCollector(bytesMax);
+  const decoder = create(bytes);
+  decoder.end(bytes);
+  const pieces: AsyncIterator<Buffer> = decoder[Symbol.asyncIterator]();
   try {
-    decoded = await decode(bytes, bytesMax);
-  } catch (error) {
-    if (errorCodeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax, error);
-    throw undecodable(error);
+    for (;;) {
+      const { done, value } = await pieces.next().catch((error: unknown) => {
+        throw undecodable(error);
+      });
+      if (done === true) return decoded.bytes();
+      await onBytes(value.length);
+      if (!decoded.append(value)) throw tooLarge(bytesMax);
+    }
+  } finally {
+    decoder.destroy();
   }
-  if (decoded.length > bytesMax) throw tooLarge(bytesMax);
-  return decoded;
 }
 
 /** "deflate" means zlib (RFC 9110, section 8.4.1.2), but some servers send the bare stream. */
-function decodeDeflate(bytes: Buffer, bytesMax: number): Promise<Buffer> {
+function createDeflateDecoder(bytes: Buffer): Inflate | InflateRaw {
   const isZlib = ((bytes[0] ?? 0) & 0x0f) === 0x08;
-  const decode = isZlib ? inflateAsync : inflateRawAsync;
-  return decode(bytes, { maxOutputLength: outputLimit(bytesMax) });
+  return isZlib ? createInflate() : createInflateRaw();
 }
 
-/** zlib takes no limit below 1. */
-function outputLimit(bytesMax: number): number {
-  return Math.max(1, bytesMax);
-}
-
-function tooLarge(bytesMax: number, cause?: unknown): HttpClientError {
+function tooLarge(bytesMax: number): HttpClientError {
   const message = `The decoded response body is larger than ${bytesMax} bytes.`;
-  return new HttpClientError("RESPONSE_TOO_LARGE", message, { sent: true, cause });
+  return new HttpClientError("RESPONSE_TOO_LARGE", message, { sent: true });
 }
 
 function undecodable(cause?: unknown): HttpClientError {

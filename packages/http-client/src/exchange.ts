@@ -1,9 +1,11 @@
+import type { Socket } from "node:net";
+
 import type { Dispatcher } from "undici";
 
 import { BodyCollector } from "./body-collector.ts";
 import { HttpClientError } from "./http-client-error.ts";
 import type { Header } from "./request-headers.ts";
-import { toHttpClientError } from "./transport-errors.ts";
+import { isBrokenConnection, toHttpClientError } from "./transport-errors.ts";
 
 /** One request to one URL, checked and ready to be sent. */
 export interface HopRequest {
@@ -11,7 +13,11 @@ export interface HopRequest {
   url: URL;
   headers: readonly Header[];
   body: Buffer | undefined;
+  onData?: OnData | undefined;
 }
+
+/** Told of the bytes of a body as they come; while it gives a promise, no more are taken. */
+export type OnData = (bytes: number) => Promise<void> | undefined;
 
 /** One response; the body is as received, still encoded. */
 export interface HopResponse {
@@ -21,11 +27,24 @@ export interface HopResponse {
   body: Buffer;
 }
 
+/** The connection behind a request, as far as there is one. */
+export interface Link {
+  socket: Socket | undefined;
+  /** Requests that were begun on it. */
+  requests: number;
+}
+
+/**
+ * A kept connection broke before the first byte of an answer: most likely it was closed from the other
+ * side while the request was on its way.
+ */
+export class StaleConnectionError extends HttpClientError {}
+
 /**
  * Sends one request and reads its whole response.
  *
  * @param stop aborted with an HttpClientError as its reason; the connection is closed at once
- * @throws HttpClientError with `sent` as it really was
+ * @throws HttpClientError with `sent` as it really was; StaleConnectionError, as one of them
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -53,7 +72,7 @@ export function exchange(
 }
 
 /** Follows one exchange through undici's callbacks; settles once, and frees the signal then. */
-class ExchangeHandler implements Dispatcher.DispatchHandler {
+export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #hop: HopRequest;
   readonly #maxResponseBytes: number;
   readonly #stop: AbortSignal;
@@ -61,6 +80,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #reject: (error: HttpClientError) => void;
   readonly #body: BodyCollector;
   #controller: Dispatcher.DispatchController | undefined;
+  #link: Link | undefined;
+  /** Whether the connection had carried a request before, and the bytes that had come over it. */
+  #reused: { socket: Socket; bytesRead: number } | undefined;
   #status = 0;
   #headers: Record<string, string | string[]> = {};
   settled = false;
@@ -82,11 +104,21 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     else stop.addEventListener("abort", this.#onStop, { once: true });
   }
 
+  /** Called when it is settled whose connection will carry the request; it may yet have to be opened. */
+  useLink(link: Link): void {
+    this.#link = link;
+  }
+
   /** Called when the request has a connection, right before its first byte is written. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Given up while it waited: throwing takes it out of the queue and spares the connection.
     if (this.settled) throw new HttpClientError("ABORTED", "The request was given up.");
     this.#controller = controller;
+    const link = this.#link;
+    if (link?.socket === undefined) return;
+    const { socket } = link;
+    if (link.requests > 0) this.#reused = { socket, bytesRead: socket.bytesRead };
+    link.requests += 1;
   }
 
   onResponseStart(
@@ -102,8 +134,17 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (Number(headers["content-length"] ?? 0) > this.#maxResponseBytes) this.#failTooLarge();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.settled && !this.#body.append(chunk)) this.#failTooLarge();
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.settled) return;
+    if (!this.#body.append(chunk)) return this.#failTooLarge();
+    const waiting = this.#hop.onData?.(chunk.length);
+    if (waiting === undefined) return;
+    // The sender is held up by TCP meanwhile; the caller's deadline goes on.
+    controller.pause();
+    waiting.then(
+      () => controller.resume(),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   onResponseEnd(): void {
@@ -112,7 +153,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
+    if (!this.#isStale(error)) return this.#fail(error);
+    if (!this.#settle()) return;
+    const { message, cause } = toHttpClientError(error, this.#hop.url.host, true);
+    this.#reject(new StaleConnectionError("NETWORK", message, { sent: true, cause }));
+  }
+
+  #isStale(error: Error): boolean {
+    if (this.#reused === undefined || !isBrokenConnection(error)) return false;
+    const { socket, bytesRead } = this.#reused;
+    return socket.bytesRead === bytesRead;
   }
 
   readonly #onStop = (): void => {

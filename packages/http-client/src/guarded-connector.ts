@@ -1,32 +1,29 @@
-import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { callbackify } from "node:util";
 
 import { buildConnector } from "undici";
 
-import { isPublicAddress } from "./address-policy.ts";
 import { HttpClientError } from "./http-client-error.ts";
-import { addressNotAllowed, assertAddressAllowed } from "./target-url.ts";
+import type { Lookup } from "./lookups.ts";
+import { assertAddressAllowed, isAddressAllowed } from "./target-url.ts";
 import type { TargetPolicy } from "./target-url.ts";
 
-/** Answers all addresses of a host name, in the order in which they should be tried. */
-export type Resolve = (host: string) => Promise<string[]>;
-
 /** How connections are opened. */
-interface ConnectorOptions extends TargetPolicy {
-  resolve: Resolve;
+export interface ConnectorOptions extends TargetPolicy {
+  lookup: Lookup;
   /** Name resolution, TCP and TLS together. */
   connectTimeoutMs: number;
   /** PEM certificates to trust instead of the bundled roots. */
   ca: string | undefined;
 }
 
-/** Asks the operating system, as every other program on the machine does. */
-export async function resolveBySystem(host: string): Promise<string[]> {
-  const answers = await systemLookup(host, { all: true });
-  return answers.map((answer) => answer.address);
-}
+/** How long one of several addresses is tried; Node's own 250 ms is less than a way round the world. */
+const ADDRESS_ATTEMPT_MS = 1_000;
+
+/** Failures to resolve are told at multiples of this, whatever they come from. */
+const FAILURE_STEP_MS = 500;
 
 /**
  * Opens connections to allowed addresses only. This is the last line: whatever reaches undici,
@@ -34,8 +31,10 @@ export async function resolveBySystem(host: string): Promise<string[]> {
  */
 export function createGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
-    lookup: createGuardedLookup(options.resolve, options),
+    lookup: createGuardedLookup(options.lookup, options),
     timeout: options.connectTimeoutMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     rejectUnauthorized: true,
     // One exchange per connection: aborting one is closing its socket and disturbs no other.
     allowH2: false,
@@ -59,12 +58,14 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
  * differently the second time (DNS rebinding) gains nothing. One bad answer refuses the host: a
  * socket is free to try any of them.
  *
- * Fails with HttpClientError DNS_FAILED or ADDRESS_NOT_ALLOWED.
+ * Fails with HttpClientError DNS_FAILED. Where private addresses are refused, it tells a name that has
+ * one from a name that does not exist neither by its words nor by its time: else tenants would learn
+ * which names exist inside.
  */
-export function createGuardedLookup(resolve: Resolve, policy: TargetPolicy): LookupFunction {
-  const resolveAllowed = callbackify((host: string) => resolveAndJudge(host, resolve, policy));
+export function createGuardedLookup(lookup: Lookup, policy: TargetPolicy): LookupFunction {
+  const lookUpAllowed = callbackify((host: string) => lookUpAndJudge(host, lookup, policy));
   return (host, options, callback) => {
-    resolveAllowed(host, (error, addresses) => {
+    lookUpAllowed(host, (error, addresses) => {
       if (error !== null) return callback(error, "");
       if (options.all === true) return callback(null, addresses);
       return callback(null, addresses[0].address, addresses[0].family);
@@ -77,30 +78,42 @@ interface Address {
   family: number;
 }
 
-async function resolveAndJudge(
+async function lookUpAndJudge(
   host: string,
-  resolve: Resolve,
+  lookup: Lookup,
   policy: TargetPolicy,
 ): Promise<[Address, ...Address[]]> {
-  const [first, ...rest] = await resolveOrFail(host, resolve);
-  if (first === undefined) throw dnsFailed(host);
-  const answers = [first, ...rest];
-  if (!policy.allowPrivate && !answers.every(isPublicAddress)) throw addressNotAllowed(host);
-  return [withFamily(first), ...rest.map(withFamily)];
+  const startedAt = performance.now();
+  const { answers, cause } = await answersOrFailure(host, lookup);
+  const [first, ...rest] = answers;
+  if (first !== undefined && answers.every((address) => isAddressAllowed(address, policy))) {
+    return [withFamily(first), ...rest.map(withFamily)];
+  }
+  if (!policy.allowPrivate) await pauseToNextStep(startedAt);
+  throw dnsFailed(host, policy, cause);
 }
 
-async function resolveOrFail(host: string, resolve: Resolve): Promise<string[]> {
+async function answersOrFailure(
+  host: string,
+  lookup: Lookup,
+): Promise<{ answers: string[]; cause?: unknown }> {
   try {
-    return await resolve(host);
-  } catch (error) {
-    throw dnsFailed(host, error);
+    return { answers: await lookup(host) };
+  } catch (cause) {
+    return { answers: [], cause };
   }
 }
 
-function dnsFailed(host: string, cause?: unknown): HttpClientError {
-  return new HttpClientError("DNS_FAILED", `The host name ${host} could not be resolved.`, {
-    cause,
-  });
+function pauseToNextStep(startedAt: number): Promise<void> {
+  const elapsedMs = performance.now() - startedAt;
+  return pause(Math.ceil(Math.max(elapsedMs, 1) / FAILURE_STEP_MS) * FAILURE_STEP_MS - elapsedMs);
+}
+
+function dnsFailed(host: string, { allowPrivate }: TargetPolicy, cause: unknown): HttpClientError {
+  const message = allowPrivate
+    ? `The host name ${host} could not be resolved.`
+    : `The host name ${host} could not be resolved to addresses of the public internet.`;
+  return new HttpClientError("DNS_FAILED", message, { cause });
 }
 
 function withFamily(address: string): Address {

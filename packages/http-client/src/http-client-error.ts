@@ -10,6 +10,7 @@ export type HttpClientErrorCode =
   | "ABORTED"
   | "RESPONSE_TOO_LARGE"
   | "TOO_MANY_REDIRECTS"
+  | "REDIRECT_REFUSED"
   | "NETWORK";
 
 /**

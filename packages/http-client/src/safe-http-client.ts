@@ -1,15 +1,20 @@
-import { Agent } from "undici";
-
+import { Turns } from "@workflow/service";
+import { createConnectionPool } from "./connection-pool.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
 import { decodeBody } from "./decode-body.ts";
-import { exchange } from "./exchange.ts";
 import type { HopRequest, HopResponse } from "./exchange.ts";
-import { createGuardedConnector, resolveBySystem } from "./guarded-connector.ts";
-import type { Resolve } from "./guarded-connector.ts";
 import { HttpClientError, withSent } from "./http-client-error.ts";
+import { createLookup } from "./lookups.ts";
+import { createNameServers } from "./name-servers.ts";
+import type { Resolve } from "./name-servers.ts";
+import { parseNat64Prefix } from "./nat64.ts";
 import { findNextHop } from "./redirects.ts";
 import { prepareHeaders, prepareMethod } from "./request-headers.ts";
 import { parseTarget } from "./target-url.ts";
 import type { TargetPolicy } from "./target-url.ts";
+import { createTenantPools } from "./tenant-pools.ts";
+import type { TenantPools } from "./tenant-pools.ts";
+import { toHttpClientError } from "./transport-errors.ts";
 
 /** How a client behaves for all of its requests. */
 export interface SafeHttpClientOptions {
@@ -19,9 +24,17 @@ export interface SafeHttpClientOptions {
   userAgent?: string;
   /** Name resolution, TCP and TLS of one connection together; default 10 000. */
   connectTimeoutMs?: number;
-  /** Requests beyond wait for a free connection, within their own timeout; default 256. */
+  /** Of one tenant. Requests beyond wait for a free one, within their own timeout; default 256. */
   maxConnectionsPerOrigin?: number;
-  /** Replaces the system's name resolution; every answer is still judged. For tests, custom DNS. */
+  /** Of one tenant, to all origins. Requests beyond wait, within their own timeout; default 256. */
+  maxRequestsPerTenant?: number;
+  /** `address` or `address:port` of each name server; those of the machine by default. */
+  dnsServers?: readonly string[] | undefined;
+  /** Of one name; default 5 000. */
+  dnsTimeoutMs?: number;
+  /** `prefix/length` of each NAT64 prefix of the network, besides the two known ones. */
+  nat64Prefixes?: readonly string[] | undefined;
+  /** Replaces name servers and the hosts file; every answer is still judged. For tests. */
   resolve?: Resolve;
   /** PEM certificates to trust instead of the bundled roots. For private networks and tests. */
   ca?: string;
@@ -45,6 +58,19 @@ export interface SafeRequest {
   maxRequestBytes?: number;
   /** How many redirects to follow; with 0, the default, a redirect is returned as it is. */
   followRedirects?: number;
+  /**
+   * Asked with the URL of every hop, the first included, once its form and literal address passed the
+   * policy and before a name is resolved or a connection is taken. What it throws refuses the hop and
+   * is what the request rejects with, unchanged (an HttpClientError gets the true `sent`). The URL is
+   * a copy. Synchronous: whatever the answer depends on is at hand before the request begins.
+   */
+  onHop?: (url: URL) => void;
+  /**
+   * Told of the bytes of a response's body as they come, encoded as they are, and then of those that
+   * decoding makes of them. While the promise that it gives is pending no more are taken or made, so a
+   * process that has no room lets the sender wait. Time goes on.
+   */
+  onData?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** One response, of any status. */
@@ -60,14 +86,20 @@ export interface SafeResponse {
   durationMs: number;
 }
 
-/** A pool of connections to hosts that tenants name. */
-export interface SafeHttpClient extends AsyncDisposable {
+/** Makes requests on behalf of one tenant. */
+export interface HttpRequester {
   /**
    * Makes one request; a response of any status is a success.
    *
-   * @throws HttpClientError and nothing else
+   * @throws HttpClientError and nothing else, but for what `onHop` throws
    */
   request(options: SafeRequest, signal?: AbortSignal): Promise<SafeResponse>;
+}
+
+/** Connections to hosts that tenants name. Its own requests are the platform's. */
+export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
+  /** A tenant's own share of connections, requests and lookups; costs nothing to ask for. */
+  forTenant(tenant: string): HttpRequester;
   /** Refuses new requests, waits for those under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -75,47 +107,81 @@ export interface SafeHttpClient extends AsyncDisposable {
 /** 2^31-1: a timer set beyond fires at once. */
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
-/** Within the time to live that most DNS records have. */
-const CONNECTION_AGE_MS_MAX = 60_000;
+/** Whose requests are nobody's in particular. */
+const PLATFORM = "";
+
+/** Lookups under way: enough for names that answer, and dead ones of one tenant leave room. */
+const LOOKUPS = { perTenant: 16, total: 256 };
 
 /** Makes a client; one per process is right. */
 export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpClient {
   const { allowPrivate, userAgent = "workflow-service" } = options;
-  const policy: TargetPolicy = { allowPrivate };
-  const agent = new Agent({
-    connect: createGuardedConnector({
-      allowPrivate,
-      resolve: options.resolve ?? resolveBySystem,
-      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-      ca: options.ca,
-    }),
-    connections: options.maxConnectionsPerOrigin ?? 256,
-    // Busy or idle, a connection is replaced after this time: a name is resolved and judged again.
-    clientTtl: CONNECTION_AGE_MS_MAX,
-    keepAliveMaxTimeout: CONNECTION_AGE_MS_MAX,
-  });
+  const nat64Prefixes = options.nat64Prefixes?.map(parseNat64Prefix);
+  const policy: TargetPolicy = { allowPrivate, nat64Prefixes };
+  const pools = createPools(options, policy);
+  const turns = new Turns({ perTenant: options.maxRequestsPerTenant ?? 256 });
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= agent.close());
+  const close = (): Promise<void> => (closing ??= pools.close());
 
-  return {
+  const forTenant = (tenant: string): HttpRequester => ({
     async request(request, signal) {
       const startedAt = performance.now();
       const first = prepare(request, policy, userAgent);
-      const { hop, response } = await withDeadline(request.timeoutMs, signal, (stop) =>
-        followRedirects(agent, first, request, policy, stop),
+      if (closing !== undefined) throw new HttpClientError("ABORTED", "The HTTP client is closed.");
+      const { hop, status, headers, body } = await pools.use(tenant, (pool) =>
+        withDeadline(request.timeoutMs, signal, async (stop) => {
+          const giveBack = await turns.take(tenant, stop);
+          try {
+            const { hop, response } = await followRedirects(pool, first, request, policy, stop);
+            return {
+              hop,
+              status: response.status,
+              ...(await decode(response, hop, request, stop)),
+            };
+          } finally {
+            giveBack();
+          }
+        }),
       );
-      const decoded = await decodeBody(response.headers, response.body, request.maxResponseBytes);
       return {
-        status: response.status,
-        headers: decoded.headers,
-        body: decoded.body,
+        status,
+        headers,
+        body,
         url: hop.url.href,
         durationMs: Math.round(performance.now() - startedAt),
       };
     },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  });
+  return { ...forTenant(PLATFORM), forTenant, close, [Symbol.asyncDispose]: close };
+}
+
+function createPools(options: SafeHttpClientOptions, policy: TargetPolicy): TenantPools {
+  const resolve = options.resolve ?? createNameServers({ servers: options.dnsServers });
+  const lookups = new Turns(LOOKUPS);
+  const { connectTimeoutMs = 10_000, dnsTimeoutMs = 5_000 } = options;
+  return createTenantPools((tenant) => {
+    const closing = new AbortController();
+    const lookup = createLookup(tenant, {
+      resolve,
+      turns: lookups,
+      timeoutMs: dnsTimeoutMs,
+      closed: closing.signal,
+    });
+    const pool = createConnectionPool({
+      ...policy,
+      lookup,
+      connectTimeoutMs,
+      ca: options.ca,
+      maxConnectionsPerOrigin: options.maxConnectionsPerOrigin ?? 256,
+    });
+    return {
+      ...pool,
+      close: () => {
+        closing.abort();
+        return pool.close();
+      },
+    };
+  });
 }
 
 function prepare(request: SafeRequest, policy: TargetPolicy, userAgent: string): HopRequest {
@@ -127,6 +193,7 @@ function prepare(request: SafeRequest, policy: TargetPolicy, userAgent: string):
     url: parseTarget(request.url, policy),
     headers: prepareHeaders(request.headers ?? {}, userAgent),
     body: prepareBody(request.body, request.maxRequestBytes ?? Infinity),
+    onData: request.onData,
   };
 }
 
@@ -170,7 +237,7 @@ async function withDeadline<T>(
 }
 
 async function followRedirects(
-  agent: Agent,
+  pool: ConnectionPool,
   first: HopRequest,
   request: SafeRequest,
   policy: TargetPolicy,
@@ -181,7 +248,8 @@ async function followRedirects(
   let answered = false;
   for (let followed = 0; ; followed += 1) {
     try {
-      const response = await exchange(agent, hop, request.maxResponseBytes, stop);
+      request.onHop?.(new URL(hop.url));
+      const response = await pool.exchange(hop, request.maxResponseBytes, stop);
       answered = true;
       const next = limit === 0 ? null : findNextHop(hop, response, policy);
       if (next === null) return { hop, response };
@@ -191,6 +259,36 @@ async function followRedirects(
       // Once a server has answered, nothing that fails later can undo that a request was sent.
       throw answered && error instanceof HttpClientError ? withSent(error, true) : error;
     }
+  }
+}
+
+/** Within the deadline, since decoded bytes may have to wait for room as received ones do. */
+async function decode(
+  { headers, body }: HopResponse,
+  { url }: HopRequest,
+  { maxResponseBytes, onData }: SafeRequest,
+  stop: AbortSignal,
+): Promise<Pick<HopResponse, "headers" | "body">> {
+  try {
+    return await decodeBody(headers, body, maxResponseBytes, (bytes) => {
+      stop.throwIfAborted();
+      const waiting = onData?.(bytes);
+      return waiting === undefined ? undefined : untilStopped(waiting, stop);
+    });
+  } catch (error) {
+    throw toHttpClientError(error, url.host, true);
+  }
+}
+
+/** Rejects with the signal's reason once it is aborted, whatever becomes of the work. */
+async function untilStopped(work: Promise<void>, stop: AbortSignal): Promise<void> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const onStop = (): void => reject(stop.reason);
+  stop.addEventListener("abort", onStop, { once: true });
+  try {
+    await Promise.race([work, stopped]);
+  } finally {
+    stop.removeEventListener("abort", onStop);
   }
 }
 

@@ -2,11 +2,14 @@ import { isIP } from "node:net";
 
 import { isPublicAddress } from "./address-policy.ts";
 import { HttpClientError } from "./http-client-error.ts";
+import type { Nat64Prefix } from "./nat64.ts";
 
 /** Where requests may go. */
 export interface TargetPolicy {
   /** Also http, and hosts with private, loopback or otherwise non-public addresses. */
   allowPrivate: boolean;
+  /** The network's own NAT64 prefixes, besides the known ones. */
+  nat64Prefixes?: readonly Nat64Prefix[] | undefined;
 }
 
 /**
@@ -47,19 +50,20 @@ export function parseTarget(text: string, policy: TargetPolicy, base?: URL): URL
  * @throws HttpClientError ADDRESS_NOT_ALLOWED
  */
 export function assertAddressAllowed(host: string, policy: TargetPolicy): void {
-  if (isIP(host) === 0 || policy.allowPrivate || isPublicAddress(host)) return;
-  throw addressNotAllowed(host);
+  if (isIP(host) === 0 || isAddressAllowed(host, policy)) return;
+  // The caller wrote the address: the error tells nothing that the URL does not.
+  throw new HttpClientError(
+    "ADDRESS_NOT_ALLOWED",
+    `The host ${host} is an address outside the public internet, which is not allowed.`,
+  );
 }
 
-/**
- * The error for a host that may not be reached. It names the host as the caller wrote it and not
- * what it resolved to, so that nobody maps an inside network by reading errors.
- */
-export function addressNotAllowed(host: string): HttpClientError {
-  return new HttpClientError(
-    "ADDRESS_NOT_ALLOWED",
-    `The host ${host} has an address outside the public internet, which is not allowed.`,
-  );
+/** Whether the policy lets connections go to an address, in text form as resolvers give it. */
+export function isAddressAllowed(
+  address: string,
+  { allowPrivate, nat64Prefixes }: TargetPolicy,
+): boolean {
+  return allowPrivate || isPublicAddress(address, nat64Prefixes);
 }
 
 function hostOf(url: URL): string {

@@ -4,8 +4,24 @@ import { HttpClientError, withSent } from "./http-client-error.ts";
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
 
+/** What undici's parser throws, in some versions without a code. */
+const PARSER_ERROR = "HTTPParserError";
+
 /** undici's names for an answer that breaks the protocol. */
 const MALFORMED_CODE = /^(HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)/;
+
+/** What a connection that the other side has closed or forgotten fails with. */
+const BROKEN_CODES: ReadonlySet<string> = new Set([
+  "ECONNABORTED",
+  "ECONNRESET",
+  "EPIPE",
+  "UND_ERR_SOCKET",
+]);
+
+/** Whether the connection broke, as opposed to the answer being wrong or late. */
+export function isBrokenConnection(error: unknown): boolean {
+  return BROKEN_CODES.has(errorCodeOf(error));
+}
 
 /** The `code` that Node, OpenSSL, zlib and undici put on their errors; "unknown" without one. */
 export function errorCodeOf(error: unknown): string {
@@ -42,8 +58,13 @@ export function toHttpClientError(error: unknown, host: string, sent: boolean): 
     const message = `Could not connect to ${host} (${why}).`;
     return new HttpClientError("CONNECT_FAILED", message, options);
   }
-  const message = MALFORMED_CODE.test(code)
+  return new HttpClientError("NETWORK", describeBreak(error, code, host), options);
+}
+
+function describeBreak(error: unknown, code: string, host: string): string {
+  const isParserError = error instanceof Error && error.name === PARSER_ERROR;
+  if (isParserError) return `The response of ${host} is not valid HTTP.`;
+  return MALFORMED_CODE.test(code)
     ? `The response of ${host} is not valid HTTP (${code}).`
     : `The connection to ${host} broke before the response was complete (${code}).`;
-  return new HttpClientError("NETWORK", message, options);
 }

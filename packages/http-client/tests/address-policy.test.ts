@@ -1,6 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 
 import { isPublicAddress } from "../src/address-policy.ts";
+import { parseNat64Prefix } from "../src/nat64.ts";
+import { createSafeHttpClient } from "@workflow/http-client";
+import { failureOf, get } from "./support/requests.ts";
 
 describe("addresses of the public internet are allowed", () => {
   it.each([
@@ -23,6 +26,7 @@ describe("addresses of the public internet are allowed", () => {
     "2606:4700:4700::1111",
     "2a00:1450:4001:81b::200e",
     "64:ff9b::8.8.8.8",
+    "64:ff9b:1:808:8:800::",
   ])("%s", (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
@@ -65,7 +69,13 @@ describe("every other address is refused", () => {
     ["64:ff9b::127.0.0.1", "NAT64 of loopback"],
     ["64:ff9b::a9fe:a9fe", "NAT64 of link-local"],
     ["64:ff9b::a00:1", "NAT64 of private"],
-    ["64:ff9b:1::1", "local NAT64"],
+    ["64:ff9b:1::1", "local NAT64 of this network"],
+    ["64:ff9b:1::8.8.8.8", "local NAT64 with bits where there should be none"],
+    ["64:ff9b:1:a00:0:100::", "local NAT64 of private"],
+    ["64:ff9b:1:7f00:0:100::", "local NAT64 of loopback"],
+    ["64:ff9b:1:a9fe:a9:fe00::", "local NAT64 of the metadata service"],
+    ["64:ff9b:1:808:8:800:0:1", "local NAT64 with a suffix"],
+    ["64:ff9b:2::8.8.8.8", "beyond local NAT64"],
     ["100::1", "discard"],
     ["2001::1", "Teredo"],
     ["2001:2::1", "benchmarking"],
@@ -89,4 +99,56 @@ describe("every other address is refused", () => {
   ])("%s (%s)", (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
+});
+
+describe("a NAT64 prefix of the network's own", () => {
+  // The examples of RFC 6052, section 2.4, with a public and a private address.
+  const PREFIXES: [string, string, string][] = [
+    ["2a01:db8::/32", "2a01:db8:808:404::", "2a01:db8:a00:1::"],
+    ["2a01:db8:100::/40", "2a01:db8:108:804:4::", "2a01:db8:10a:0:1::"],
+    ["2a01:db8:122::/48", "2a01:db8:122:808:4:400::", "2a01:db8:122:a00:0:100::"],
+    ["2a01:db8:122:300::/56", "2a01:db8:122:308:8:404::", "2a01:db8:122:30a:0:1::"],
+    ["2a01:db8:122:344::/64", "2a01:db8:122:344:8:804:400::", "2a01:db8:122:344:a:0:100::"],
+    ["2a01:db8:122:344::/96", "2a01:db8:122:344::8.8.4.4", "2a01:db8:122:344::10.0.0.1"],
+    ["fd00:64::/96", "fd00:64::8.8.4.4", "fd00:64::10.0.0.1"],
+  ];
+
+  it.each(PREFIXES)("%s lets %s through and not %s", (text, publicOne, privateOne) => {
+    const prefixes = [parseNat64Prefix(text)];
+    expect(isPublicAddress(publicOne, prefixes)).toBe(true);
+    expect(isPublicAddress(privateOne, prefixes)).toBe(false);
+  });
+
+  it("does not change what is outside of it, nor the known ones", () => {
+    const prefixes = [parseNat64Prefix("2a01:db8::/96")];
+    const judge = (address: string): boolean => isPublicAddress(address, prefixes);
+    expect(["2a01:db8:0:1::10.0.0.1", "8.8.8.8", "64:ff9b::8.8.8.8"].map(judge)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(["64:ff9b::10.0.0.1", "10.0.0.1"].map(judge)).toEqual([false, false]);
+  });
+
+  it("within another one counts as both", () => {
+    const prefixes = ["2a01:db8::/32", "2a01:db8:808:808::/96"].map(parseNat64Prefix);
+    expect(isPublicAddress("2a01:db8:808:808::10.0.0.1", prefixes)).toBe(false);
+    expect(isPublicAddress("2a01:db8:808:808::", prefixes)).toBe(false);
+  });
+
+  it("judges the hosts of requests", async () => {
+    const url = "https://[2a01:db8::10.0.0.1]/";
+    await using client = createSafeHttpClient({
+      allowPrivate: false,
+      nat64Prefixes: ["2a01:db8::/96"],
+    });
+    expect((await failureOf(client.request(get(url)))).code).toBe("ADDRESS_NOT_ALLOWED");
+  });
+
+  it.each(["", "64:ff9b::", "64:ff9b::/97", "64:ff9b::/0", "10.0.0.0/96", "x/96", "::/96/1"])(
+    "is refused when it is none: %j",
+    (text) => {
+      expect(() => parseNat64Prefix(text)).toThrow(RangeError);
+    },
+  );
 });

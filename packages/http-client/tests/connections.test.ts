@@ -103,6 +103,12 @@ describe("failures of the connection", () => {
     expect(error).toMatchObject({ code: "NETWORK", sent: true });
   });
 
+  it("an answer that is not HTTP is said to be that, not a broken connection", async () => {
+    await using server = await startRawServer(answer("SSH-2.0-OpenSSH_9.9\r\n"));
+    const { message } = await failureOf(client.request(get(`${server.origin}/`)));
+    expect(message).toBe(`The response of 127.0.0.1:${server.port} is not valid HTTP.`);
+  });
+
   it("a request is never repeated behind the caller's back", async () => {
     let requests = 0;
     await using server = await startRawServer((socket) =>

@@ -34,7 +34,7 @@ describe("judging the answers of a name", () => {
     [["not an address"]],
   ])("refuses the host when one is not: %j", async (answers) => {
     const error = await failureOf(lookUp(answers, false));
-    expect(error.code).toBe("ADDRESS_NOT_ALLOWED");
+    expect(error.code).toBe("DNS_FAILED");
   });
 
   it("reports a name without any address", async () => {
@@ -48,7 +48,7 @@ describe("opening a connection", () => {
     async (hostname) => {
       const connect = createGuardedConnector({
         allowPrivate: false,
-        resolve: () => Promise.reject(new Error("a literal address is not resolved")),
+        lookup: () => Promise.reject(new Error("a literal address is not resolved")),
         connectTimeoutMs: 1_000,
         ca: undefined,
       });
@@ -111,12 +111,6 @@ describe("requests to names", () => {
     const error = await failureOf(client.request(get("http://hooks.test/")));
     expect(error).toMatchObject({ code: "DNS_FAILED", sent: false });
     expect(error.message).toContain("hooks.test");
-  });
-
-  it("fail with DNS_FAILED for a name that cannot exist", async () => {
-    await using client = createLocalClient();
-    const error = await failureOf(client.request(get("http://nothing.invalid/")));
-    expect(error).toMatchObject({ code: "DNS_FAILED", sent: false });
   });
 
   it("end in time when the resolver never answers", async () => {

@@ -6,8 +6,9 @@ import type { SafeRequest } from "@workflow/http-client";
 
 import type { HopRequest } from "../src/exchange.ts";
 import { findNextHop } from "../src/redirects.ts";
+import { HOOKS_TEST_CERTIFICATE } from "./support/certificate.ts";
 import { createLocalClient, failureOf, get } from "./support/requests.ts";
-import { startServer } from "./support/servers.ts";
+import { startServer, startTlsServer } from "./support/servers.ts";
 import type { TestServer } from "./support/servers.ts";
 
 const client = createLocalClient();
@@ -108,33 +109,58 @@ describe("redirects", () => {
   });
 });
 
-describe("credentials", () => {
-  const credentials = {
+describe("what the request carries", () => {
+  const own = {
     Authorization: "Bearer s3cret",
     Cookie: "session=s3cret",
-    "X-Api-Key": "s3cret",
-    "X-Hook-Signature": "s3cret",
+    "X-Auth-Key": "s3cret",
+    "Ocp-Apim-Subscription-Key": "s3cret",
     "PRIVATE-TOKEN": "s3cret",
+    "Idempotency-Key": "s3cret",
+    "X-Anything": "s3cret",
+    "Content-Language": "s3cret",
+    Referer: "https://s3cret.example/",
   };
-  const harmless = { accept: "text/csv", "idempotency-key": "1" };
-  const headers = { ...credentials, ...harmless };
+  const harmless = {
+    Accept: "text/csv",
+    "accept-language": "de",
+    "User-Agent": "mine",
+    traceparent: "00-1-1-01",
+  };
+  const headers = { ...own, ...harmless };
 
-  it("stay with a redirect within the origin", async () => {
-    await using server = await startRedirecting(307, () => "/to");
-    expect(await follow(`${server.origin}/from`, { headers })).toMatchObject({
-      headers: { authorization: "Bearer s3cret", cookie: "session=s3cret", "x-api-key": "s3cret" },
-    });
-  });
-
-  it("are dropped on the way to another origin, which another port already is", async () => {
-    await using other = await startServer(echo);
-    await using server = await startRedirecting(307, () => `${other.origin}/to`);
+  it.each([301, 302, 303, 307, 308])("stays with a %i within the origin", async (status) => {
+    await using server = await startRedirecting(status, () => "/to");
     const seen = await follow(`${server.origin}/from`, { headers });
-    expect(seen).toMatchObject({ headers: harmless });
-    expect(JSON.stringify(seen)).not.toContain("s3cret");
+    const kept = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    expect(seen).toMatchObject({ headers: Object.fromEntries(kept) });
   });
 
-  it("do not come back when the other origin redirects back", async () => {
+  it.each([301, 302, 303, 307, 308])(
+    "is dropped by a %i to another origin, harmless headers apart",
+    async (status) => {
+      await using other = await startServer(echo);
+      // Another port is another origin already.
+      await using server = await startRedirecting(status, () => `${other.origin}/to`);
+      const seen = await follow(`${server.origin}/from`, { headers });
+      expect(seen).toEqual({
+        method: "GET",
+        url: "/to",
+        headers: {
+          host: other.origin.slice("http://".length),
+          connection: "keep-alive",
+          accept: "text/csv",
+          "accept-encoding": "gzip, deflate, br",
+          "accept-language": "de",
+          "user-agent": "mine",
+          traceparent: "00-1-1-01",
+        },
+        body: "",
+      });
+    },
+  );
+
+  it("does not come back when the other origin redirects back", async () => {
     await using other = await startServer((_request, response) => {
       response.writeHead(307, { location: `${server.origin}/to` }).end();
     });
@@ -142,6 +168,125 @@ describe("credentials", () => {
     const seen = await follow(`${server.origin}/from`, { headers });
     expect(seen).toMatchObject({ url: "/to" });
     expect(JSON.stringify(seen)).not.toContain("s3cret");
+  });
+});
+
+describe("a body", () => {
+  it.each([
+    [307, "POST"],
+    [308, "POST"],
+    [308, "DELETE"],
+    [301, "PUT"],
+    [302, "PATCH"],
+  ])(
+    "is not taken by a %i of a %s to another origin, which hears nothing",
+    async (status, method) => {
+      let heard = 0;
+      await using other = await startServer((_request, response) => {
+        heard += 1;
+        response.end();
+      });
+      await using server = await startRedirecting(status, () => `${other.origin}/s3cret`);
+      const request = get(`${server.origin}/from`, { method, body: "s3cret", followRedirects: 5 });
+      const error = await failureOf(client.request(request));
+      expect(error).toMatchObject({ code: "REDIRECT_REFUSED", sent: true });
+      expect(error.message).toContain("redirected a request with a body");
+      expect(error.message).not.toContain("s3cret");
+      expect(heard).toBe(0);
+      expect(other.connections()).toBe(0);
+    },
+  );
+
+  it.each([
+    [301, "POST"],
+    [302, "POST"],
+    [303, "PUT"],
+  ])("is left behind when a %i turns a %s into GET at another origin", async (status, method) => {
+    await using other = await startServer(echo);
+    await using server = await startRedirecting(status, () => `${other.origin}/to`);
+    const headers = { "content-type": "text/plain" };
+    const seen = await follow(`${server.origin}/from`, { method, headers, body: "s3cret" });
+    expect(seen).toMatchObject({ method: "GET", url: "/to", body: "" });
+    expect(seen).not.toHaveProperty(["headers", "content-type"]);
+  });
+
+  it.each([
+    [307, "DELETE"],
+    [308, "HEAD"],
+    [307, "OPTIONS"],
+  ])("that was never there does not stop a %i of a %s", async (status, method) => {
+    const methods: (string | undefined)[] = [];
+    await using other = await startServer((request, response) => {
+      methods.push(request.method);
+      response.end();
+    });
+    await using server = await startRedirecting(status, () => `${other.origin}/to`);
+    await client.request(get(`${server.origin}/from`, { method, followRedirects: 1 }));
+    expect(methods).toEqual([method]);
+  });
+});
+
+describe("a redirect from https to http", () => {
+  it("is refused, also where http is allowed", async () => {
+    let heard = 0;
+    await using other = await startServer((_request, response) => {
+      heard += 1;
+      response.end();
+    });
+    await using server = await startTlsServer((_request, response) => {
+      response.writeHead(302, { location: `${other.origin}/to` }).end();
+    });
+    await using trusting = createLocalClient({
+      ca: HOOKS_TEST_CERTIFICATE,
+      resolve: () => Promise.resolve(["127.0.0.1"]),
+    });
+    const request = get(`${server.origin}/from`, { followRedirects: 1 });
+    const error = await failureOf(trusting.request(request));
+    expect(error).toMatchObject({ code: "REDIRECT_REFUSED", sent: true });
+    expect(error.message).toContain("from https to http");
+    expect(heard).toBe(0);
+  });
+});
+
+describe("onHop", () => {
+  it("is asked with every hop's URL, in order, before it is dialled", async () => {
+    await using other = await startServer(echo);
+    await using server = await startRedirecting(302, () => `${other.origin}/to?a=b`);
+    const asked: [string, number][] = [];
+    const onHop = (url: URL): void => {
+      asked.push([url.href, url.port === String(other.port) ? other.connections() : 0]);
+      url.pathname = "/changed";
+    };
+    expect(await follow(`${server.origin}/from`, { onHop })).toMatchObject({ url: "/to?a=b" });
+    expect(asked).toEqual([
+      [`${server.origin}/from`, 0],
+      [`${other.origin}/to?a=b`, 0],
+    ]);
+  });
+
+  it.each([0, 1])(
+    "refuses hop %i with an error of its own, and nothing is dialled",
+    async (hop) => {
+      await using other = await startServer(echo);
+      await using server = await startRedirecting(302, () => `${other.origin}/to`);
+      const mine = new Error("not there");
+      let asked = 0;
+      const onHop = (): void => {
+        if (asked === hop) throw mine;
+        asked += 1;
+      };
+      const request = client.request(get(`${server.origin}/from`, { followRedirects: 5, onHop }));
+      await expect(request).rejects.toBe(mine);
+      expect([server, other].map((each) => each.connections())).toEqual([hop, 0]);
+    },
+  );
+
+  it("is not asked about what the policy refuses anyway", async () => {
+    await using server = await startRedirecting(302, () => "ftp://example.com/");
+    const asked: string[] = [];
+    const onHop = (url: URL): void => void asked.push(url.pathname);
+    await failureOf(client.request(get(`${server.origin}/from`, { followRedirects: 1, onHop })));
+    expect(asked).toEqual(["/from"]);
   });
 });
 
@@ -166,7 +311,8 @@ describe("every hop is judged like the first", () => {
     ["//127.0.0.1/", "ADDRESS_NOT_ALLOWED"],
     ["https://[::ffff:10.0.0.1]/", "ADDRESS_NOT_ALLOWED"],
     ["https://0x7f.1/", "ADDRESS_NOT_ALLOWED"],
-    ["http://example.com/", "INVALID_URL"],
+    ["http://example.com/", "REDIRECT_REFUSED"],
+    ["HTTP:/example.com/", "REDIRECT_REFUSED"],
     ["https://user:password@example.com/", "INVALID_URL"],
     ["file:///etc/passwd", "INVALID_URL"],
     ["https://exa mple.com/", "INVALID_URL"],

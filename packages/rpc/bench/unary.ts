@@ -1,13 +1,6 @@
 import pino from "pino";
-import {
-  createRpcClient,
-  createRpcServer,
-  createTokenMinter,
-  createTokenSigner,
-  createTokenVerifier,
-  generateSigningKey,
-} from "../src/index.ts";
-import { alice, echo, EchoService } from "../tests/support.ts";
+import { createRpcClient, createRpcServer } from "../src/index.ts";
+import { alice, echo, EchoService, minter, verifier } from "../tests/support.ts";
 
 /**
  * How many trivial calls a second one client makes over one connection to a server in the same
@@ -16,14 +9,12 @@ import { alice, echo, EchoService } from "../tests/support.ts";
 const CONCURRENCY = Number(process.argv[2] ?? 64);
 const DURATION_MS = 5_000;
 
-const key = generateSigningKey();
 const server = createRpcServer({
   logger: pino({ level: "info" }),
-  verifier: createTokenVerifier({ publicKeys: [key.publicKeyPem] }),
+  verifier,
 });
 server.add(EchoService, echo);
 const { address } = await server.listen("127.0.0.1:0");
-const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
 const client = createRpcClient(EchoService, { address, minter });
 
 let calls = 0;

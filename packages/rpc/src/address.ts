@@ -1,9 +1,13 @@
 import { rm, stat } from "node:fs/promises";
-import { connect } from "node:net";
+import { BlockList, connect, isIP } from "node:net";
 
 const UNIX_PREFIX = "unix:";
 /** The size of sockaddr_un.sun_path on Linux, less the closing NUL. */
 const UNIX_PATH_BYTES_MAX = 107;
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
 
 /** Where a server is reached, in the form that clients take. */
 export interface BoundAddress {
@@ -31,10 +35,27 @@ export async function prepareAddress(address: string): Promise<void> {
   if ((await isSocket(path)) && !(await isListening(path))) await rm(path, { force: true });
 }
 
+/** Whether what is sent to an address never leaves this machine: loopback or a unix socket. */
+export function isOnThisMachine(address: string): boolean {
+  if (unixPath(address) !== undefined) return true;
+  const host = address.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  const family = isIP(host);
+  // Of names only this one is sure; others mean what a name server says.
+  if (family === 0) return host.toLowerCase() === "localhost";
+  return loopback.check(host, family === 4 ? "ipv4" : "ipv6");
+}
+
 /** The address under which a server bound to `requested` is reached, now that its port is known. */
 export function boundAddress(requested: string, port: number): BoundAddress {
   if (unixPath(requested) !== undefined) return { address: requested, port: 0 };
   return { address: `${requested.slice(0, requested.lastIndexOf(":"))}:${port}`, port };
+}
+
+/** Whether only programs of this machine reach an address. Of names, `localhost` alone is believed. */
+export function isLocalAddress(address: string): boolean {
+  if (unixPath(address) !== undefined) return true;
+  const host = address.slice(0, address.lastIndexOf(":")).toLowerCase();
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function unixPath(address: string): string | undefined {

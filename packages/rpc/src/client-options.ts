@@ -46,6 +46,7 @@ export function subCallOptions(context: RpcContext): RpcCallOptions {
 export interface RpcClientOptions {
   /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
   address: string;
+  /** Without it, plain text to addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls that name an identity. */
   minter?: TokenMinter | undefined;

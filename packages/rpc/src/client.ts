@@ -1,3 +1,4 @@
+import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream";
 import { Client } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
@@ -15,7 +16,8 @@ import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
-import { channelCredentials } from "./tls.ts";
+import { widenSessions } from "./session-windows.ts";
+import { channelCredentials, serverNameOf } from "./tls.ts";
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
   ? M["responseStream"] extends false
@@ -48,6 +50,8 @@ interface ClientLife {
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
  * (`RunsServiceClient`). Every call has a deadline. Nothing is retried, as calls may have effects,
  * and while the server is away calls fail at once with UNAVAILABLE.
+ *
+ * @throws Error when the address is beyond this machine and plain text is not allowed
  */
 export function createRpcClient<D extends RpcDefinition>(
   target: { readonly service: D; readonly serviceName: string },
@@ -61,8 +65,9 @@ export function createRpcClient(
   target: RpcDefinition | { readonly service: RpcDefinition; readonly serviceName: string },
   options: RpcClientOptions,
 ): unknown {
+  widenSessions();
   const definition = isClientClass(target) ? target.service : target;
-  const client = new Client(options.address, channelCredentials(options.tls), {
+  const client = new Client(options.address, channelCredentials(options.address, options.tls), {
     ...channelOptions(options),
   });
   const methods: Record<string, unknown> = {};
@@ -136,13 +141,15 @@ async function* callStream(
   const { signal } = options;
   throwIfAborted(signal);
 
-  const call: ClientReadableStream<unknown> = client.makeServerStreamRequest(
-    method.path,
-    method.requestSerialize,
-    method.responseDeserialize,
-    request,
-    metadata,
-    { deadline },
+  const call = withoutReadAhead((): ClientReadableStream<unknown> =>
+    client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      metadata,
+      { deadline },
+    ),
   );
   // Iteration reports errors; after it was left, the status of our own cancellation has no taker.
   call.on("error", () => {});
@@ -155,6 +162,21 @@ async function* callStream(
   } finally {
     signal?.removeEventListener("abort", cancel);
     call.cancel();
+  }
+}
+
+/**
+ * Makes a stream that takes one message ahead of its reader. By itself grpc-js takes 16, whatever their
+ * size, and has no option for that: a slow reader's process held all of a large answer in memory, and
+ * its sender took it for read.
+ */
+function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
+  const usual = getDefaultHighWaterMark(true);
+  setDefaultHighWaterMark(true, 1);
+  try {
+    return makeStream();
+  } finally {
+    setDefaultHighWaterMark(true, usual);
   }
 }
 
@@ -206,6 +228,7 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
 }
 
 function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientOptions) {
+  const serverName = serverNameOf(tls);
   return {
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,
@@ -222,7 +245,7 @@ function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientO
     // Spreads calls over the replicas behind a headless Kubernetes service.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.service_config_disable_resolution": 1,
-    ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
+    ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
   };
 }
 

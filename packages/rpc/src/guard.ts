@@ -9,6 +9,7 @@ import type { RequiredScopes } from "./definition.ts";
 import { toErrorStatus } from "./error-status.ts";
 import type { Identity } from "./identity.ts";
 import type { ReportRequest } from "./request-log.ts";
+import { PolicyViolationError } from "./token-verifier.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 
 /** The form of request ids that are taken over from callers (D7). */
@@ -16,12 +17,17 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+/** How often an open stream's right to go on is looked at. */
+const RECHECK_MS = 1_000;
+
 /** What the guard has to know of a method. */
 export interface GuardedMethod {
   rpc: string;
   scopes: RequiredScopes;
   /** For callers that send no deadline, which gRPC allows. */
   defaultDeadlineMs: number;
+  /** Streams outlast what they were let in with. */
+  isStream: boolean;
 }
 
 export interface GuardOptions {
@@ -69,6 +75,7 @@ function guardCall(
   let context: CallContext | undefined;
   let isOver = false;
   let deadlineTimer: NodeJS.Timeout | undefined;
+  let recheckTimer: NodeJS.Timeout | undefined;
 
   async function check(metadata: Metadata, start: CallStart, proceed: Proceed): Promise<void> {
     const admission = await admit(options, method, metadata, start);
@@ -81,6 +88,7 @@ function guardCall(
     } else {
       context = admission.context;
       options.onAdmitted(metadata, context, call);
+      if (method.isStream) recheckTimer = recheck(options.verifier, metadata, context, call);
       proceed(metadata);
     }
   }
@@ -99,6 +107,7 @@ function guardCall(
         onCancel() {
           isOver = true;
           clearTimeout(deadlineTimer);
+          clearInterval(recheckTimer);
           if (context !== undefined) options.onOver(context);
         },
       });
@@ -120,9 +129,33 @@ async function admit(
     identity = await verifier.verify(bearerToken(metadata));
     requireScope(identity, method.scopes);
     return { context: new CallContext(start, identity, logger) };
-  } catch (error) {
-    return { error: toAppError(error), companyId: identity?.companyId };
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    if (error.cause instanceof PolicyViolationError) {
+      const { rpc, requestId } = start;
+      logger.warn({ rpc, requestId, internal: error.internal }, "a token claims too much");
+    }
+    return { error, companyId: identity?.companyId };
   }
+}
+
+/** Ends a stream soon after the token that opened it was revoked or has expired. */
+function recheck(
+  verifier: TokenVerifier,
+  metadata: Metadata,
+  context: CallContext,
+  call: ServerInterceptingCallInterface,
+): NodeJS.Timeout | undefined {
+  const token = bearerToken(metadata);
+  // Tokens of services are gone in a minute; who holds one ends the stream itself.
+  if (!verifier.isRevocable(token)) return undefined;
+  return setInterval(() => {
+    verifier.verify(token).catch((thrown: unknown) => {
+      const error = toAppError(thrown);
+      context.abort(error);
+      call.sendStatus(toErrorStatus(error));
+    });
+  }, RECHECK_MS).unref();
 }
 
 function beginCall(

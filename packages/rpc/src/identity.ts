@@ -9,6 +9,10 @@ export interface Principal {
   readonly id: string;
   /** For people to read, in audit entries; never a basis for a decision. */
   readonly name?: string | undefined;
+  /** What a user is in the company: owner, admin, member or viewer (D10). */
+  readonly role?: string | undefined;
+  /** A user's address, in calls only whose decision may depend on it (D59). */
+  readonly email?: string | undefined;
 }
 
 /**

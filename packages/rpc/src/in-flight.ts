@@ -81,7 +81,7 @@ export class InFlight {
 
 /** Aborts a call that ended before its handler and tells how it ended. */
 function abortEarly(context: CallContext): Code {
-  if (context.abortReason !== undefined) return Code.UNAVAILABLE;
+  if (context.abortReason !== undefined) return toErrorStatus(context.abortReason).code;
   // Deadlines travel as a duration, so a caller's own one runs out a moment before ours.
   const isLate = Date.now() >= context.start.deadlineMs - CLOCK_TOLERANCE_MS;
   const message = isLate ? "The deadline has passed." : "The caller has cancelled.";

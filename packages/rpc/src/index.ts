@@ -21,15 +21,35 @@ export type {
 export { fromServiceError } from "./error-status.ts";
 export { isPrincipalType } from "./identity.ts";
 export type { Identity, Principal, PrincipalType } from "./identity.ts";
-export { generateSigningKey, keyIdOf, readSigningKey, readVerificationKey } from "./keys.ts";
-export type { GeneratedSigningKey, VerificationKey } from "./keys.ts";
+export { generateSigningKey, readSigningKey, readVerificationKey } from "./keys.ts";
+export type { GeneratedSigningKey } from "./keys.ts";
 export { LARGE_MESSAGE_BYTES_MAX } from "./message-size.ts";
 export type { RequestOutcome } from "./request-log.ts";
 export { createRpcServer } from "./server.ts";
 export type { RpcServer, RpcServerOptions } from "./server.ts";
 export { loadTls } from "./tls.ts";
 export type { RpcTls, RpcTlsFiles } from "./tls.ts";
+export {
+  createRevokedTokens,
+  deleteExpiredRevocations,
+  insertRevokedToken,
+  parseRevocation,
+} from "./revoked-tokens.ts";
+export type { NamedRevocation, RevokedToken, RevokedTokens } from "./revoked-tokens.ts";
+export {
+  isTokenIssuer,
+  MINTED_LIFE_SECONDS_MAX,
+  TOKEN_AUDIENCES,
+  TOKEN_ISSUERS,
+} from "./token-issuers.ts";
+export type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 export { createTokenMinter, createTokenSigner } from "./token-signer.ts";
-export type { TokenMinter, TokenSigner, TokenSignerOptions } from "./token-signer.ts";
+export type {
+  TokenMinter,
+  TokenMinterOptions,
+  TokenSigner,
+  TokenSignerOptions,
+  TokenTerms,
+} from "./token-signer.ts";
 export { createTokenVerifier } from "./token-verifier.ts";
-export type { TokenVerifier, TokenVerifierOptions } from "./token-verifier.ts";
+export type { IssuerKeys, TokenVerifier, TokenVerifierOptions } from "./token-verifier.ts";

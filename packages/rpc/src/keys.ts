@@ -1,12 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-/** A public key that tokens are checked with, and the id under which tokens name it. */
-export interface VerificationKey {
-  keyId: string;
-  /** Ed25519, as PEM or as a key object. */
-  key: string | KeyObject;
-}
+/** The only algorithm of internal tokens. */
+export const TOKEN_ALGORITHM = "EdDSA";
 
 /** A new Ed25519 key pair as PEM (PKCS #8 and SPKI). */
 export interface GeneratedSigningKey {

@@ -8,7 +8,7 @@ import type {
 } from "@grpc/grpc-js";
 import { AppError, toAppError } from "@workflow/errors";
 import type { Logger } from "pino";
-import { boundAddress, prepareAddress } from "./address.ts";
+import { boundAddress, isLocalAddress, prepareAddress } from "./address.ts";
 import type { BoundAddress } from "./address.ts";
 import type { CallContext } from "./context.ts";
 import type {
@@ -29,6 +29,7 @@ import { createRequestReport } from "./request-log.ts";
 import type { RequestOutcome } from "./request-log.ts";
 import { decoder, encoder, serveClientStream, serveStream, serveUnary } from "./serve.ts";
 import type { DecodedRequest, ServeHooks } from "./serve.ts";
+import { widenSessions } from "./session-windows.ts";
 import { serverCredentials } from "./tls.ts";
 import type { RpcTls } from "./tls.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
@@ -38,6 +39,7 @@ export interface RpcServerOptions {
   verifier: TokenVerifier;
   /** Turns what handlers throw into an AppError, for example database errors. */
   toAppError?: (error: unknown) => AppError;
+  /** Without it, plain text on addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
@@ -45,8 +47,13 @@ export interface RpcServerOptions {
   defaultDeadlineMs?: number;
   /** For streams without a deadline (default 1 h). */
   defaultStreamDeadlineMs?: number;
-  /** The folder that `.proto` imports are relative to; turns on server reflection. */
+  /** The folder that `.proto` imports are relative to; reflection needs it. */
   protoRoot?: string;
+  /**
+   * Whether reflection, which needs no token, is served. By default it is where only this machine can
+   * ask: on a loopback address or a unix socket.
+   */
+  reflection?: boolean | undefined;
   /** Told of every finished request, for metrics. */
   onRequest?: (outcome: RequestOutcome) => void;
 }
@@ -57,7 +64,8 @@ export interface RpcServer {
   add<D extends RpcDefinition>(definition: D, implementation: Implementation<D>): void;
   /**
    * Binds to `host:port` (port 0 picks a free one) or `unix:/path` and accepts calls; health still
-   * answers NOT_SERVING. Rejects when the address is malformed or taken.
+   * answers NOT_SERVING. Rejects when the address is malformed, taken, or beyond this machine and
+   * plain text is not allowed.
    */
   listen(address: string): Promise<BoundAddress>;
   /** What the health service answers. */
@@ -99,6 +107,7 @@ class GrpcServer implements RpcServer {
   #closed: Promise<void> | undefined;
 
   constructor(options: RpcServerOptions) {
+    widenSessions();
     this.#options = options;
     this.#maxMessageBytes = options.maxMessageBytes ?? MESSAGE_BYTES_MAX;
     const report = createRequestReport(options.logger, options.onRequest);
@@ -146,11 +155,14 @@ class GrpcServer implements RpcServer {
     if (this.#health !== undefined) throw new Error("The server listens already.");
     const services = [...this.#services];
     this.#health = addHealth(this.#server, services);
-    const { protoRoot, tls } = this.#options;
-    if (protoRoot !== undefined) await addReflection(this.#server, protoRoot, services);
+    const { protoRoot, tls, reflection = isLocalAddress(address) } = this.#options;
+    if (protoRoot !== undefined && reflection) {
+      await addReflection(this.#server, protoRoot, services);
+    }
     await prepareAddress(address);
+    const credentials = serverCredentials(address, tls);
     const port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(address, serverCredentials(tls), (error, boundPort) => {
+      this.#server.bindAsync(address, credentials, (error, boundPort) => {
         if (error === null) resolve(boundPort);
         else reject(new Error(`Cannot listen on ${address}: ${error.message}`, { cause: error }));
       });
@@ -192,6 +204,7 @@ class GrpcServer implements RpcServer {
     this.#methods.set(path, {
       rpc: `${service}/${name}`,
       scopes: method.scopes,
+      isStream: !isUnary,
       defaultDeadlineMs: isUnary ? defaultDeadlineMs : defaultStreamDeadlineMs,
     });
     const encode = encoder(definition, this.#maxMessageBytes);

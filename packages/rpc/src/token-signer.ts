@@ -1,24 +1,33 @@
+import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { Identity } from "./identity.ts";
-import { keyIdOf, readSigningKey } from "./keys.ts";
-import { DEFAULT_TOKEN_ISSUER, TOKEN_ALGORITHM, TOKEN_AUDIENCE } from "./token-claims.ts";
+import { keyIdOf, readSigningKey, TOKEN_ALGORITHM } from "./keys.ts";
+import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
 const MINTED_TOKENS_MAX = 10_000;
 
 export interface TokenSignerOptions {
+  /** As whom to sign; verifiers know the keys and the rights of each. */
+  issuer: TokenIssuer;
   /** Ed25519, PKCS #8. */
   privateKeyPem: string;
-  /** Derived from the key when left out, which is what verifiers expect of keys without an id. */
-  keyId?: string;
-  issuer?: string;
   /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** Signs identities into short-lived tokens. */
+/** What a token is for. */
+export interface TokenTerms {
+  /** The services that are to accept it. */
+  audience: TokenAudience | readonly TokenAudience[];
+  ttlSeconds: number;
+  /** Names the token, so that it can be revoked; a random one when left out. */
+  jti?: string;
+}
+
+/** Signs identities into tokens. */
 export interface TokenSigner {
-  sign(identity: Identity, ttlSeconds: number): Promise<string>;
+  sign(identity: Identity, terms: TokenTerms): Promise<string>;
 }
 
 /** Hands out tokens for identities, signing only when it must. */
@@ -26,27 +35,30 @@ export interface TokenMinter {
   mint(identity: Identity): Promise<string>;
 }
 
-/** A signer of JWTs (EdDSA) that every service of the system accepts as proof of an identity. */
+/** A signer of JWTs (EdDSA) that the services accept as proof of an identity. */
 export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
-  const { privateKeyPem, issuer = DEFAULT_TOKEN_ISSUER, now = Date.now } = options;
+  const { issuer, privateKeyPem, now = Date.now } = options;
   const key = readSigningKey(privateKeyPem);
-  const header = { alg: TOKEN_ALGORITHM, typ: "JWT", kid: options.keyId ?? keyIdOf(key) };
+  const header = { alg: TOKEN_ALGORITHM, typ: "JWT", kid: keyIdOf(key) };
 
   return {
-    sign(identity, ttlSeconds) {
+    sign({ companyId, principal, scopes }, { audience, ttlSeconds, jti = randomUUID() }) {
       const issuedAt = Math.floor(now() / 1000);
-      const { companyId, principal, scopes } = identity;
+      const { type, id, name, role, email } = principal;
       const claims = {
         cid: companyId,
-        typ: principal.type,
+        typ: type,
         scope: scopes.join(" "),
-        ...(principal.name === undefined ? {} : { name: principal.name }),
+        ...(name === undefined ? {} : { name }),
+        ...(role === undefined ? {} : { role }),
+        ...(email === undefined ? {} : { email }),
       };
       return new SignJWT(claims)
         .setProtectedHeader(header)
-        .setSubject(principal.id)
+        .setSubject(id)
         .setIssuer(issuer)
-        .setAudience(TOKEN_AUDIENCE)
+        .setAudience(typeof audience === "string" ? audience : [...audience])
+        .setJti(jti)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + ttlSeconds)
         .sign(key);
@@ -54,26 +66,36 @@ export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
   };
 }
 
+/** The tokens of one client. */
+export interface TokenMinterOptions {
+  /** The service that is called; no other accepts the tokens. */
+  audience: TokenAudience;
+  /** Default 60. */
+  ttlSeconds?: number;
+  /** The clock, in milliseconds since the epoch. */
+  now?: () => number;
+}
+
+interface MintedToken {
+  token: Promise<string>;
+  renewAtMs: number;
+}
+
 /**
  * Keeps one signed token an identity and signs a new one when less than half of its life is left.
  * A service thereby sends the same token for many calls, which lets the receiver skip the
  * signature check.
  */
-export function createTokenMinter(
-  signer: TokenSigner,
-  options: { ttlSeconds?: number; now?: () => number } = {},
-): TokenMinter {
-  const { ttlSeconds = 60, now = Date.now } = options;
-  const minted = new LRUCache<string, { token: Promise<string>; renewAtMs: number }>({
-    max: MINTED_TOKENS_MAX,
-  });
+export function createTokenMinter(signer: TokenSigner, options: TokenMinterOptions): TokenMinter {
+  const { audience, ttlSeconds = 60, now = Date.now } = options;
+  const minted = new LRUCache<string, MintedToken>({ max: MINTED_TOKENS_MAX });
 
   return {
     mint(identity) {
       const key = identityKey(identity);
       const known = minted.get(key);
       if (known !== undefined && now() < known.renewAtMs) return known.token;
-      const token = signer.sign(identity, ttlSeconds);
+      const token = signer.sign(identity, { audience, ttlSeconds });
       const entry = { token, renewAtMs: now() + ttlSeconds * 500 };
       minted.set(key, entry);
       // A failed signature is not kept: the next caller tries again.
@@ -86,5 +108,6 @@ export function createTokenMinter(
 }
 
 function identityKey({ companyId, principal, scopes }: Identity): string {
-  return JSON.stringify([companyId, principal.type, principal.id, principal.name, scopes]);
+  const { type, id, name, role, email } = principal;
+  return JSON.stringify([companyId, type, id, name, role, email, scopes]);
 }

@@ -5,20 +5,30 @@ import type { JWTPayload } from "jose";
 import { LRUCache } from "lru-cache";
 import type { Identity } from "./identity.ts";
 import { isPrincipalType } from "./identity.ts";
-import type { VerificationKey } from "./keys.ts";
-import { readVerificationKey } from "./keys.ts";
-import { TOKEN_ALGORITHM, TOKEN_AUDIENCE } from "./token-claims.ts";
+import { readVerificationKey, TOKEN_ALGORITHM } from "./keys.ts";
+import type { RevokedTokens } from "./revoked-tokens.ts";
+import {
+  callersOf,
+  isRevocable,
+  isTokenIssuer,
+  policyViolation,
+  TOKEN_ISSUERS,
+} from "./token-issuers.ts";
+import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
 const VERIFIED_TOKENS_MAX = 10_000;
+/** So far an issuer's clock may be ahead. */
+const CLOCK_AHEAD_SECONDS_MAX = 60;
+
+/** The public keys, as PEM, that belong to each issuer: while one changes its key, two. */
+export type IssuerKeys = Readonly<Partial<Record<TokenIssuer, readonly string[]>>>;
 
 export interface TokenVerifierOptions {
-  /**
-   * Every key that is accepted: while keys are rotated, the old and the new one. The id of a key
-   * given as mere PEM is derived from it.
-   */
-  publicKeys: readonly (string | VerificationKey)[];
-  /** When given, tokens of another issuer are refused. */
-  issuer?: string;
+  /** The service that verifies: tokens for others are refused. */
+  audience: TokenAudience;
+  publicKeys: IssuerKeys;
+  /** What was taken back of the tokens that can be. */
+  revoked: RevokedTokens;
   /** The clock, in milliseconds since the epoch. */
   now?: () => number;
 }
@@ -27,97 +37,159 @@ export interface TokenVerifierOptions {
 export interface TokenVerifier {
   /**
    * The identity in a token, with its objects frozen as they are shared between requests. Rejects
-   * with UNAUTHORIZED when the token is malformed, forged, expired, for another audience or of
-   * another issuer.
+   * with UNAUTHORIZED when the token is malformed, forged, expired, revoked, for another service or
+   * says what its issuer may not, and with UNAVAILABLE when revocations cannot be looked up.
    */
   verify(token: string): Promise<Identity>;
+  /** Whether the token, verified before, was made by an issuer whose tokens can be taken back. */
+  isRevocable(token: string): boolean;
+}
+
+/** Why a good signature was of no use: an issuer has claimed more than it may. */
+export class PolicyViolationError extends Error {
+  override readonly name = "PolicyViolationError";
 }
 
 interface VerifiedToken {
   identity: Identity;
   expiresAtMs: number;
+  /** The name under which it may have been revoked; null when it cannot be. */
+  revocableJti: string | null;
+}
+
+/** A public key and the issuers that sign with it. */
+interface KnownKey {
+  key: KeyObject;
+  issuers: Set<TokenIssuer>;
 }
 
 /**
  * A verifier that checks each token's signature once (about 0.1 ms) and remembers the identity
  * until the token expires; a remembered token costs a map lookup.
+ *
+ * @throws Error when an issuer that calls this service has no key, or a key is none
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { issuer, now = Date.now } = options;
-  const keys = new Map(options.publicKeys.map(toKeyEntry));
-  if (keys.size === 0) throw new Error("A token verifier needs at least one public key.");
+  const { audience, publicKeys, revoked, now = Date.now } = options;
+  const keys = readPublicKeys(publicKeys);
+  assertCallersKnown(audience, publicKeys);
   const verified = new LRUCache<string, VerifiedToken>({ max: VERIFIED_TOKENS_MAX });
 
-  const keyOf = ({ kid }: { kid?: string }): KeyObject => {
-    const key = kid === undefined ? undefined : keys.get(kid);
-    if (key === undefined) throw new errors.JWKSNoMatchingKey();
-    return key;
+  const findKnown = (token: string): VerifiedToken | undefined => {
+    const known = verified.get(token);
+    if (known === undefined || now() < known.expiresAtMs) return known;
+    verified.delete(token);
+    throw unauthenticated("the token has expired");
+  };
+  const check = async (token: string): Promise<VerifiedToken> => {
+    const nowMs = now();
+    const { payload, issuers } = await checkSignature(token, keys, audience, nowMs);
+    const entry = readClaims(payload, issuers, audience, nowMs);
+    verified.set(token, entry);
+    return entry;
   };
 
   return {
     async verify(token) {
-      const known = verified.get(token);
-      if (known !== undefined) {
-        if (now() < known.expiresAtMs) return known.identity;
-        verified.delete(token);
-        throw unauthenticated("the token has expired");
+      const { identity, revocableJti } = findKnown(token) ?? (await check(token));
+      if (revocableJti !== null && (await revoked.has(revocableJti))) {
+        throw unauthenticated("the token was revoked");
       }
-      const claims = await checkSignature(token, keyOf, issuer, now());
-      const entry = readClaims(claims);
-      verified.set(token, entry);
-      return entry.identity;
+      return identity;
     },
+    isRevocable: (token) => typeof verified.peek(token)?.revocableJti === "string",
   };
+}
+
+function readPublicKeys(publicKeys: IssuerKeys): ReadonlyMap<string, KnownKey> {
+  const keys = new Map<string, KnownKey>();
+  for (const issuer of TOKEN_ISSUERS) {
+    for (const pem of publicKeys[issuer] ?? []) {
+      const { keyId, key } = readVerificationKey(pem);
+      const known = keys.get(keyId) ?? { key, issuers: new Set() };
+      known.issuers.add(issuer);
+      keys.set(keyId, known);
+    }
+  }
+  return keys;
+}
+
+function assertCallersKnown(audience: TokenAudience, publicKeys: IssuerKeys): void {
+  const missing = callersOf(audience).filter((issuer) => (publicKeys[issuer]?.length ?? 0) === 0);
+  if (missing.length === 0) return;
+  throw new Error(
+    `INTERNAL_TOKEN_PUBLIC_KEYS: a public key of ${missing.join(" and of ")} is missing; ` +
+      `it calls the ${audience} service.`,
+  );
 }
 
 async function checkSignature(
   token: string,
-  keyOf: (header: { kid?: string }) => KeyObject,
-  issuer: string | undefined,
+  keys: ReadonlyMap<string, KnownKey>,
+  audience: TokenAudience,
   nowMs: number,
-): Promise<JWTPayload> {
+): Promise<{ payload: JWTPayload; issuers: ReadonlySet<TokenIssuer> }> {
+  const find = (kid: string | undefined): KnownKey => {
+    const known = kid === undefined ? undefined : keys.get(kid);
+    if (known === undefined) throw new errors.JWKSNoMatchingKey();
+    return known;
+  };
   try {
-    const { payload } = await jwtVerify(token, keyOf, {
+    const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => find(kid).key, {
       algorithms: [TOKEN_ALGORITHM],
-      audience: TOKEN_AUDIENCE,
-      ...(issuer === undefined ? {} : { issuer }),
-      requiredClaims: ["sub", "iat", "exp"],
+      audience,
+      requiredClaims: ["sub", "iat", "exp", "jti", "iss"],
       currentDate: new Date(nowMs),
     });
-    return payload;
+    return { payload, issuers: find(protectedHeader.kid).issuers };
   } catch (error) {
     throw unauthenticated(error instanceof Error ? error.message : "unreadable", error);
   }
 }
 
-function readClaims(claims: JWTPayload): VerifiedToken {
-  const { sub, exp } = claims;
-  const { cid, typ, scope, name } = claims;
-  if (typeof sub !== "string" || typeof exp !== "number" || typeof cid !== "string" || cid === "") {
+function readClaims(
+  claims: JWTPayload,
+  issuers: ReadonlySet<TokenIssuer>,
+  audience: TokenAudience,
+  nowMs: number,
+): VerifiedToken {
+  const { sub, exp, iat, iss, jti } = claims;
+  const { cid, typ, scope, name, role, email } = claims;
+  if (typeof sub !== "string" || typeof exp !== "number" || typeof iat !== "number") {
+    throw unauthenticated("a claim is missing");
+  }
+  // A token's life counts from then: one that is made tomorrow would outlive what an issuer may give.
+  if (iat > nowMs / 1000 + CLOCK_AHEAD_SECONDS_MAX) {
+    throw unauthenticated("the token is made in the future");
+  }
+  if (typeof cid !== "string" || cid === "" || typeof jti !== "string" || jti === "") {
     throw unauthenticated("a claim is missing");
   }
   if (!isPrincipalType(typ) || typeof scope !== "string") {
     throw unauthenticated("a claim has the wrong type");
   }
+  if (!isTokenIssuer(iss) || !issuers.has(iss)) {
+    throw unauthenticated("the key is not the issuer's");
+  }
   const principal = Object.freeze({
     type: typ,
     id: sub,
     ...(typeof name === "string" ? { name } : {}),
+    ...(typeof role === "string" ? { role } : {}),
+    ...(typeof email === "string" ? { email } : {}),
   });
   const scopes = Object.freeze(scope.split(" ").filter((item) => item !== ""));
-  return {
-    identity: Object.freeze({ companyId: cid, principal, scopes }),
-    expiresAtMs: exp * 1000,
-  };
-}
-
-function toKeyEntry(given: string | VerificationKey): [string, KeyObject] {
-  if (typeof given === "string") {
-    const { keyId, key } = readVerificationKey(given);
-    return [keyId, key];
+  const identity = Object.freeze({ companyId: cid, principal, scopes });
+  const violation = policyViolation(iss, audience, { identity, lifeSeconds: exp - iat });
+  if (violation !== null) {
+    const message = `${iss} may not claim ${violation} at ${audience}`;
+    throw unauthenticated(message, new PolicyViolationError(message));
   }
-  const { keyId, key } = given;
-  return [keyId, typeof key === "string" ? readVerificationKey(key).key : key];
+  return {
+    identity,
+    expiresAtMs: exp * 1000,
+    revocableJti: isRevocable(iss) ? jti : null,
+  };
 }
 
 function unauthenticated(internal: string, cause?: unknown): AppError {

@@ -7,7 +7,15 @@ import {
   generateSigningKey,
 } from "../src/index.ts";
 import type { GeneratedSigningKey, RpcClient } from "../src/index.ts";
-import { alice, EchoService, rejection, startEcho } from "./support.ts";
+import {
+  alice,
+  audience,
+  EchoService,
+  NONE_REVOKED,
+  rejection,
+  startEcho,
+  tokens,
+} from "./support.ts";
 import type { Echo } from "./support.ts";
 
 const oldKey = generateSigningKey();
@@ -25,7 +33,12 @@ afterEach(async () => {
 /** A service that accepts the tokens of some keys. */
 async function startServer(keys: readonly GeneratedSigningKey[]): Promise<Echo> {
   const verifier = createTokenVerifier({
-    publicKeys: keys.map(({ keyId, publicKeyPem }) => ({ keyId, key: publicKeyPem })),
+    audience,
+    publicKeys: {
+      ...tokens.publicKeys,
+      gateway: keys.map(({ publicKeyPem }) => publicKeyPem),
+    },
+    revoked: NONE_REVOKED,
   });
   const server = await startEcho({}, { verifier });
   running.add(server);
@@ -34,7 +47,10 @@ async function startServer(keys: readonly GeneratedSigningKey[]): Promise<Echo> 
 
 /** A gateway that signs with a key; tokens of a few seconds, as many as a loaded machine needs. */
 function connect({ address }: Echo, { privateKeyPem }: GeneratedSigningKey) {
-  const minter = createTokenMinter(createTokenSigner({ privateKeyPem }), { ttlSeconds: 5 });
+  const minter = createTokenMinter(createTokenSigner({ issuer: "gateway", privateKeyPem }), {
+    audience,
+    ttlSeconds: 5,
+  });
   const client = createRpcClient(EchoService, { address, minter });
   clients.add(client);
   return client;

@@ -11,6 +11,7 @@ import { waitFor } from "@workflow/testkit";
 import { createRpcClient, createRpcServer, rpc } from "../src/index.ts";
 import {
   alice,
+  audience,
   echo as echoMethods,
   EchoService,
   rejection,
@@ -178,7 +179,7 @@ describe("a service", () => {
       static readonly service = EchoService;
       static readonly serviceName = "test.v1.EchoService";
     }
-    const token = await signer.sign(alice, 60);
+    const token = await signer.sign(alice, { audience, ttlSeconds: 60 });
     const client = createRpcClient(EchoServiceClient, { address: echo.address });
 
     const response = await client.say({ text: "hi" }, { token });

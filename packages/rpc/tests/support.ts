@@ -1,14 +1,11 @@
 import { Writable } from "node:stream";
-import { waitFor } from "@workflow/testkit";
+import { createTestTokens, waitFor } from "@workflow/testkit";
 import pino from "pino";
 import type { Logger } from "pino";
 import {
   createRpcClient,
   createRpcServer,
-  createTokenMinter,
-  createTokenSigner,
   createTokenVerifier,
-  generateSigningKey,
   rpc,
   rpcClientStream,
   rpcServerStream,
@@ -17,6 +14,7 @@ import type {
   Identity,
   Implementation,
   RequestOutcome,
+  RevokedTokens,
   RpcClient,
   RpcServer,
   RpcServerOptions,
@@ -60,10 +58,18 @@ export const EchoService = {
 
 export type EchoImplementation = Implementation<typeof EchoService>;
 
-export const signingKey = generateSigningKey();
-export const signer = createTokenSigner({ privateKeyPem: signingKey.privateKeyPem });
-export const minter = createTokenMinter(signer);
-export const verifier = createTokenVerifier({ publicKeys: [signingKey.publicKeyPem] });
+export const tokens = createTestTokens();
+export const signer = tokens.signerOf("gateway");
+/** The service that the echo server is. */
+export const audience = "runs";
+export const minter = tokens.minterTo(audience);
+/** Nothing was revoked. */
+export const NONE_REVOKED: RevokedTokens = { has: async () => false };
+export const verifier = createTokenVerifier({
+  audience,
+  publicKeys: tokens.publicKeys,
+  revoked: NONE_REVOKED,
+});
 
 export const alice: Identity = {
   companyId: "company-1",
@@ -115,7 +121,8 @@ export async function startEcho(
   server.add(EchoService, { ...echo, ...implementation });
   const { address } = await server.listen(options.address ?? "127.0.0.1:0");
   server.setServing(true);
-  const client = createRpcClient(EchoService, { address, minter });
+  // Some servers of tests listen on all addresses; it is this machine all the same.
+  const client = createRpcClient(EchoService, { address, minter, tls: "plain-text-allowed" });
   return {
     server,
     client,

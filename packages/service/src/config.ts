@@ -61,10 +61,12 @@ export function parseProviderSettings(env: Environment): Map<string, ProviderSet
     const baseUrl = read(providerId, "BASE_URL");
     const clientId = read(providerId, "CLIENT_ID");
     const clientSecret = read(providerId, "CLIENT_SECRET");
+    const oauthBaseUrl = read(providerId, "OAUTH_BASE_URL");
     const settings: ProviderSettings = {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(clientId === undefined ? {} : { clientId }),
       ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(oauthBaseUrl === undefined ? {} : { oauthBaseUrl }),
     };
     if (Object.keys(settings).length > 0) byProvider.set(providerId, settings);
   }
@@ -91,7 +93,7 @@ function unknownProblems(given: Environment, picked: readonly string[]): ConfigP
 }
 
 function providerSettingNames(): string[] {
-  const keys = ["BASE_URL", "CLIENT_ID", "CLIENT_SECRET"] as const;
+  const keys = ["BASE_URL", "CLIENT_ID", "CLIENT_SECRET", "OAUTH_BASE_URL"] as const;
   return PROVIDER_IDS.flatMap((id) => keys.map((key) => providerSettingName(id, key)));
 }
 

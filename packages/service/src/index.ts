@@ -1,3 +1,4 @@
+export { AnswerTurns } from "./answer-turns.ts";
 export { parseConfig, parseProviderSettings, pickSettings } from "./config.ts";
 export type { Environment } from "./config.ts";
 export { ConfigError } from "./config-error.ts";
@@ -8,7 +9,14 @@ export { createLogger } from "./logger.ts";
 export type { LoggerOptions } from "./logger.ts";
 export { loop } from "./loop.ts";
 export type { Loop, LoopOptions } from "./loop.ts";
-export { createMetricsRegistry, rpcRequestMetrics, startMetricsServer } from "./metrics.ts";
+export {
+  counterIn,
+  createMetricsRegistry,
+  gaugeIn,
+  histogramIn,
+  rpcRequestMetrics,
+  startMetricsServer,
+} from "./metrics.ts";
 export type { MetricsServer } from "./metrics.ts";
 export { PROVIDER_IDS, providerSettingName } from "./provider-settings.ts";
 export type { ProviderSettings } from "./provider-settings.ts";
@@ -16,6 +24,17 @@ export { runMain } from "./run-main.ts";
 export type { Running, RunMainOptions } from "./run-main.ts";
 export { createScope } from "./scope.ts";
 export type { Scope } from "./scope.ts";
+export { createFairness } from "./fairness.ts";
+export type { Fairness } from "./fairness.ts";
+export { Shares } from "./shares.ts";
+export type { ShareLimits } from "./shares.ts";
 export { SETTINGS } from "./settings.ts";
 export type { SettingName } from "./settings.ts";
 export { settingsTable } from "./settings-table.ts";
+export {
+  explainSettingsWithoutEffect,
+  withoutEffect,
+  withoutEffectOfProviders,
+} from "./settings-without-effect.ts";
+export { Turns } from "./turns.ts";
+export type { TurnLimits } from "./turns.ts";

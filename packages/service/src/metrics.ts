@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { CounterConfiguration, GaugeConfiguration, HistogramConfiguration } from "prom-client";
 
 /** A running server of `/metrics`. */
 export interface MetricsServer {
@@ -16,13 +17,12 @@ export function createMetricsRegistry(): Registry {
 }
 
 /**
- * Serves a registry at `/metrics`. Port 0 means that no metrics are wanted and gives undefined; a
- * port in use rejects.
+ * Serves a registry at `/metrics`, to everybody who reaches the address. Port 0 means that no metrics
+ * are wanted and gives undefined; a port in use rejects.
  */
 export async function startMetricsServer(
-  port: number,
+  { host, port }: { host: string; port: number },
   registry: Registry,
-  host = "0.0.0.0",
 ): Promise<MetricsServer | undefined> {
   if (port === 0) return undefined;
   const server = createServer((request, response) => {
@@ -53,19 +53,43 @@ export async function startMetricsServer(
 export function rpcRequestMetrics(
   registry: Registry,
 ): (outcome: { rpc: string; code: string; durationMs: number }) => void {
-  const name = "rpc_request_duration_seconds";
-  const known = registry.getSingleMetric(name);
-  const histogram =
-    known instanceof Histogram
-      ? known
-      : new Histogram({
-          name,
-          help: "Time that gRPC requests took, by method and status code.",
-          labelNames: ["rpc", "code"],
-          buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-          registers: [registry],
-        });
+  const histogram = histogramIn(registry, {
+    name: "rpc_request_duration_seconds",
+    help: "Time that gRPC requests took, by method and status code.",
+    labelNames: ["rpc", "code"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  });
   return ({ rpc, code, durationMs }) => histogram.observe({ rpc, code }, durationMs / 1000);
+}
+
+/** A counter of a registry, made when it is not there: services that share a process share it. */
+export function counterIn<Label extends string>(
+  registry: Registry,
+  configuration: CounterConfiguration<Label>,
+): Counter<Label> {
+  const known = registry.getSingleMetric(configuration.name);
+  if (known instanceof Counter) return known;
+  return new Counter({ ...configuration, registers: [registry] });
+}
+
+/** As `counterIn`. */
+export function gaugeIn<Label extends string>(
+  registry: Registry,
+  configuration: GaugeConfiguration<Label>,
+): Gauge<Label> {
+  const known = registry.getSingleMetric(configuration.name);
+  if (known instanceof Gauge) return known;
+  return new Gauge({ ...configuration, registers: [registry] });
+}
+
+/** As `counterIn`. */
+export function histogramIn<Label extends string>(
+  registry: Registry,
+  configuration: HistogramConfiguration<Label>,
+): Histogram<Label> {
+  const known = registry.getSingleMetric(configuration.name);
+  if (known instanceof Histogram) return known;
+  return new Histogram({ ...configuration, registers: [registry] });
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

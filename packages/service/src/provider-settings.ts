@@ -1,13 +1,16 @@
+import { PROVIDERS } from "@workflow/catalog";
 import { text, url } from "./setting-types.ts";
 
 /**
  * What can be set for each provider, under its id in capitals: `GOOGLE_MAIL_BASE_URL` for
- * google-mail. Provider ids come from the integrations service, so these are not in the catalogue.
+ * google-mail. Provider ids come from the catalog of providers, so these are not in the catalogue of settings.
+ * `withoutEffect` is the mark of a setting that nobody reads, as there.
  */
 export const PROVIDER_SETTINGS = {
   BASE_URL: {
     schema: url("http", "https"),
-    description: "Sends calls for the provider to another host, such as its sandbox.",
+    description:
+      "Sends calls for the provider to another host, such as its sandbox; that one may be private and without TLS.",
   },
   CLIENT_ID: {
     schema: text(),
@@ -17,10 +20,15 @@ export const PROVIDER_SETTINGS = {
     schema: text(),
     description: "Secret of that OAuth client.",
   },
+  OAUTH_BASE_URL: {
+    schema: url("http", "https"),
+    description:
+      "Takes the place of scheme and host in the addresses where accounts of the provider are authorized, without the broker; may be private and without TLS.",
+  },
 } as const;
 
-/** The ids of the providers that have settings (D37). */
-export const PROVIDER_IDS = [
+/** Providers that the contract names (D37), whether or not the catalog has them yet. */
+const NAMED_PROVIDERS = [
   "airwallex",
   "avalara",
   "docusign",
@@ -37,13 +45,19 @@ export const PROVIDER_IDS = [
   "sendgrid",
   "slack",
   "stripe",
-] as const;
+];
+
+/** The ids of the providers that have settings: those of the catalog, too. */
+export const PROVIDER_IDS: readonly string[] = [
+  ...new Set([...NAMED_PROVIDERS, ...PROVIDERS.map(({ id }) => id)]),
+];
 
 /** What the environment says about one provider. */
 export interface ProviderSettings {
   baseUrl?: string;
   clientId?: string;
   clientSecret?: string;
+  oauthBaseUrl?: string;
 }
 
 /** The name of a provider's setting: `("google-mail", "BASE_URL")` gives GOOGLE_MAIL_BASE_URL. */

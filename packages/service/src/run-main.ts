@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { ConfigError } from "./config-error.ts";
 import { createLogger } from "./logger.ts";
+import { explainSettingsWithoutEffect } from "./settings-without-effect.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
 /** After a stop that went well, how long something forgotten may keep the process alive. */
@@ -19,7 +20,8 @@ export interface RunMainOptions {
 }
 
 /**
- * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM.
+ * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM. The
+ * log begins with a warning for each setting in the environment that has no effect yet.
  * The signal given to `start` is aborted when the process is asked to stop, also half-way through
  * the start. Exit code 0 after a stop in time, 1 when the start failed or the stop did not end. A
  * second signal ends the process at once.
@@ -40,6 +42,7 @@ export async function runMain(
     stopRequest.abort();
   });
 
+  for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
   let running: Running;
   try {
     running = await start(stopRequest.signal);

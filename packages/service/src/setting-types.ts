@@ -1,3 +1,7 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { domainToASCII } from "node:url";
+import { isTokenIssuer, readSigningKey, readVerificationKey, TOKEN_ISSUERS } from "@workflow/rpc";
+import type { IssuerKeys, TokenIssuer } from "@workflow/rpc";
 import { z } from "zod";
 
 /**
@@ -73,6 +77,46 @@ export function millisecondsList() {
   });
 }
 
+/** Name servers, separated by commas. */
+export function nameServers() {
+  return setting(
+    "addresses of name servers, with or without a port, separated by commas",
+    (value) => {
+      const servers = value.split(",").map((item) => item.trim());
+      return servers.every(isNameServer) ? servers : undefined;
+    },
+  );
+}
+
+function isNameServer(text: string): boolean {
+  const [, bracketed, plain, port = "53"] = /^(?:\[(.+)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? [];
+  const isAddress = isIPv6(bracketed ?? text) || isIPv4(plain ?? "");
+  return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+/** Prefixes of IPv6 with the lengths that NAT64 has (RFC 6052), separated by commas. */
+export function nat64Prefixes() {
+  return setting(
+    "IPv6 prefixes of length 32, 40, 48, 56, 64 or 96, separated by commas",
+    (value) => {
+      const prefixes = value.split(",").map((item) => item.trim());
+      const isPrefix = (text: string): boolean =>
+        /^[^/]+\/(?:32|40|48|56|64|96)$/.test(text) && isIPv6(text.slice(0, text.indexOf("/")));
+      return prefixes.every(isPrefix) ? prefixes : undefined;
+    },
+  );
+}
+
+/** Domains of e-mail addresses, separated by commas; as they go over the wire: lower case, ASCII. */
+export function mailDomains() {
+  return setting("domains such as example.com, separated by commas", (value) => {
+    const domains = value.split(",").map((item) => domainToASCII(item.trim()));
+    return domains.every((domain) => MAIL_DOMAIN.test(domain)) ? domains : undefined;
+  });
+}
+
+const MAIL_DOMAIN = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/;
+
 /** Keys of an exact length in base64 (or base64url), separated by commas. */
 export function base64Keys(byteLength: number) {
   return setting(`keys of ${byteLength} bytes in base64, separated by commas`, (value) => {
@@ -89,20 +133,45 @@ function readBase64(text: string, byteLength: number): Buffer | undefined {
   return isExact && bytes.length === byteLength ? bytes : undefined;
 }
 
-/** A key in PEM, or the base64 of its PEM, which survives tools that do not keep line breaks. */
-export function pemKey() {
-  return setting("a key in PEM, or its PEM in base64", readPemKey);
-}
-
-/** Keys like `pemKey` in base64, separated by commas. */
-export function pemKeys() {
-  return setting("keys in PEM as base64, separated by commas", (value) => {
-    const keys = value.split(",").map((item) => readPemKey(item.trim()));
-    return keys.every((key) => key !== undefined) ? keys : undefined;
+/** An Ed25519 private key in PEM, or the base64 of its PEM, which survives tools that lose line breaks. */
+export function signingKey() {
+  return setting("an Ed25519 private key in PEM, or its PEM in base64", (value) => {
+    const pem = readPem(value);
+    return pem !== undefined && isKey(readSigningKey, pem) ? pem : undefined;
   });
 }
 
-function readPemKey(value: string): string | undefined {
+/** Public keys of the issuers of tokens: `issuer=key` with the key's PEM in base64, by commas. */
+export function issuerKeys() {
+  const issuers = TOKEN_ISSUERS.join(", ");
+  const expected = `issuer=key pairs separated by commas: issuers are ${issuers}, keys Ed25519 public keys in PEM as base64`;
+  return setting(expected, (value): IssuerKeys | undefined => {
+    const keys: Partial<Record<TokenIssuer, string[]>> = {};
+    for (const item of value.split(",")) {
+      const [, issuer, text = ""] = /^\s*(\w+)\s*=(.*)$/s.exec(item) ?? [];
+      const pem = readPem(text.trim());
+      if (!isTokenIssuer(issuer) || pem === undefined || !isPublicKey(pem)) return undefined;
+      (keys[issuer] ??= []).push(pem);
+    }
+    return keys;
+  });
+}
+
+/** A private key would do, too, but has no business where others are only to be checked. */
+function isPublicKey(pem: string): boolean {
+  return !pem.includes("PRIVATE") && isKey(readVerificationKey, pem);
+}
+
+function isKey(read: (pem: string) => unknown, pem: string): boolean {
+  try {
+    read(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readPem(value: string): string | undefined {
   const pem = value.startsWith("-----") ? value : Buffer.from(value, "base64").toString("utf8");
   return /^-----BEGIN [A-Z ]*KEY-----/.test(pem) ? pem : undefined;
 }

@@ -3,11 +3,14 @@ import {
   base64Keys,
   flag,
   grpcAddress,
+  issuerKeys,
+  mailDomains,
   millisecondsList,
+  nameServers,
+  nat64Prefixes,
   oneOf,
-  pemKey,
-  pemKeys,
   port,
+  signingKey,
   text,
   url,
   wholeNumber,
@@ -20,12 +23,20 @@ const HOUR_MS = 60 * MINUTE_MS;
 /**
  * The one catalogue of everything that can be set by environment (D53). Each service picks the
  * settings it needs; docs/ops/settings.md is made from it. `.default()` values are final ones, what
- * has none and is optional is off or chosen by the service.
+ * has none and is optional is off or chosen by the service. `withoutEffect` marks what is read by
+ * nobody yet and completes "this version …"; whoever begins to read a setting takes its mark away,
+ * as a test demands.
  */
 export const SETTINGS = {
   PORT: port()
     .default(8080)
-    .describe("Port of the gateway: /api/v1, /webhooks, /docs and /.well-known."),
+    .describe("Port of the gateway: /api/v1, /webhooks, /connect, /docs and /.well-known."),
+  PUBLIC_URL: url("http", "https")
+    .refine((value) => new URL(value).pathname === "/", "must have no path")
+    .optional()
+    .describe(
+      "Where people and providers reach the gateway, as https://workflows.example.com; if unset, what the Host header of a request names.",
+    ),
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe(
@@ -42,12 +53,20 @@ export const SETTINGS = {
     .describe("Most connections that one service opens to Postgres."),
   NATS_URL: url("nats", "tls", "ws", "wss")
     .optional()
-    .describe("NATS server to use; without it events stay within the process of npm start."),
+    .describe(
+      "NATS server to use, nats://user:password@host:4222, user and password percent-encoded; without it events stay within the process of npm start.",
+    ),
   TASK_RUNTIME: oneOf(["postgres", "restate"])
     .default("postgres")
-    .describe("What executes runs: leased tasks in Postgres, or Restate."),
-  RESTATE_INGRESS_URL: url("http", "https").optional().describe("Ingress address of Restate."),
-  RESTATE_ADMIN_URL: url("http", "https").optional().describe("Admin address of Restate."),
+    .describe("What executes runs: leased tasks in Postgres. This version refuses restate."),
+  RESTATE_INGRESS_URL: url("http", "https")
+    .optional()
+    .describe("Ingress address of Restate.")
+    .meta({ withoutEffect: "does not run on Restate yet" }),
+  RESTATE_ADMIN_URL: url("http", "https")
+    .optional()
+    .describe("Admin address of Restate.")
+    .meta({ withoutEffect: "does not run on Restate yet" }),
 
   WORKFLOWS_GRPC_ADDR: grpcAddress()
     .default("127.0.0.1:50051")
@@ -75,12 +94,26 @@ export const SETTINGS = {
     .describe(
       "Authority that peers are checked against; on a server it demands client certificates.",
     ),
-  INTERNAL_TOKEN_PRIVATE_KEY: pemKey()
+  GRPC_REFLECTION: flag()
     .optional()
-    .describe("Ed25519 key that signs the tokens between services; npm start makes its own."),
-  INTERNAL_TOKEN_PUBLIC_KEYS: pemKeys()
+    .describe(
+      "Whether services describe themselves to gRPC clients without a token; if unset, those do that listen on a loopback address or a unix socket.",
+    ),
+  GRPC_ALLOW_PLAINTEXT: flag()
+    .default(false)
+    .describe(
+      "Lets gRPC without TLS listen on and call addresses beyond this machine, where the network itself encrypts.",
+    ),
+  INTERNAL_TOKEN_PRIVATE_KEY: signingKey()
     .optional()
-    .describe("Ed25519 public keys whose tokens are accepted; two while keys are being rotated."),
+    .describe(
+      "The process's own Ed25519 key, with which it signs the tokens that it shows to services; npm start makes one for each issuer.",
+    ),
+  INTERNAL_TOKEN_PUBLIC_KEYS: issuerKeys()
+    .optional()
+    .describe(
+      "Whose tokens are accepted: issuer=key, separated by commas, the key an Ed25519 public key in PEM as base64; issuers are gateway, workflows, runs, webhooks and admin, two keys of one while it changes its own.",
+    ),
   RUNS_ROLE: oneOf(["all", "api", "worker"])
     .default("all")
     .describe("Which half of the runs service a process is: the API, a worker, or both."),
@@ -89,25 +122,77 @@ export const SETTINGS = {
     .describe("How long a silent worker keeps its runs before another takes them over."),
   WORKER_CONCURRENCY: wholeNumber(1, 1_000)
     .default(200)
-    .describe("Runs that one worker process advances at the same time."),
+    .describe(
+      "Runs that one worker process advances at the same time; a tenth more for companies that would have none.",
+    ),
+  WORKER_MEMORY_MB: wholeNumber(16, 1_048_576)
+    .default(512)
+    .describe(
+      "Memory that one worker process uses for what its runs hold, in MiB; runs that need more wait for their turn.",
+    ),
+  RUN_BYTES_MAX: wholeNumber(1_024, 17_179_869_184)
+    .default(67_108_864)
+    .describe("Most bytes that the inputs and outputs of all steps of a run have together."),
+  COMPANY_BACKLOG_MAX: wholeNumber(1, 100_000_000)
+    .default(200_000)
+    .describe("Runs of one company that may be waiting to begin; starts beyond it answer 429."),
+  COMPANY_WATCHERS_MAX: wholeNumber(1, 1_000_000)
+    .default(1_000)
+    .describe(
+      "Runs that one company may watch at the same time (SSE and gRPC) in one runs process; 10,000 in all.",
+    ),
+  COMPANY_SYNC_WAITS_MAX: wholeNumber(1, 1_000_000)
+    .default(1_000)
+    .describe(
+      "Synchronous starts of one company that may wait for their runs at the same time in one runs process; 10,000 in all.",
+    ),
+  COMPANY_CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
+    .default(2_000)
+    .describe("Open connections of one company to one gateway; further ones answer 429."),
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
+    .default(10_000)
+    .describe(
+      "Open connections of all to one gateway; nobody holds more of them than are free. Further ones are cut.",
+    ),
+  RUN_RETENTION_DAYS: wholeNumber(0, 36_500)
+    .default(0)
+    .describe(
+      "Days for which ended runs are kept, at least, unless their company has a policy of its own; 0 is for ever.",
+    ),
+  AUDIT_RETENTION_DAYS: wholeNumber(0, 36_500)
+    .refine((days) => days === 0 || days >= 30, "must be 0, or at least 30")
+    .default(0)
+    .describe("Days for which events of the audit log are kept, at least 30; 0 is for ever."),
   TABLES_CACHE_MB: wholeNumber(1, 65_536)
     .default(256)
     .describe("Memory for columns of data tables that a tables process keeps, in MiB."),
 
-  RATE_LIMIT_READ: rateLimit(1_000).describe(
-    "Reading requests a minute and caller; 0 is no limit.",
-  ),
-  RATE_LIMIT_WRITE: rateLimit(100).describe("Writing requests a minute and caller; 0 is no limit."),
-  RATE_LIMIT_EXECUTE: rateLimit(500).describe(
-    "Requests that start or steer runs, a minute and caller; 0 is no limit.",
-  ),
-  RATE_LIMIT_INBOUND: rateLimit(10_000).describe(
-    "Inbound webhook requests a minute and company; 0 is no limit.",
-  ),
+  RATE_LIMIT_READ: rateLimit(1_000)
+    .describe("Reading requests a minute and caller; 0 is no limit.")
+    .meta({ withoutEffect: "does not limit rates yet" }),
+  RATE_LIMIT_WRITE: rateLimit(100)
+    .describe("Writing requests a minute and caller; 0 is no limit.")
+    .meta({ withoutEffect: "does not limit rates yet" }),
+  RATE_LIMIT_EXECUTE: rateLimit(500)
+    .describe("Requests that start or steer runs, a minute and caller; 0 is no limit.")
+    .meta({ withoutEffect: "does not limit rates yet" }),
+  RATE_LIMIT_INBOUND: rateLimit(10_000)
+    .describe("Inbound webhook requests a minute and company; 0 is no limit.")
+    .meta({ withoutEffect: "does not limit rates yet" }),
 
   OUTBOUND_ALLOW_PRIVATE: flag()
     .default(false)
     .describe("Lets tenants name http and private or loopback hosts; for development and tests."),
+  OUTBOUND_DNS_SERVERS: nameServers()
+    .optional()
+    .describe(
+      "Name servers for the hosts that tenants name, as address or address:port; without it those of the machine. Search domains are never used.",
+    ),
+  OUTBOUND_NAT64_PREFIXES: nat64Prefixes()
+    .optional()
+    .describe(
+      "NAT64 prefixes of the network besides 64:ff9b::/96 and 64:ff9b:1::/48: addresses within are judged by the IPv4 address that they contain.",
+    ),
   DELIVERY_RETRY_DELAYS_MS: millisecondsList()
     .default([
       10 * SECOND_MS,
@@ -119,40 +204,70 @@ export const SETTINGS = {
       6 * HOUR_MS,
       24 * HOUR_MS,
     ])
-    .describe("Waiting time after each failed delivery attempt."),
+    .describe("Waiting time after each failed delivery attempt.")
+    .meta({ withoutEffect: "does not deliver webhooks yet" }),
   WEBHOOK_REQUIRE_SIGNATURE: flag()
     .default(false)
-    .describe("Refuses inbound webhooks that cannot be verified."),
+    .describe("Refuses inbound webhooks that cannot be verified.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet, signed or not" }),
   SECRETS_KEK: base64Keys(32)
     .optional()
     .describe(
       "Encrypts stored secrets; several separated by commas: the first encrypts, all decrypt. npm start makes its own, else it is required.",
     ),
 
-  NANGO_BASE_URL: url("http", "https").optional().describe("Address of the OAuth broker's API."),
-  NANGO_SECRET_KEY: text().optional().describe("Secret key for the OAuth broker's API."),
-  NANGO_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of the OAuth broker."),
-  STRIPE_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Stripe."),
-  RESEND_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Resend."),
-  AIRWALLEX_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Airwallex."),
+  NANGO_BASE_URL: url("http", "https")
+    .default("https://api.nango.dev")
+    .describe("Address of the OAuth broker's API, which is Nango's; may be private."),
+  NANGO_SECRET_KEY: text()
+    .optional()
+    .describe(
+      "Secret key for the OAuth broker's API; with it accounts are connected through the broker.",
+    ),
+  NANGO_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of the OAuth broker.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+  STRIPE_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Stripe.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+  RESEND_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Resend.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+  AIRWALLEX_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Airwallex.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
   HUBSPOT_CLIENT_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well."),
+    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
   FINANCE_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the finance application."),
+    .describe("Verifies webhooks of the finance application.")
+    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
 
-  OPENAI_API_KEY: text().optional().describe("Key for OpenAI."),
+  OPENAI_API_KEY: text()
+    .optional()
+    .describe("Key for OpenAI.")
+    .meta({ withoutEffect: "does not run agents yet" }),
   OPENAI_BASE_URL: url("http", "https")
     .default("https://api.openai.com/v1")
-    .describe("OpenAI, or a server compatible with it."),
+    .describe("OpenAI, or a server compatible with it.")
+    .meta({ withoutEffect: "does not run agents yet" }),
   OPENAI_MODEL: text("the name of a model")
     .default("gpt-5.1")
     .describe("Model of agents whose provider is openai."),
-  ANTHROPIC_API_KEY: text().optional().describe("Key for Anthropic."),
+  ANTHROPIC_API_KEY: text()
+    .optional()
+    .describe("Key for Anthropic.")
+    .meta({ withoutEffect: "does not run agents yet" }),
   ANTHROPIC_BASE_URL: url("http", "https")
     .default("https://api.anthropic.com")
-    .describe("Anthropic, or a server compatible with it."),
+    .describe("Anthropic, or a server compatible with it.")
+    .meta({ withoutEffect: "does not run agents yet" }),
   ANTHROPIC_MODEL: text("the name of a model")
     .default("claude-sonnet-4-5")
     .describe("Model of agents whose provider is anthropic."),
@@ -164,16 +279,28 @@ export const SETTINGS = {
   EMAIL_FROM: text("an e-mail address")
     .optional()
     .describe("Sender of e-mail steps without a connection."),
+  EMAIL_FROM_DOMAINS: mailDomains()
+    .optional()
+    .describe(
+      "Domains besides that of EMAIL_FROM whose addresses e-mail steps without a connection may name as sender; their subdomains are not meant.",
+    ),
+  EMAIL_PER_DAY: wholeNumber(0, 1_000_000_000)
+    .default(1_000)
+    .describe("Recipients of e-mail without a connection, a company and UTC day; 0 is no limit."),
 
   LOG_LEVEL: oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
     .describe("Least level of log lines."),
+  METRICS_HOST: text("an address of this machine, or its name")
+    .default("127.0.0.1")
+    .describe("Address on which /metrics is served, without credentials; 0.0.0.0 is all of them."),
   METRICS_PORT: wholeNumber(0, 65_535)
     .default(9464)
     .describe("Port of /metrics for Prometheus; 0 is none."),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("http", "https")
     .optional()
-    .describe("OpenTelemetry collector to send traces to."),
+    .describe("OpenTelemetry collector to send traces to.")
+    .meta({ withoutEffect: "sends no traces yet" }),
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** The name of a setting. */

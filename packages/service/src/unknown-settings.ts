@@ -4,6 +4,7 @@
  */
 const RESERVED_PREFIXES = [
   "DELIVERY_",
+  "GRPC_ALLOW_",
   "GRPC_TLS_",
   "INTEGRATIONS_",
   "INTERNAL_TOKEN_",

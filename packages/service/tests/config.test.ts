@@ -39,10 +39,14 @@ describe("settings that are not set", () => {
 });
 
 describe("settings that are set", () => {
-  const pem = generateKeyPairSync("ed25519")
-    .privateKey.export({ format: "pem", type: "pkcs8" })
-    .toString();
+  const pair = generateKeyPairSync("ed25519");
+  const pem = pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
   const base64Pem = Buffer.from(pem).toString("base64");
+  const publicPem = pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+  const base64Public = Buffer.from(publicPem).toString("base64");
+  const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const rsaPublic = rsa.publicKey.export({ format: "pem", type: "spki" }).toString();
+  const base64Rsa = Buffer.from(rsaPublic).toString("base64");
   const kek = Buffer.alloc(32, 7);
   const other = Buffer.alloc(32, 0xfb);
 
@@ -64,7 +68,12 @@ describe("settings that are set", () => {
     ["TASK_RUNTIME", "restate", "restate"],
     ["INTERNAL_TOKEN_PRIVATE_KEY", pem, pem.trim()],
     ["INTERNAL_TOKEN_PRIVATE_KEY", base64Pem, pem],
-    ["INTERNAL_TOKEN_PUBLIC_KEYS", `${base64Pem},${base64Pem}`, [pem, pem]],
+    [
+      "INTERNAL_TOKEN_PUBLIC_KEYS",
+      `gateway=${base64Public}, gateway=${base64Public},admin=${base64Public}`,
+      { gateway: [publicPem, publicPem], admin: [publicPem] },
+    ],
+    ["GRPC_ALLOW_PLAINTEXT", "true", true],
   ])("are read into narrow types: %s=%s", (name, text, value) => {
     expect(parseConfig(everySetting, { [name]: text })[name]).toEqual(value);
   });
@@ -88,7 +97,14 @@ describe("settings that are set", () => {
     ["TASK_RUNTIME", "temporal"],
     ["LOG_LEVEL", "verbose"],
     ["INTERNAL_TOKEN_PRIVATE_KEY", "hunter2"],
-    ["INTERNAL_TOKEN_PUBLIC_KEYS", `${base64Pem},x`],
+    ["INTERNAL_TOKEN_PRIVATE_KEY", base64Public],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", base64Public],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", `gateway=${base64Public},runs=x`],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", `gateway=${base64Public},`],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", `getaway=${base64Public}`],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", `gateway=${base64Pem}`],
+    ["INTERNAL_TOKEN_PUBLIC_KEYS", `gateway=${base64Rsa}`],
+    ["GRPC_ALLOW_PLAINTEXT", "yes"],
   ])("wrongly are refused with what is expected: %s=%s", (name, text) => {
     expect(problems({ [name]: text })).toEqual([
       { setting: name, message: expect.stringMatching(/is not allowed; expected \w+/) },

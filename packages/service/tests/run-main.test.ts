@@ -16,6 +16,22 @@ describe("a service process", () => {
     expect(service.messages()).toEqual(["ready", "stopping"]);
   });
 
+  it("says first which of the settings that it is given have no effect", async () => {
+    const service = run("works", { RATE_LIMIT_READ: "5", STRIPE_WEBHOOK_SECRET: "hidden" });
+    await service.logged("ready");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 0, signal: null });
+    expect(service.messages()).toEqual([
+      "RATE_LIMIT_READ is set, but this version does not limit rates yet.",
+      "STRIPE_WEBHOOK_SECRET is set, but this version takes no inbound webhooks yet.",
+      "ready",
+      "stopping",
+    ]);
+    expect(service.lines[0]).toMatchObject({ level: "warn" });
+  });
+
   it("that cannot start ends with 1 and the reason, whatever it left open", async () => {
     const service = run("fails");
 
@@ -84,9 +100,10 @@ describe("a service process", () => {
 });
 
 /** Starts the example service in a process of its own. */
-function run(behaviour: string) {
+function run(behaviour: string, settings: Readonly<Record<string, string>> = {}) {
   const program = join(import.meta.dirname, "programs/service.ts");
   const child = spawn(process.execPath, [program, behaviour], {
+    env: { PATH: process.env["PATH"], ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const lines: { msg?: string }[] = [];

@@ -1,19 +1,33 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * A port of 127.0.0.1 on which nobody listens now. Prefer port 0 where a server can tell its port:
- * somebody else may take this one first.
+ * Below the ports that systems give to outgoing connections and to servers that ask for any (32,768 and
+ * more on Linux): one of those may be taken by anybody between our look and our use.
+ */
+const FROM = 10_000;
+const TO = 32_000;
+const TRIES = 50;
+const given = new Set<number>();
+
+/**
+ * A port of 127.0.0.1 on which nobody listens now, and that this function has not given before in this
+ * process. Prefer port 0 where a server can tell its port.
  */
 export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = randomInt(FROM, TO);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new Error(`no free port was found in ${TRIES} tries`);
+}
+
+function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once("error", reject);
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => {
-      if (typeof address === "object" && address !== null) resolve(address.port);
-      else reject(new Error("The server has no port."));
-    });
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once("error", () => resolve(false));
+  server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   return promise;
 }

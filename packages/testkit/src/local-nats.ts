@@ -4,9 +4,12 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
+import { isNativeError } from "node:util/types";
 import { hasDocker } from "./docker.ts";
 import { freePort } from "./free-port.ts";
+import { natsServerFromPackage } from "./nats-package.ts";
+import type { NatsPackageOptions } from "./nats-package.ts";
 import { waitFor } from "./wait-for.ts";
 
 export interface LocalNats {
@@ -15,32 +18,66 @@ export interface LocalNats {
   stop(): Promise<void>;
 }
 
+/** A configuration that a test is about. Its folder for data is named by NATS_STORE_DIR. */
+export interface NatsConfiguration {
+  /** May include others of its folder. */
+  file: string;
+  /** What it takes from the environment. */
+  env: Readonly<Record<string, string>>;
+}
+
 const START_ATTEMPTS = 3;
 
 /**
  * A NATS server with JetStream: `NATS_URL` when set (a server shared with others, then), else
- * `nats-server` from the PATH, else Docker.
+ * `nats-server` from the PATH or from Debian's package, else Docker. With a configuration it is never
+ * a shared one.
  *
- * @throws Error when there is none of the three
+ * @throws Error when there is none of them
  */
-export async function startLocalNats(): Promise<LocalNats> {
-  const given = process.env["NATS_URL"];
+export async function startLocalNats(configuration?: NatsConfiguration): Promise<LocalNats> {
+  const given = configuration === undefined ? process.env["NATS_URL"] : undefined;
   if (given !== undefined && given !== "") return { url: given, stop: async () => {} };
-  const program = findOnPath("nats-server");
-  if (program !== null) return startProgram(program);
-  if (await hasDocker()) return startInDocker();
-  throw new Error(
-    "This test needs NATS: set NATS_URL, install nats-server (Debian: apt-get install " +
-      "nats-server), or start Docker.",
-  );
+  try {
+    return await startProgram(await findNatsServer(), configuration);
+  } catch (error) {
+    if (await hasDocker()) return startInDocker(configuration);
+    throw error;
+  }
 }
 
-async function startProgram(program: string): Promise<LocalNats> {
+/**
+ * The path of a nats-server program: from the PATH, else from Debian's package, which is downloaded
+ * once and kept below `.cache/`.
+ *
+ * @throws Error that says what to do when there is neither
+ */
+export async function findNatsServer(options: NatsPackageOptions = {}): Promise<string> {
+  const program = findOnPath("nats-server");
+  if (program !== null) return program;
+  try {
+    return await natsServerFromPackage(options);
+  } catch (cause) {
+    const reason = isNativeError(cause) ? cause.message : String(cause);
+    throw new Error(
+      "This test needs NATS. Connect this machine to its Debian mirror, put nats-server on the " +
+        `PATH, set NATS_URL, or start Docker.\n${reason}`,
+      { cause },
+    );
+  }
+}
+
+async function startProgram(
+  program: string,
+  configuration: NatsConfiguration | undefined,
+): Promise<LocalNats> {
   for (let attempt = 1; ; attempt += 1) {
     const folder = await mkdtemp(join(tmpdir(), "workflow-test-nats-"));
     const port = await freePort();
-    const args = ["-js", "-sd", folder, "-a", "127.0.0.1", "-p", String(port)];
-    const child = spawn(program, args, { stdio: "ignore" });
+    const what = configuration === undefined ? ["-js", "-sd", folder] : ["-c", configuration.file];
+    const args = [...what, "-a", "127.0.0.1", "-p", String(port)];
+    const env = { ...process.env, ...configuration?.env, NATS_STORE_DIR: folder };
+    const child = spawn(program, args, { stdio: "ignore", env });
     const exited = new Promise<void>((resolve) => {
       child.once("exit", () => resolve());
       child.once("error", () => resolve());
@@ -81,12 +118,19 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-async function startInDocker(): Promise<LocalNats> {
+async function startInDocker(configuration: NatsConfiguration | undefined): Promise<LocalNats> {
   const { GenericContainer } = await import("testcontainers");
-  const container = await new GenericContainer("nats:2.10-alpine")
-    .withCommand(["-js"])
-    .withExposedPorts(4222)
-    .start();
+  const image = new GenericContainer("nats:2.10-alpine").withExposedPorts(4222);
+  if (configuration === undefined) image.withCommand(["-js"]);
+  else {
+    const { file, env } = configuration;
+    const target = "/etc/workflow-nats";
+    image
+      .withCopyDirectoriesToContainer([{ source: dirname(file), target }])
+      .withEnvironment({ ...env, NATS_STORE_DIR: "/tmp/nats" })
+      .withCommand(["-c", `${target}/${basename(file)}`]);
+  }
+  const container = await image.start();
   return {
     url: `nats://${container.getHost()}:${container.getMappedPort(4222)}`,
     stop: async () => {

@@ -1,4 +1,6 @@
+import { findProvider } from "@workflow/catalog";
 import { z } from "zod";
+import { connectionId } from "../step-types/config-parts.ts";
 import { templatable, templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 
@@ -21,7 +23,16 @@ const auth = z.discriminatedUnion(
     z.looseObject({ type: z.literal("none") }),
     z.looseObject({ type: z.literal("bearer"), token: z.string().min(1) }),
     z.looseObject({ type: z.literal("basic"), username: z.string(), password: z.string() }),
-    z.looseObject({ type: z.literal("connection") }),
+    z.looseObject({
+      type: z.literal("connection"),
+      connectionId: connectionId.optional(),
+      provider: z
+        .string()
+        .refine((id) => id.includes("{{") || findProvider(id) !== undefined, {
+          error: "must be the id of a provider of the catalog",
+        })
+        .optional(),
+    }),
   ],
   {
     error: (issue) =>
@@ -56,9 +67,10 @@ export const httpRequest: ActionDefinition = {
       .unknown()
       .optional()
       .meta({ description: "Any JSON value; a string is sent as it is, all else as JSON" }),
-    auth: templatable(auth)
-      .optional()
-      .meta({ description: "How the request says who sends it; none where it is not given" }),
+    auth: templatable(auth).optional().meta({
+      description:
+        "How the request says who sends it; none where it is not given. {type: connection, connectionId?, provider?} signs it with a connection, for the provider's hosts only",
+    }),
     timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
       .optional()
       .meta({ description: "How long the answer may take; 30000 where it is not given" }),

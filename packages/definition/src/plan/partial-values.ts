@@ -1,5 +1,7 @@
 import { isJsonObject, measureJson, setOwnProperty } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
+import { createPatternMeter } from "../pattern.ts";
+import type { PatternMeter } from "../pattern.ts";
 import { splitText } from "../template-parser.ts";
 import type { ReadTemplate, TemplatePath } from "../template-parser.ts";
 import { resolvePath, textForm } from "../template.ts";
@@ -30,6 +32,8 @@ export interface PartialValue {
  */
 export class PartialResolver {
   readonly scope: TemplateScope;
+  /** What the patterns of all conditions of the plan may cost together. */
+  readonly meter: PatternMeter = createPatternMeter();
   #bytesLeft = PLAN_BYTES_MAX;
 
   constructor(scope: TemplateScope) {

@@ -4,7 +4,6 @@ import { compileJsonSchema } from "../json-schema.ts";
 import { Problems } from "../problems.ts";
 import { nextFirings } from "../schedule-times.ts";
 import { triggerSchema } from "../trigger.ts";
-import { validateDefinition } from "../validate-definition.ts";
 import type { DefinitionInput } from "../validate-definition.ts";
 import { PartialResolver } from "./partial-values.ts";
 import { planSteps } from "./plan-steps.ts";
@@ -12,6 +11,8 @@ import type { PlannedStep } from "./plan-steps.ts";
 
 /** What a plan is made for. */
 export interface PlanOptions {
+  /** What `validateDefinition` found wrong; empty when the definition is valid. */
+  violations: readonly Violation[];
   /** The run's input, a JSON object. */
   input: unknown;
   workflowId: string;
@@ -47,17 +48,46 @@ const FIRINGS = 5;
  * without throwing.
  */
 export function planDefinition(definition: DefinitionInput, options: PlanOptions): DefinitionPlan {
+  const plan = makePlan(definition, options);
+  for (;;) {
+    const { done, value } = plan.next();
+    if (done === true) return value;
+  }
+}
+
+/**
+ * The same, for a process that serves others meanwhile.
+ *
+ * @param yieldIfDue called after each step; what it returns is waited for
+ */
+export async function planDefinitionInTurns(
+  definition: DefinitionInput,
+  options: PlanOptions,
+  yieldIfDue: () => Promise<void> | undefined,
+): Promise<DefinitionPlan> {
+  const plan = makePlan(definition, options);
+  for (;;) {
+    const { done, value } = plan.next();
+    if (done === true) return value;
+    const pause = yieldIfDue();
+    if (pause !== undefined) await pause;
+  }
+}
+
+function* makePlan(
+  definition: DefinitionInput,
+  options: PlanOptions,
+): Generator<undefined, DefinitionPlan> {
   const { input, workflowId, version, now } = options;
   const problems = new Problems();
-  const validation = validateDefinition(definition);
-  if (!validation.ok) problems.addAll([], validation.violations);
+  problems.addAll([], options.violations);
   problems.addAll(["input"], inputViolations(definition.inputSchema, input));
   // With a bad definition or input there is no run whose steps could fail.
   const couldStart = problems.violations.length === 0;
   const run = { workflowId, version };
   const scope = { input, run, trigger: {}, steps: new Map(), secrets: new Map() };
   const steps = isTooDeep(definition.steps) ? [] : definition.steps;
-  const walked = planSteps(steps, new PartialResolver(scope), couldStart);
+  const walked = yield* planSteps(steps, new PartialResolver(scope), couldStart);
   problems.addAll(["steps"], walked.problems);
   const { violations } = problems;
   return {

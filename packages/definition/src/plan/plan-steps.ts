@@ -1,3 +1,4 @@
+import { findProviderAction } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
 import { findAction } from "../actions/registry.ts";
 import { compileCondition, evaluateCondition } from "../condition.ts";
@@ -30,22 +31,23 @@ export interface PlannedStep {
 export interface PlannedSteps {
   steps: PlannedStep[];
   secretKeys: string[];
-  /** The connections that steps name, each once. */
+  /** The connections that steps name, and the providers that they need one of, each once. */
   connections: string[];
   /** What would fail for certain; paths begin below `steps`. */
   problems: Violation[];
 }
 
 /**
- * Plans the steps of a definition, whatever is wrong with it.
+ * Plans the steps of a definition, whatever is wrong with it. It yields after each step, so that whoever
+ * has other things to do may pause there.
  *
  * @param couldStart whether definition and input are valid, so that a closer look says more
  */
-export function planSteps(
+export function* planSteps(
   steps: unknown,
   resolver: PartialResolver,
   couldStart: boolean,
-): PlannedSteps {
+): Generator<undefined, PlannedSteps> {
   const walk: Walk = {
     resolver,
     steps: [],
@@ -55,7 +57,7 @@ export function planSteps(
     stepCount: 0,
     mayHaveEnded: false,
   };
-  planBlock(steps, { path: [], ids: [], isSure: couldStart, depth: 0 }, walk);
+  yield* planBlock(steps, { path: [], ids: [], isSure: couldStart, depth: 0 }, walk);
   return {
     steps: walk.steps,
     secretKeys: [...walk.secretKeys],
@@ -86,16 +88,22 @@ interface Place {
   depth: number;
 }
 
-function planBlock(steps: unknown, place: Place, walk: Walk): void {
+function* planBlock(steps: unknown, place: Place, walk: Walk): Generator<undefined, void> {
   if (!Array.isArray(steps) || place.depth > DEFINITION_LIMITS.blockDepthMax) return;
   for (const [index, step] of steps.entries()) {
     walk.stepCount += 1;
     if (walk.stepCount > DEFINITION_LIMITS.stepsMax) return;
-    if (isJsonObject(step)) planStep(step, [...place.path, String(index)], place, walk);
+    if (isJsonObject(step)) yield* planStep(step, [...place.path, String(index)], place, walk);
+    yield undefined;
   }
 }
 
-function planStep(step: JsonObject, path: readonly string[], place: Place, walk: Walk): void {
+function* planStep(
+  step: JsonObject,
+  path: readonly string[],
+  place: Place,
+  walk: Walk,
+): Generator<undefined, void> {
   const id = ownProperty(step, "id");
   const type = ownProperty(step, "type");
   const config = ownProperty(step, "config");
@@ -110,7 +118,7 @@ function planStep(step: JsonObject, path: readonly string[], place: Place, walk:
   const fails = ownProperty(step, "onError") !== "continue";
   const isSure = place.isSure && !walk.mayHaveEnded && decision === true && fails;
   const { resolved, isTooLarge } = resolveConfig(stepType, typed, walk.resolver);
-  if (stepType.takesConnection) noteConnection(resolved, walk);
+  if (stepType.takesConnection) noteConnection(typed, resolved, walk);
   const configPath = [...path, "config"];
   if (isSure && isTooLarge) walk.problems.add(configPath, TOO_LARGE);
   if (isSure && !isTooLarge) checkResolved(stepType, typed, resolved, path, walk.problems);
@@ -132,7 +140,7 @@ function planStep(step: JsonObject, path: readonly string[], place: Place, walk:
       isSure: sureBlocks.has(block),
       depth: place.depth + 1,
     };
-    planBlock(block.steps, inside, walk);
+    yield* planBlock(block.steps, inside, walk);
   }
   if (typed.action === "workflow.respond" && decision !== false) walk.mayHaveEnded = true;
 }
@@ -145,19 +153,29 @@ function noteSecrets(values: readonly unknown[], { secretKeys }: Walk): void {
   }
 }
 
-/** One that only the run will know can't be told. */
-function noteConnection(resolved: JsonObject, { connections }: Walk): void {
-  const id = ownProperty(resolved, "connectionId");
-  if (typeof id === "string" && id !== "" && !id.includes("{{")) connections.add(id);
+/**
+ * The connections that a step works with: one that it names, else the provider that it needs some
+ * connection of. What only the run will know can't be told.
+ */
+function noteConnection({ action }: TypedPart, resolved: JsonObject, { connections }: Walk): void {
+  const auth = ownProperty(resolved, "auth");
+  const signs = isJsonObject(auth) && ownProperty(auth, "type") === "connection" ? auth : {};
+  const ids = [ownProperty(signs, "connectionId"), ownProperty(resolved, "connectionId")];
+  const named = ids.find((id) => id !== undefined);
+  const provider = findProviderAction(action ?? "")?.provider.id ?? ownProperty(signs, "provider");
+  const needed = named ?? provider;
+  if (typeof needed === "string" && needed !== "" && !needed.includes("{{")) {
+    connections.add(needed);
+  }
 }
 
 /** Whether a condition holds, as far as that is known before the run; undefined otherwise. */
-function decide(condition: unknown, { scope }: PartialResolver): boolean | undefined {
+function decide(condition: unknown, { scope, meter }: PartialResolver): boolean | undefined {
   if (!listReferences(condition).every(isKnown)) return undefined;
   try {
-    return evaluateCondition(compileCondition(condition), scope);
+    return evaluateCondition(compileCondition(condition), scope, meter);
   } catch {
-    // Validation has told what is wrong with it.
+    // Validation has told what is wrong with it, or patterns would cost too much to be tried now.
     return undefined;
   }
 }

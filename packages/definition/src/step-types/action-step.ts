@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { ACTIONS, findAction } from "../actions/registry.ts";
+import { findProviderProblems } from "../actions/provider-action.ts";
+import { findAction } from "../actions/registry.ts";
+import { describeUnknownAction, NO_ACTION } from "../actions/unknown-action.ts";
 import { compileOptional } from "../template.ts";
 import { compileInputs, findTextProblems, inputFields } from "../text-template.ts";
-import { oneOf } from "../zod-messages.ts";
 import { connectionId as connectionIdSchema } from "./config-parts.ts";
 import type { StepType } from "./step-type.ts";
 
@@ -19,20 +20,23 @@ export const actionStep: StepType = {
   takesConnection: true,
 
   check({ action, config }, stepPath, problems) {
-    problems.parse(configSchema, config, [...stepPath, "config"]);
-    const known = oneOf(ACTIONS.map(({ id }) => JSON.stringify(id)));
-    const definition = action === undefined ? undefined : findAction(action);
+    const path = [...stepPath, "config"];
+    problems.parse(configSchema, config, path);
+    if (action === undefined) {
+      problems.add([...stepPath, "action"], NO_ACTION);
+      return;
+    }
+    const definition = findAction(action);
     if (definition !== undefined) {
-      const path = [...stepPath, "config"];
       problems.parse(definition.inputs, config, path);
       for (const message of findTextProblems(config, definition)) {
         problems.add([...path, definition.textTemplate?.template ?? ""], message);
       }
-    } else if (action === undefined) {
-      problems.add([...stepPath, "action"], `is required for a step of type action: ${known}`);
-    } else {
-      problems.add([...stepPath, "action"], `is not a known action; it must be ${known}`);
+      return;
     }
+    const found = findProviderProblems(action, config);
+    if (found !== undefined) problems.addAll(path, found);
+    else problems.add([...stepPath, "action"], describeUnknownAction(action));
   },
 
   blocks: () => [],

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { CompiledApprovalStep } from "../compiled-definition.ts";
 import { isJsonObject } from "../json.ts";
-import { compileJsonSchema } from "../json-schema.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { parseOrThrow } from "../parse-or-throw.ts";
 import { fieldsOf } from "../step.ts";
@@ -11,7 +10,7 @@ import type { StepType } from "./step-type.ts";
 /** The roles that a person may have in a company (D10). */
 const ROLES = ["owner", "admin", "member", "viewer"] as const;
 
-const userIds = z
+const userNames = z
   .array(
     z
       .string()
@@ -23,22 +22,29 @@ const userIds = z
   )
   .max(DEFINITION_LIMITS.approversMax);
 
+/** A key itself has no business in a definition, which everyone who may read workflows can see. */
+const apiKeyIds = z
+  .array(z.uuid({ error: "must be the id of an API key, not the key itself" }))
+  .max(DEFINITION_LIMITS.approversMax);
+
 const options = z.looseObject({
   approvers: z
     .looseObject({
-      users: userIds.default([]).meta({ description: "Ids of users" }),
+      users: userNames.default([]).meta({ description: "Ids or e-mail addresses of users" }),
       roles: z
         .array(z.enum(ROLES))
         .max(DEFINITION_LIMITS.approversMax)
         .default([])
         .meta({ description: "Roles in the company" }),
+      apiKeys: apiKeyIds.default([]).meta({ description: "Ids of API keys" }),
     })
-    .refine(({ users, roles }) => users.length + roles.length > 0, {
-      error: "must name at least one user or role; leave approvers out to let everyone decide",
+    .refine(({ users, roles, apiKeys }) => users.length + roles.length + apiKeys.length > 0, {
+      error:
+        "must name at least one user, role or API key; leave approvers out to let everyone decide",
     })
     .optional()
     .meta({
-      description: `Who may decide, by ids of users or by roles (${ROLES.join(", ")}); without it everyone who may execute workflows`,
+      description: `Who alone may decide: users by id or e-mail address, roles (${ROLES.join(", ")}) and API keys by id; without it everyone who may execute workflows`,
     }),
   timeoutMs: z
     .int()
@@ -73,9 +79,7 @@ export const approvalStep: StepType = {
     const configPath = [...stepPath, "config"];
     problems.parse(configSchema, config, configPath);
     const { form } = config;
-    if (!isJsonObject(form)) return;
-    const compiled = compileJsonSchema(form);
-    if (!compiled.ok) problems.addAll([...configPath, "form"], compiled.violations);
+    if (isJsonObject(form)) problems.trySchema(form, [...configPath, "form"]);
   },
 
   blocks: () => [],
@@ -88,7 +92,11 @@ export const approvalStep: StepType = {
       ...base,
       type: "approval",
       message: compileTemplates(message),
-      approvers: approvers && { users: approvers.users, roles: approvers.roles },
+      approvers: approvers && {
+        users: approvers.users,
+        roles: approvers.roles,
+        apiKeys: approvers.apiKeys,
+      },
       decisionTimeoutMs: timeoutMs,
       onTimeout,
       form: isJsonObject(form) ? form : undefined,

@@ -1,33 +1,59 @@
 import { z } from "zod";
+import { ADDRESSES_MAX, splitAddresses } from "../address-list.ts";
 import { fieldsOf, pickOwn } from "../step.ts";
-import { compileOptional, compileTemplates } from "../template.ts";
+import { compileOptional, compileTemplates, objectOf } from "../template.ts";
+import type { CompiledValue } from "../template.ts";
 import { connectionId } from "./config-parts.ts";
+import { attachmentsSchema } from "./email-attachments.ts";
 import type { StepType } from "./step-type.ts";
 
 /** The parts of a message, in the order in which a stored input shows them. */
 const MESSAGE_KEYS = ["to", "cc", "bcc", "from", "replyTo", "subject", "text", "html"] as const;
-/** Recipients that one field may list. */
-const ADDRESSES_MAX = 50;
+/** The parts that may list several addresses. */
+const LIST_KEYS: ReadonlySet<string> = new Set(["to", "cc", "bcc", "replyTo"]);
 
 /** `a@b.c` or `Name <a@b.c>`; roughly, for what an address may be is for the mail server to say. */
 const ADDRESS = /^(?:[^<>\r\n]*< *[^\s@<>,;]+@[^\s@<>,;]+ *>| *[^\s@<>,;"]+@[^\s@<>,;"]+) *$/;
-const address = z.string().refine((text) => text.includes("{{") || ADDRESS.test(text), {
-  error:
-    "must be an e-mail address such as ada@example.com or Ada <ada@example.com>, or a template",
+const isAddress = (text: string): boolean => text.includes("{{") || ADDRESS.test(text);
+const WANTED = "an e-mail address such as ada@example.com or Ada <ada@example.com>, or a template";
+const address = z.string().refine(isAddress, { error: `must be ${WANTED}` });
+
+/** Several in one text; each entry is an address or a template. */
+const addressList = z.string().superRefine((text, context) => {
+  const entries = splitAddresses(text, { templates: true });
+  const message = problemOf(entries);
+  if (message !== null) context.addIssue({ code: "custom", message });
 });
-const addresses = z.union([address, z.array(address).min(1).max(ADDRESSES_MAX)], {
+const addresses = z.union([addressList, z.array(address).min(1).max(ADDRESSES_MAX)], {
   error: (issue) =>
     typeof issue.input === "string" || Array.isArray(issue.input)
       ? undefined
-      : "must be an e-mail address or an array of them",
+      : "must be an e-mail address, several with commas between them, or an array of them",
 });
+
+function problemOf(entries: string[] | null): string | null {
+  if (entries === null) return "has a quotation mark or an angle bracket that is not closed";
+  if (entries.length === 0) return `must be ${WANTED}`;
+  if (entries.length > ADDRESSES_MAX) return `must have at most ${ADDRESSES_MAX} addresses`;
+  const wrong = entries.findIndex((entry) => !isAddress(entry));
+  if (wrong === -1) return null;
+  return entries.length === 1
+    ? `must be ${WANTED}`
+    : `has an entry, number ${wrong + 1} of ${entries.length}, which is not ${WANTED}`;
+}
 
 const configSchema = z
   .looseObject({
-    to: addresses.meta({ description: "One address, or an array of them" }),
+    to: addresses.meta({
+      description:
+        "One address, several with commas between them, an array, or a template that gives any of these",
+    }),
     cc: addresses.optional(),
     bcc: addresses.optional(),
-    from: address.optional().meta({ description: "The sender; where none is given, EMAIL_FROM" }),
+    from: address.optional().meta({
+      description:
+        "The sender. Without a connection one of a domain that the installation sends for, by default EMAIL_FROM; with one whatever the provider lets the account send as",
+    }),
     replyTo: addresses.optional(),
     subject: z
       .string()
@@ -35,7 +61,14 @@ const configSchema = z
       .meta({ description: "One line" }),
     text: z.string().optional().meta({ description: "The message as plain text" }),
     html: z.string().optional().meta({ description: "The message as HTML" }),
-    connectionId: connectionId.optional(),
+    attachments: attachmentsSchema.optional().meta({
+      description:
+        "Files, each {filename, content or url, contentType?}; together at most 10 MiB once decoded",
+    }),
+    connectionId: connectionId.optional().meta({
+      description:
+        "A connection of resend, sendgrid or google-mail to send through, or a template; by default the run's when it is one of these, else the installation's mail server",
+    }),
   })
   .refine((config) => config.text !== undefined || config.html !== undefined, {
     error: "an email has text, html or both",
@@ -57,14 +90,32 @@ export const emailStep: StepType = {
   },
 
   blocks: () => [],
-  templateFields: ({ config }) => fieldsOf(config, [...MESSAGE_KEYS, "connectionId"]),
+  templateFields: ({ config }) =>
+    fieldsOf(config, [...MESSAGE_KEYS, "attachments", "connectionId"]),
 
   compile({ config }, base) {
     return {
       ...base,
       type: "email",
       connectionId: compileOptional(config["connectionId"]),
-      message: compileTemplates(pickOwn(config, MESSAGE_KEYS)),
+      attachments: compileOptional(config["attachments"]),
+      message: objectOf(
+        Object.entries(pickOwn(config, MESSAGE_KEYS)).map(([key, value]) => [
+          key,
+          LIST_KEYS.has(key) ? compileAddresses(value) : compileTemplates(value),
+        ]),
+      ),
     };
   },
 };
+
+/**
+ * A list in a text is split before its templates are resolved: what one brings into the middle of an
+ * entry, a name with a comma for example, adds no recipient. A field that is one template as a whole is
+ * whatever it gives.
+ */
+function compileAddresses(value: unknown): CompiledValue {
+  const whole = compileTemplates(value);
+  if (typeof value !== "string" || whole.kind !== "text") return whole;
+  return compileTemplates(splitAddresses(value, { templates: true }) ?? [value]);
+}

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { CompiledStep, CompiledStepBase } from "../compiled-definition.ts";
+import type { ParsedExpressions } from "../expression.ts";
 import type { JsonObject } from "../json.ts";
 import type { Problems } from "../problems.ts";
 import type { NestedBlock, TemplateField } from "../step.ts";
@@ -35,11 +36,15 @@ export interface StepType {
   blocks(config: JsonObject): NestedBlock[];
   /** The parts of the config in which templates are evaluated. */
   templateFields(step: TypedPart): TemplateField[];
+  /** The JSONata texts in the config. */
+  readonly expressions?: (config: JsonObject) => string[];
   /**
    * What the config reads without a template, each with the place of the text that does, in the
-   * config.
+   * config; as far as its expressions have been parsed.
    */
-  readonly references?: (step: TypedPart) => TemplateReference[];
+  readonly references?: (step: TypedPart, expressions: ParsedExpressions) => TemplateReference[];
+  /** Whether the outputs of all steps can be seen, templates or not; no when it is left out. */
+  readonly seesAllOutputs?: (config: JsonObject) => boolean;
   /** Compiles a step that passed `check`. */
   compile(step: TypedPart, base: CompiledStepBase, compileBlock: CompileBlock): CompiledStep;
 }

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { parseExpression } from "../expression.ts";
 import { ownProperty } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
@@ -46,22 +45,24 @@ export const transformStep: StepType = {
     const parsed = problems.parse(configSchema, config, [...stepPath, "config"]);
     if (parsed?.expression === undefined) return;
     const path = [...stepPath, "config", "expression"];
-    const result = parseExpression(parsed.expression);
-    if (!result.ok) problems.add(path, result.message);
-    else if (seesScope(config) && result.paths.some(([root]) => root === "secrets")) {
+    const reads = problems.tryExpression(parsed.expression, path) ?? [];
+    if (seesScope(config) && reads.some(([root]) => root === "secrets")) {
       problems.add(path, SECRETS_HIDDEN);
     }
   },
 
+  expressions: ({ expression }) => (typeof expression === "string" ? [expression] : []),
+  // What the expression reads of them is not told apart: it may go through all it sees.
+  seesAllOutputs: (config) => typeof config["expression"] === "string" && seesScope(config),
   blocks: () => [],
   templateFields: ({ config }) => fieldsOf(config, ["mapping", "input"]),
 
-  references({ config }) {
+  references({ config }, expressions) {
     const { expression } = config;
     if (typeof expression !== "string" || !seesScope(config)) return [];
-    const result = parseExpression(expression);
-    if (!result.ok) return [];
-    return result.paths.flatMap(([root, ...segments]) => {
+    const parsed = expressions.get(expression);
+    if (parsed?.ok !== true) return [];
+    return parsed.paths.flatMap(([root, ...segments]) => {
       const known = READABLE_ROOTS.find((each) => each === root);
       // All steps together can be looked at; which of them is meant is not known then.
       if (known === undefined || (known === "steps" && segments.length === 0)) return [];

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@workflow/testkit";
+import { findNatsServer, freePort } from "@workflow/testkit";
 
 /** A NATS server of the test's own that can be killed and started again on its data. */
 export interface RestartableNats {
@@ -17,6 +17,7 @@ export interface RestartableNats {
 }
 
 export async function createRestartableNats(): Promise<RestartableNats> {
+  const program = await findNatsServer();
   const folder = await mkdtemp(join(tmpdir(), "workflow-events-nats-"));
   const port = await freePort();
   const config = join(folder, "nats.conf");
@@ -37,7 +38,7 @@ export async function createRestartableNats(): Promise<RestartableNats> {
   return {
     url: `nats://127.0.0.1:${port}`,
     start() {
-      child = spawn("nats-server", ["-c", config], { stdio: "ignore" });
+      child = spawn(program, ["-c", config], { stdio: "ignore" });
     },
     kill,
     async remove() {

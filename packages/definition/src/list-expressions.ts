@@ -1,0 +1,42 @@
+import { isJsonObject, isTooDeep, ownProperty } from "./json.ts";
+import { DEFINITION_LIMITS } from "./limits.ts";
+import { findStepType } from "./step-types/registry.ts";
+
+/**
+ * The JSONata expressions of a definition's steps, each once; none where the definition may not have
+ * so much of it. For `validateDefinition`. Takes any JSON value without throwing.
+ */
+export function listExpressions(steps: unknown): string[] {
+  if (isTooDeep(steps)) return [];
+  const walk: Walk = { found: new Set(), chars: 0, stepCount: 0 };
+  walkBlock(steps, 0, walk);
+  return walk.chars > DEFINITION_LIMITS.expressionCharsSumMax ? [] : [...walk.found];
+}
+
+interface Walk {
+  readonly found: Set<string>;
+  /** Of all of them, repeated ones as often as they come. */
+  chars: number;
+  stepCount: number;
+}
+
+function walkBlock(steps: unknown, depth: number, walk: Walk): void {
+  if (!Array.isArray(steps) || depth > DEFINITION_LIMITS.blockDepthMax) return;
+  for (const step of steps) {
+    walk.stepCount += 1;
+    if (walk.stepCount > DEFINITION_LIMITS.stepsMax) return;
+    if (isJsonObject(step))
+      walkStep(ownProperty(step, "type"), ownProperty(step, "config"), depth, walk);
+  }
+}
+
+function walkStep(type: unknown, config: unknown, depth: number, walk: Walk): void {
+  const stepType = typeof type === "string" ? findStepType(type) : undefined;
+  if (stepType === undefined || !isJsonObject(config)) return;
+  for (const expression of stepType.expressions?.(config) ?? []) {
+    if (expression.length > DEFINITION_LIMITS.expressionCharsMax) continue;
+    walk.chars += expression.length;
+    walk.found.add(expression);
+  }
+  for (const block of stepType.blocks(config)) walkBlock(block.steps, depth + 1, walk);
+}

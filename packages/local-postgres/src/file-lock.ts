@@ -1,0 +1,51 @@
+import { writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { isNativeError } from "node:util/types";
+
+/** A file that belongs to this process until it lets go or ends, in whatever way. */
+export interface FileLock {
+  release(): void;
+}
+
+const SQLITE_BUSY = 5;
+/** One that nobody refers to would be collected as garbage, and its file closed. */
+const held = new Set<DatabaseSync>();
+
+/**
+ * Takes a file for this process, or returns null at once when another one has it.
+ *
+ * The lock is the kernel's, as SQLite sets it: it ends with the last thread of the process, also by
+ * SIGKILL and before anybody has reaped it, and no child inherits it. The file is made when missing, stays empty and
+ * must never be removed: whoever still has it open would hold a lock that nobody else sees.
+ *
+ * @param path a file that nothing else in this process opens: closing it there would end the lock
+ * @throws Error when the file cannot be made or opened
+ */
+export function tryLockFile(path: string): FileLock | null {
+  makePrivate(path);
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // With its journal in memory SQLite makes no second file.
+    database.exec("pragma journal_mode = memory; begin exclusive");
+  } catch (error) {
+    database.close();
+    if (isNativeError(error) && "errcode" in error && error.errcode === SQLITE_BUSY) return null;
+    throw error;
+  }
+  held.add(database);
+  return {
+    release() {
+      held.delete(database);
+      database.close();
+    },
+  };
+}
+
+/** Whoever may read the file could lock it, too. */
+function makePrivate(path: string): void {
+  try {
+    writeFileSync(path, "", { flag: "wx", mode: 0o600 });
+  } catch {
+    // It is there, or SQLite says in a moment what is wrong.
+  }
+}

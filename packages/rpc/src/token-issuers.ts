@@ -1,0 +1,131 @@
+import type { Identity, PrincipalType } from "./identity.ts";
+
+/** Who signs internal tokens: the services that call others, and the admin command. */
+export const TOKEN_ISSUERS = ["gateway", "workflows", "runs", "webhooks", "admin"] as const;
+
+/** The claim `iss` of an internal token. */
+export type TokenIssuer = (typeof TOKEN_ISSUERS)[number];
+
+/** The services that a token can be for; each has a database schema of that name. */
+export const TOKEN_AUDIENCES = ["workflows", "runs", "tables", "integrations", "webhooks"] as const;
+
+/** One entry of the claim `aud` of an internal token. */
+export type TokenAudience = (typeof TOKEN_AUDIENCES)[number];
+
+/** What the tokens of one issuer may say; whatever goes beyond makes them worthless. */
+interface IssuerPolicy {
+  /** The kinds of callers that it speaks for; a service speaks for itself alone. */
+  principals: readonly PrincipalType[];
+  /** The scopes at each service; `public` is every one but `internal:…`, at all of them. */
+  scopes: "public" | Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
+  /** Those that it holds in its own name only, at each service; then it holds no others. */
+  own?: Readonly<Partial<Record<TokenAudience, readonly string[]>>>;
+  /** The longest time from a token's making to its end, in seconds. */
+  lifeSecondsMax: number;
+  /** Whether a token can be taken back before its end. */
+  isRevocable: boolean;
+}
+
+/** Beginning of the scopes that services hold among themselves; no key, role or command gives one. */
+const INTERNAL_SCOPE = "internal:";
+/** Short, because tokens of services cannot be revoked: they are not looked up anywhere. */
+const SERVICE_LIFE_SECONDS_MAX = 120;
+
+/** The longest life of a token that the admin command mints, in seconds: 30 days. */
+export const MINTED_LIFE_SECONDS_MAX = 30 * 24 * 60 * 60;
+
+/** Who may claim what (ADR 21). A call that is new needs its scope here before it is let in. */
+const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
+  gateway: {
+    // In its own name for people who come back from a provider, of whom nothing is known yet.
+    principals: ["api_key", "user", "service"],
+    scopes: "public",
+    own: { integrations: ["internal:authorizations"] },
+    lifeSecondsMax: SERVICE_LIFE_SECONDS_MAX,
+    isRevocable: false,
+  },
+  workflows: {
+    principals: ["service"],
+    scopes: { runs: ["internal:deployments"] },
+    lifeSecondsMax: SERVICE_LIFE_SECONDS_MAX,
+    isRevocable: false,
+  },
+  runs: {
+    principals: ["service"],
+    scopes: {
+      // Steps read and write rows with the rights of any caller, in the name of the run's company.
+      tables: ["workflows:read", "workflows:write"],
+      integrations: ["internal:secrets", "internal:effects"],
+    },
+    lifeSecondsMax: SERVICE_LIFE_SECONDS_MAX,
+    isRevocable: false,
+  },
+  webhooks: {
+    principals: ["service"],
+    // It calls nobody so far.
+    scopes: {},
+    lifeSecondsMax: SERVICE_LIFE_SECONDS_MAX,
+    isRevocable: false,
+  },
+  admin: {
+    principals: ["token"],
+    scopes: "public",
+    lifeSecondsMax: MINTED_LIFE_SECONDS_MAX,
+    isRevocable: true,
+  },
+};
+
+/** The issuers without whose keys a service would refuse the calls that it is there for. */
+export function callersOf(audience: TokenAudience): readonly TokenIssuer[] {
+  return TOKEN_ISSUERS.filter((issuer) => {
+    const { scopes } = POLICIES[issuer];
+    return issuer === "gateway" || (scopes !== "public" && scopes[audience] !== undefined);
+  });
+}
+
+/** Whether tokens of an issuer can be taken back before their end. */
+export function isRevocable(issuer: TokenIssuer): boolean {
+  return POLICIES[issuer].isRevocable;
+}
+
+/** What of a token its issuer's policy looks at. */
+export interface JudgedClaims {
+  identity: Identity;
+  /** From its making to its end. */
+  lifeSeconds: number;
+}
+
+/** Says what in a token its issuer may not claim at a service; null when all of it is in order. */
+export function policyViolation(
+  issuer: TokenIssuer,
+  audience: TokenAudience,
+  { identity, lifeSeconds }: JudgedClaims,
+): string | null {
+  const policy = POLICIES[issuer];
+  const { principal, scopes } = identity;
+  if (!policy.principals.includes(principal.type)) return `the principal type ${principal.type}`;
+  if (principal.type === "service" && principal.id !== issuer) {
+    return `to be the service ${principal.id}`;
+  }
+  const describesPerson = principal.role !== undefined || principal.email !== undefined;
+  if (describesPerson && principal.type !== "user") return "a role or an e-mail of no person";
+  if (lifeSeconds > policy.lifeSecondsMax) return `a life of ${lifeSeconds} s`;
+  const foreign = scopes.find((scope) => !mayHold(policy, audience, principal.type, scope));
+  return foreign === undefined ? null : `the scope ${foreign}`;
+}
+
+function mayHold(
+  { scopes, own }: IssuerPolicy,
+  audience: TokenAudience,
+  type: PrincipalType,
+  scope: string,
+): boolean {
+  if (own !== undefined && type === "service") return own[audience]?.includes(scope) ?? false;
+  if (scopes === "public") return !scope.startsWith(INTERNAL_SCOPE);
+  return scopes[audience]?.includes(scope) ?? false;
+}
+
+/** Whether a claim names one of the issuers. */
+export function isTokenIssuer(value: unknown): value is TokenIssuer {
+  return TOKEN_ISSUERS.some((issuer) => issuer === value);
+}

@@ -1,0 +1,45 @@
+import type { Environment } from "./config.ts";
+import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
+import { SETTINGS } from "./settings.ts";
+import type { SettingName } from "./settings.ts";
+
+/** What this version does not do, for which a setting is there; undefined for one that is read. */
+export function withoutEffect(name: SettingName): string | undefined {
+  return textOrUndefined(SETTINGS[name].meta()?.["withoutEffect"]);
+}
+
+/** The same for a setting that each provider has. */
+export function withoutEffectOfProviders(key: keyof typeof PROVIDER_SETTINGS): string | undefined {
+  return textOrUndefined(Reflect.get(PROVIDER_SETTINGS[key], "withoutEffect"));
+}
+
+/**
+ * One line for each setting that is given but changes nothing in this version, so that nobody relies
+ * on it: "RATE_LIMIT_READ is set, but this version does not limit rates yet."
+ */
+export function explainSettingsWithoutEffect(env: Environment): string[] {
+  return [...marks()]
+    .filter(([name, mark]) => mark !== undefined && (env[name] ?? "").trim() !== "")
+    .map(([name, mark]) => `${name} is set, but this version ${mark}.`);
+}
+
+function marks(): Map<string, string | undefined> {
+  const byName = new Map<string, string | undefined>();
+  for (const id of PROVIDER_IDS) {
+    for (const key of keysOf(PROVIDER_SETTINGS)) {
+      byName.set(providerSettingName(id, key), withoutEffectOfProviders(key));
+    }
+  }
+  // The catalogue knows better about a name that is in both.
+  for (const name of keysOf(SETTINGS)) byName.set(name, withoutEffect(name));
+  return byName;
+}
+
+function textOrUndefined(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The keys of an object whose keys are known. */
+export function keysOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
+  return Object.keys(object).filter((key): key is Key => Object.hasOwn(object, key));
+}

@@ -1,0 +1,118 @@
+/** How much may be taken at the same time. */
+export interface TurnLimits {
+  perTenant: number;
+  /** Of all tenants together; no limit by default. */
+  total?: number;
+}
+
+interface Waiter {
+  amount: number;
+  start: () => void;
+}
+
+/**
+ * Lets so much go on at the same time and the rest wait: first come, first served within a tenant, by
+ * turns between tenants (D57). However much one tenant has waiting, another's next is as near. What each
+ * takes is one place, unless it says how much.
+ */
+export class Turns {
+  readonly #perTenant: number;
+  readonly #total: number;
+  readonly #active = new Map<string, number>();
+  /** The tenant that was served last is the last one; a set keeps order and loses any member fast. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  #activeTotal = 0;
+
+  constructor({ perTenant, total = Infinity }: TurnLimits) {
+    this.#perTenant = perTenant;
+    this.#total = total;
+  }
+
+  /**
+   * Waits for a place, or for as much as is asked for. Who asks for more than there is for a tenant gets
+   * that much.
+   *
+   * @returns gives it back; to be called once
+   * @throws the signal's reason when it was aborted first
+   */
+  take(tenant: string, signal: AbortSignal, amount = 1): Promise<() => void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const wanted = Math.min(amount, this.#perTenant, this.#total);
+    if (this.#waiting.size === 0 && this.#fits(tenant, wanted)) {
+      return Promise.resolve(this.#occupy(tenant, wanted));
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#leave(tenant, waiter);
+        reject(signal.reason);
+        // It may have held up smaller ones.
+        this.#startWaiting();
+      };
+      const waiter: Waiter = {
+        amount: wanted,
+        start: () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve(this.#occupy(tenant, wanted));
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      const queue = this.#waiting.get(tenant) ?? new Set();
+      this.#waiting.set(tenant, queue.add(waiter));
+      this.#startWaiting();
+    });
+  }
+
+  /** Whether a tenant itself has taken so much that no more is left for it. */
+  isAtLimit(tenant: string, amount = 1): boolean {
+    return !this.#fitsTenant(tenant, Math.min(amount, this.#perTenant));
+  }
+
+  #fits(tenant: string, amount: number): boolean {
+    return this.#fitsAll(amount) && this.#fitsTenant(tenant, amount);
+  }
+
+  #fitsAll(amount: number): boolean {
+    return this.#activeTotal + amount <= this.#total;
+  }
+
+  #fitsTenant(tenant: string, amount: number): boolean {
+    return (this.#active.get(tenant) ?? 0) + amount <= this.#perTenant;
+  }
+
+  #occupy(tenant: string, amount: number): () => void {
+    this.#activeTotal += amount;
+    this.#active.set(tenant, (this.#active.get(tenant) ?? 0) + amount);
+    return () => {
+      this.#activeTotal -= amount;
+      const left = (this.#active.get(tenant) ?? amount) - amount;
+      if (left === 0) this.#active.delete(tenant);
+      else this.#active.set(tenant, left);
+      this.#startWaiting();
+    };
+  }
+
+  #startWaiting(): void {
+    while (this.#startNext());
+  }
+
+  /** Smaller ones do not overtake one whose turn it is, else it might wait for ever. */
+  #startNext(): boolean {
+    for (const [tenant, queue] of this.#waiting) {
+      const [next] = queue;
+      if (next === undefined || !this.#fitsTenant(tenant, next.amount)) continue;
+      if (!this.#fitsAll(next.amount)) return false;
+      this.#waiting.delete(tenant);
+      queue.delete(next);
+      if (queue.size > 0) this.#waiting.set(tenant, queue);
+      next.start();
+      return true;
+    }
+    return false;
+  }
+
+  #leave(tenant: string, waiter: Waiter): void {
+    const queue = this.#waiting.get(tenant);
+    queue?.delete(waiter);
+    if (queue?.size === 0) this.#waiting.delete(tenant);
+  }
+}

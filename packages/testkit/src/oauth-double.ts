@@ -1,0 +1,235 @@
+import { createHash, randomBytes } from "node:crypto";
+import { startHttpDouble } from "./http-double.ts";
+import type { DoubleResponse, HttpDouble, RecordedRequest } from "./http-double.ts";
+import { answerTroubled } from "./trouble.ts";
+import type { Trouble } from "./trouble.ts";
+
+/** How an authorization server behaves. */
+export interface OAuthDoubleOptions {
+  clientId: string;
+  clientSecret: string;
+  /** Default client_secret_post. */
+  clientAuth?: "client_secret_basic" | "client_secret_post";
+  /** Named in the parameter `iss` of its answers (RFC 9207); without one it sends none. */
+  issuer?: string;
+  /** Whether a proof key is demanded; by default it is. */
+  pkce?: boolean;
+  /** Default 3600; null leaves `expires_in` out. */
+  expiresInSeconds?: number | null;
+  /** Whether each use of a refresh token gives another one; by default it does. */
+  rotates?: boolean;
+  /** Further members of token answers: `instance_url`. */
+  tokenMembers?: Readonly<Record<string, unknown>>;
+  /** Further parameters of the way back: `realmId`. */
+  callbackParams?: Readonly<Record<string, string>>;
+}
+
+/** A token that was given out. */
+export interface GivenToken {
+  accessToken: string;
+  refreshToken: string;
+  /** All tokens that came from one consent: revoked together. */
+  family: string;
+}
+
+/** An authorization server: PKCE enforced, codes work once, refresh tokens rotate, tokens are revoked. */
+export interface OAuthDouble {
+  url: string;
+  requests: HttpDouble["requests"];
+  /** What a person decides who is sent there. */
+  consent: "allow" | "deny";
+  /** What it does instead of answering token requests; null: it answers. */
+  trouble: Trouble | null;
+  /** Errors that the next token requests are answered with, in this order. */
+  readonly failures: { status: number; error: string }[];
+  readonly given: readonly GivenToken[];
+  /** How often a used code or a used refresh token was shown again. */
+  reuses(): number;
+  /** The most token requests that were under way at once. */
+  concurrencyMax(): number;
+  isRevoked(token: string): boolean;
+  /** Tokens of a consent that somebody has given before. */
+  grant(): GivenToken;
+  /** Ends a consent as its person would at the provider. */
+  revoke(accessToken: string): void;
+  /** Goes to an authorization URL as a browser would; returns where it is sent. */
+  visit(authorizeUrl: string): Promise<URL>;
+  close(): Promise<void>;
+}
+
+interface Code {
+  challenge: string | null;
+  redirectUri: string;
+  family: string;
+  used: boolean;
+}
+
+/** Starts an authorization server that tells requests by what they hold, so its paths do not matter. */
+export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAuthDouble> {
+  const codes = new Map<string, Code>();
+  const given: GivenToken[] = [];
+  const current = new Map<string, GivenToken>();
+  const revoked = new Set<string>();
+  const failures: { status: number; error: string }[] = [];
+  let reuses = 0;
+  let underWay = 0;
+  let concurrencyMax = 0;
+
+  const give = (family: string): DoubleResponse => {
+    const token = { accessToken: random("at"), refreshToken: random("rt"), family };
+    const kept = options.rotates === false ? current.get(family)?.refreshToken : undefined;
+    const next = { ...token, refreshToken: kept ?? token.refreshToken };
+    given.push(next);
+    current.set(family, next);
+    const { expiresInSeconds = 3600 } = options;
+    return {
+      body: {
+        access_token: next.accessToken,
+        refresh_token: next.refreshToken,
+        token_type: "bearer",
+        ...(expiresInSeconds === null ? {} : { expires_in: expiresInSeconds }),
+        ...options.tokenMembers,
+      },
+    };
+  };
+
+  const reuse = (family: string): DoubleResponse => {
+    reuses += 1;
+    revoked.add(family);
+    return refusal("invalid_grant");
+  };
+
+  const exchangeCode = (form: URLSearchParams): DoubleResponse => {
+    const code = codes.get(form.get("code") ?? "");
+    if (code === undefined) return refusal("invalid_grant");
+    if (code.used) return reuse(code.family);
+    code.used = true;
+    const verifier = form.get("code_verifier");
+    const challenge = verifier === null ? null : challengeOf(verifier);
+    const isSame = challenge === code.challenge && form.get("redirect_uri") === code.redirectUri;
+    return isSame ? give(code.family) : refusal("invalid_grant");
+  };
+
+  const refresh = (form: URLSearchParams): DoubleResponse => {
+    const shown = form.get("refresh_token");
+    const known = given.find(({ refreshToken }) => refreshToken === shown);
+    if (known === undefined || revoked.has(known.family)) return refusal("invalid_grant");
+    const isCurrent = current.get(known.family)?.refreshToken === shown;
+    return isCurrent ? give(known.family) : reuse(known.family);
+  };
+
+  const answerToken = (request: RecordedRequest): DoubleResponse => {
+    const form = new URLSearchParams(request.body);
+    const failure = failures.shift();
+    if (failure !== undefined) return refusal(failure.error, failure.status);
+    if (!isClient(request, form, options)) return refusal("invalid_client", 401);
+    return form.get("grant_type") === "refresh_token" ? refresh(form) : exchangeCode(form);
+  };
+
+  const revokeToken = (request: RecordedRequest): DoubleResponse => {
+    const form = new URLSearchParams(request.body);
+    if (!isClient(request, form, options)) return refusal("invalid_client", 401);
+    const shown = form.get("token");
+    const known = given.find((each) => [each.accessToken, each.refreshToken].includes(shown ?? ""));
+    if (known !== undefined) revoked.add(known.family);
+    return {};
+  };
+
+  const authorize = (url: URL): DoubleResponse => {
+    const redirectUri = url.searchParams.get("redirect_uri") ?? "";
+    const challenge = url.searchParams.get("code_challenge");
+    const isPlain = challenge !== null && url.searchParams.get("code_challenge_method") !== "S256";
+    if (url.searchParams.get("client_id") !== options.clientId || isPlain) return { status: 400 };
+    if (challenge === null && options.pkce !== false) return { status: 400, body: "PKCE" };
+    const target = new URL(redirectUri);
+    target.searchParams.set("state", url.searchParams.get("state") ?? "");
+    if (options.issuer !== undefined) target.searchParams.set("iss", options.issuer);
+    if (double.consent === "deny") {
+      target.searchParams.set("error", "access_denied");
+    } else {
+      const code = random("code");
+      codes.set(code, { challenge, redirectUri, family: random("fam"), used: false });
+      target.searchParams.set("code", code);
+      for (const [name, value] of Object.entries(options.callbackParams ?? {})) {
+        target.searchParams.set(name, value);
+      }
+    }
+    return { status: 302, headers: { location: target.href } };
+  };
+
+  const http = await startHttpDouble(async (request, response) => {
+    const url = new URL(request.path, "http://double");
+    if (request.method === "GET") return authorize(url);
+    if (double.trouble !== null) return answerTroubled(double.trouble, response);
+    if (!new URLSearchParams(request.body).has("grant_type")) return revokeToken(request);
+    underWay += 1;
+    concurrencyMax = Math.max(concurrencyMax, underWay);
+    // A turn of the event loop, so that requests which come together are seen together.
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay -= 1;
+    return answerToken(request);
+  });
+
+  const double: OAuthDouble = {
+    url: http.url,
+    requests: http.requests,
+    consent: "allow",
+    trouble: null,
+    failures,
+    given,
+    reuses: () => reuses,
+    concurrencyMax: () => concurrencyMax,
+    grant: () => {
+      give(random("fam"));
+      const [last] = given.slice(-1);
+      if (last === undefined) throw new Error("Nothing was given.");
+      return last;
+    },
+    isRevoked: (token) => {
+      const known = given.find((each) => [each.accessToken, each.refreshToken].includes(token));
+      return known !== undefined && revoked.has(known.family);
+    },
+    revoke: (accessToken) => {
+      const known = given.find((each) => each.accessToken === accessToken);
+      if (known !== undefined) revoked.add(known.family);
+    },
+    visit: async (authorizeUrl) => {
+      const response = await fetch(authorizeUrl, { redirect: "manual" });
+      const location = response.headers.get("location");
+      if (location === null) throw new Error(`No way back: ${response.status}`);
+      return new URL(location);
+    },
+    close: () => http.close(),
+  };
+  return double;
+}
+
+function isClient(
+  { headers }: RecordedRequest,
+  form: URLSearchParams,
+  { clientId, clientSecret, clientAuth = "client_secret_post" }: OAuthDoubleOptions,
+): boolean {
+  if (clientAuth === "client_secret_post") {
+    return form.get("client_id") === clientId && form.get("client_secret") === clientSecret;
+  }
+  const encoded = /^Basic (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
+  // Both parts are encoded like members of a form (RFC 6749, 2.3.1).
+  const parts = Buffer.from(encoded, "base64").toString("utf8").split(":").map(decodeFormPart);
+  return parts[0] === clientId && parts[1] === clientSecret;
+}
+
+function decodeFormPart(text: string): string {
+  return decodeURIComponent(text.replaceAll("+", " "));
+}
+
+function refusal(error: string, status = 400): DoubleResponse {
+  return { status, body: { error, error_description: `The double says ${error}.` } };
+}
+
+function challengeOf(verifier: string): string {
+  return createHash("sha256").update(verifier).digest("base64url");
+}
+
+function random(kind: string): string {
+  return `${kind}_${randomBytes(12).toString("hex")}`;
+}
