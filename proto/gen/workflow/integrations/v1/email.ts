@@ -18,6 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { ActionFailure, Pause } from "./actions.ts";
 
 /** One message. */
 export interface SendEmailRequest {
@@ -29,7 +30,7 @@ export interface SendEmailRequest {
   cc: string[];
   /** As to; not shown to the others. */
   bcc: string[];
-  /** One address; absent: the installation's default sender. */
+  /** One address of a domain that the installation sends for; absent: its default sender. */
   from?:
     | string
     | undefined;
@@ -42,17 +43,60 @@ export interface SendEmailRequest {
     | string
     | undefined;
   /** HTML body. */
-  html?: string | undefined;
+  html?:
+    | string
+    | undefined;
+  /** Files, at most 20, of 10 MiB together. */
+  attachments: EmailAttachment[];
+  /**
+   * The connection to send through, which has to be one of a provider of e-mail; absent: see
+   * run_connection_id.
+   */
+  connectionId?:
+    | string
+    | undefined;
+  /**
+   * The run's connection: used when it is one of a provider of e-mail and the step names none; else, or
+   * absent, the message goes to the mail server.
+   */
+  runConnectionId?:
+    | string
+    | undefined;
+  /** The turn that an earlier answer gave has come: the message goes unless the connection is paused anew. */
+  hasTurn: boolean;
 }
 
-/** What the mail server said. */
+/** A file that goes with a message. */
+export interface EmailAttachment {
+  /** What recipients see: 1 to 255 characters without folders. */
+  filename: string;
+  /** Where its bytes come from. */
+  source:
+    | //
+    /** The file itself. */
+    { $case: "content"; value: Buffer }
+    | //
+    /** Where it is fetched when the message is sent, over https from a public address. */
+    { $case: "url"; value: string }
+    | undefined;
+  /** Its type; absent: what the URL's server says, or what fits the name. */
+  contentType?: string | undefined;
+}
+
+/** What the mail server or the provider said. */
 export interface SendEmailResponse {
-  /** The Message-ID header's value. */
+  /** The provider's id of the message; without a connection the Message-ID header's value. */
   messageId: string;
   /** Addresses that it took. */
   accepted: string[];
   /** Addresses that it refused. */
   rejected: string[];
+  /** Nothing was sent: the connection cannot be used, or its provider refuses its credentials. */
+  failure?:
+    | ActionFailure
+    | undefined;
+  /** Nothing was sent: the connection is paused. */
+  pause?: Pause | undefined;
 }
 
 function createBaseSendEmailRequest(): SendEmailRequest {
@@ -66,6 +110,10 @@ function createBaseSendEmailRequest(): SendEmailRequest {
     subject: "",
     text: undefined,
     html: undefined,
+    attachments: [],
+    connectionId: undefined,
+    runConnectionId: undefined,
+    hasTurn: false,
   };
 }
 
@@ -97,6 +145,18 @@ export const SendEmailRequest: MessageFns<SendEmailRequest> = {
     }
     if (message.html !== undefined) {
       writer.uint32(74).string(message.html);
+    }
+    for (const v of message.attachments) {
+      EmailAttachment.encode(v!, writer.uint32(82).fork()).join();
+    }
+    if (message.connectionId !== undefined) {
+      writer.uint32(90).string(message.connectionId);
+    }
+    if (message.runConnectionId !== undefined) {
+      writer.uint32(98).string(message.runConnectionId);
+    }
+    if (message.hasTurn !== false) {
+      writer.uint32(104).bool(message.hasTurn);
     }
     return writer;
   },
@@ -186,6 +246,38 @@ export const SendEmailRequest: MessageFns<SendEmailRequest> = {
             message.html = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.attachments.push(EmailAttachment.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.connectionId = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.runConnectionId = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.hasTurn = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -212,12 +304,121 @@ export const SendEmailRequest: MessageFns<SendEmailRequest> = {
     message.subject = object.subject ?? "";
     message.text = object.text ?? undefined;
     message.html = object.html ?? undefined;
+    message.attachments = object.attachments?.map((e) => EmailAttachment.fromPartial(e)) || [];
+    message.connectionId = object.connectionId ?? undefined;
+    message.runConnectionId = object.runConnectionId ?? undefined;
+    message.hasTurn = object.hasTurn ?? false;
+    return message;
+  },
+};
+
+function createBaseEmailAttachment(): EmailAttachment {
+  return { filename: "", source: undefined, contentType: undefined };
+}
+
+export const EmailAttachment: MessageFns<EmailAttachment> = {
+  encode(message: EmailAttachment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.filename !== "") {
+      writer.uint32(10).string(message.filename);
+    }
+    switch (message.source?.$case) {
+      case "content":
+        writer.uint32(18).bytes(message.source.value);
+        break;
+      case "url":
+        writer.uint32(26).string(message.source.value);
+        break;
+    }
+    if (message.contentType !== undefined) {
+      writer.uint32(34).string(message.contentType);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EmailAttachment {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEmailAttachment();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.filename = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.source = { $case: "content", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = { $case: "url", value: reader.string() };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.contentType = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<EmailAttachment>): EmailAttachment {
+    return EmailAttachment.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<EmailAttachment>): EmailAttachment {
+    const message = createBaseEmailAttachment();
+    message.filename = object.filename ?? "";
+    switch (object.source?.$case) {
+      case "content": {
+        if (object.source?.value !== undefined && object.source?.value !== null) {
+          message.source = { $case: "content", value: object.source.value };
+        }
+        break;
+      }
+      case "url": {
+        if (object.source?.value !== undefined && object.source?.value !== null) {
+          message.source = { $case: "url", value: object.source.value };
+        }
+        break;
+      }
+    }
+    message.contentType = object.contentType ?? undefined;
     return message;
   },
 };
 
 function createBaseSendEmailResponse(): SendEmailResponse {
-  return { messageId: "", accepted: [], rejected: [] };
+  return { messageId: "", accepted: [], rejected: [], failure: undefined, pause: undefined };
 }
 
 export const SendEmailResponse: MessageFns<SendEmailResponse> = {
@@ -230,6 +431,12 @@ export const SendEmailResponse: MessageFns<SendEmailResponse> = {
     }
     for (const v of message.rejected) {
       writer.uint32(26).string(v!);
+    }
+    if (message.failure !== undefined) {
+      ActionFailure.encode(message.failure, writer.uint32(34).fork()).join();
+    }
+    if (message.pause !== undefined) {
+      Pause.encode(message.pause, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -271,6 +478,22 @@ export const SendEmailResponse: MessageFns<SendEmailResponse> = {
             message.rejected.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.failure = ActionFailure.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pause = Pause.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -291,6 +514,10 @@ export const SendEmailResponse: MessageFns<SendEmailResponse> = {
     message.messageId = object.messageId ?? "";
     message.accepted = object.accepted?.map((e) => e) || [];
     message.rejected = object.rejected?.map((e) => e) || [];
+    message.failure = (object.failure !== undefined && object.failure !== null)
+      ? ActionFailure.fromPartial(object.failure)
+      : undefined;
+    message.pause = (object.pause !== undefined && object.pause !== null) ? Pause.fromPartial(object.pause) : undefined;
     return message;
   },
 };
@@ -299,12 +526,16 @@ export const SendEmailResponse: MessageFns<SendEmailResponse> = {
 export type EmailServiceService = typeof EmailServiceService;
 export const EmailServiceService = {
   /**
-   * Hands one message to the mail server. The same idempotency key gives the outcome of the first
-   * call that reached the server; a message whose outcome is unknown is sent again under the same
-   * Message-ID. Scope internal:effects, which only the execution plane mints.
-   * Errors: BAD_REQUEST (addresses, header text, or the server refused the message for good),
-   * NOT_CONFIGURED (no mail server is set), UPSTREAM_ERROR (the server cannot be reached, or refused
-   * for now).
+   * Hands one message to the mail server, or to a provider of e-mail through a connection of the
+   * company. The same idempotency key gives the outcome of the first call that reached either; a
+   * message whose outcome is unknown is sent again under the same Message-ID. Scope internal:effects,
+   * which only the execution plane mints.
+   * Errors: BAD_REQUEST (addresses, header text, attachments, or the message was refused for good),
+   * NOT_CONFIGURED (no mail server or no sender is set), FORBIDDEN with details {field: "from"} (the
+   * installation does not send for the sender's domain), RATE_LIMITED with details {limit:
+   * "emailPerDay", perDay, resetsAt} (the company's recipients of the UTC day are used up),
+   * UPSTREAM_ERROR (the server, the provider or the host of an attachment cannot be reached, or refused
+   * for now). What is wrong with a connection is the answer's failure, not an error of the call.
    */
   sendEmail: {
     path: "/workflow.integrations.v1.EmailService/SendEmail" as const,
@@ -319,24 +550,32 @@ export const EmailServiceService = {
 
 export interface EmailServiceServer extends UntypedServiceImplementation {
   /**
-   * Hands one message to the mail server. The same idempotency key gives the outcome of the first
-   * call that reached the server; a message whose outcome is unknown is sent again under the same
-   * Message-ID. Scope internal:effects, which only the execution plane mints.
-   * Errors: BAD_REQUEST (addresses, header text, or the server refused the message for good),
-   * NOT_CONFIGURED (no mail server is set), UPSTREAM_ERROR (the server cannot be reached, or refused
-   * for now).
+   * Hands one message to the mail server, or to a provider of e-mail through a connection of the
+   * company. The same idempotency key gives the outcome of the first call that reached either; a
+   * message whose outcome is unknown is sent again under the same Message-ID. Scope internal:effects,
+   * which only the execution plane mints.
+   * Errors: BAD_REQUEST (addresses, header text, attachments, or the message was refused for good),
+   * NOT_CONFIGURED (no mail server or no sender is set), FORBIDDEN with details {field: "from"} (the
+   * installation does not send for the sender's domain), RATE_LIMITED with details {limit:
+   * "emailPerDay", perDay, resetsAt} (the company's recipients of the UTC day are used up),
+   * UPSTREAM_ERROR (the server, the provider or the host of an attachment cannot be reached, or refused
+   * for now). What is wrong with a connection is the answer's failure, not an error of the call.
    */
   sendEmail: handleUnaryCall<SendEmailRequest, SendEmailResponse>;
 }
 
 export interface EmailServiceClient extends Client {
   /**
-   * Hands one message to the mail server. The same idempotency key gives the outcome of the first
-   * call that reached the server; a message whose outcome is unknown is sent again under the same
-   * Message-ID. Scope internal:effects, which only the execution plane mints.
-   * Errors: BAD_REQUEST (addresses, header text, or the server refused the message for good),
-   * NOT_CONFIGURED (no mail server is set), UPSTREAM_ERROR (the server cannot be reached, or refused
-   * for now).
+   * Hands one message to the mail server, or to a provider of e-mail through a connection of the
+   * company. The same idempotency key gives the outcome of the first call that reached either; a
+   * message whose outcome is unknown is sent again under the same Message-ID. Scope internal:effects,
+   * which only the execution plane mints.
+   * Errors: BAD_REQUEST (addresses, header text, attachments, or the message was refused for good),
+   * NOT_CONFIGURED (no mail server or no sender is set), FORBIDDEN with details {field: "from"} (the
+   * installation does not send for the sender's domain), RATE_LIMITED with details {limit:
+   * "emailPerDay", perDay, resetsAt} (the company's recipients of the UTC day are used up),
+   * UPSTREAM_ERROR (the server, the provider or the host of an attachment cannot be reached, or refused
+   * for now). What is wrong with a connection is the answer's failure, not an error of the call.
    */
   sendEmail(
     request: SendEmailRequest,

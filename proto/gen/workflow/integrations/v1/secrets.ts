@@ -39,7 +39,20 @@ export interface Secret {
     | Date
     | undefined;
   /** When its value was last replaced. */
-  updatedAt: Date | undefined;
+  updatedAt:
+    | Date
+    | undefined;
+  /** The only hosts that it may be sent to (D66); absent when it may go anywhere. */
+  allowedHosts?: HostList | undefined;
+}
+
+/** Hosts that a secret is bound to (D66). */
+export interface HostList {
+  /**
+   * Lower case, in ASCII, without a port: `api.example.com`, `*.example.com`, `192.0.2.1`, `[2001:db8::1]`.
+   * At most 20; none means anywhere.
+   */
+  hosts: string[];
 }
 
 /** Names a workflow. */
@@ -62,6 +75,8 @@ export interface CreateSecretRequest {
   key: string;
   /** 1 to 8,192 characters. */
   value: string;
+  /** The only hosts that it may be sent to, in any spelling; absent or without hosts: anywhere. */
+  allowedHosts?: HostList | undefined;
 }
 
 /** A new value of a secret. */
@@ -72,6 +87,8 @@ export interface ReplaceSecretRequest {
   key: string;
   /** 1 to 8,192 characters. */
   value: string;
+  /** Where it may be sent from now on: absent keeps what was, without hosts anywhere. */
+  allowedHosts?: HostList | undefined;
 }
 
 /** Names a secret. */
@@ -96,13 +113,31 @@ export interface ResolveSecretsRequest {
 
 /** Values in plain text; never to be stored or logged. */
 export interface ResolveSecretsResponse {
-  /** Value by key; a key that does not exist is missing. */
+  /** Value by key of those that may be sent anywhere; a key that does not exist is missing. */
   values: { [key: string]: string };
+  /**
+   * By key those that are bound to hosts. They are apart, so that a client which does not know of bonds
+   * takes them for missing and sends them nowhere.
+   */
+  bound: { [key: string]: BoundSecret };
 }
 
 export interface ResolveSecretsResponse_ValuesEntry {
   key: string;
   value: string;
+}
+
+export interface ResolveSecretsResponse_BoundEntry {
+  key: string;
+  value: BoundSecret | undefined;
+}
+
+/** A secret that may be sent to some hosts only (D66). */
+export interface BoundSecret {
+  /** In plain text; never to be stored or logged. */
+  value: string;
+  /** As in HostList; never empty. */
+  allowedHosts: string[];
 }
 
 function createBaseSecret(): Secret {
@@ -114,6 +149,7 @@ function createBaseSecret(): Secret {
     lastUsedAt: undefined,
     createdAt: undefined,
     updatedAt: undefined,
+    allowedHosts: undefined,
   };
 }
 
@@ -139,6 +175,9 @@ export const Secret: MessageFns<Secret> = {
     }
     if (message.updatedAt !== undefined) {
       Timestamp.encode(toTimestamp(message.updatedAt), writer.uint32(58).fork()).join();
+    }
+    if (message.allowedHosts !== undefined) {
+      HostList.encode(message.allowedHosts, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -212,6 +251,14 @@ export const Secret: MessageFns<Secret> = {
             message.updatedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.allowedHosts = HostList.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -236,6 +283,64 @@ export const Secret: MessageFns<Secret> = {
     message.lastUsedAt = object.lastUsedAt ?? undefined;
     message.createdAt = object.createdAt ?? undefined;
     message.updatedAt = object.updatedAt ?? undefined;
+    message.allowedHosts = (object.allowedHosts !== undefined && object.allowedHosts !== null)
+      ? HostList.fromPartial(object.allowedHosts)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseHostList(): HostList {
+  return { hosts: [] };
+}
+
+export const HostList: MessageFns<HostList> = {
+  encode(message: HostList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.hosts) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HostList {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHostList();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.hosts.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HostList>): HostList {
+    return HostList.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HostList>): HostList {
+    const message = createBaseHostList();
+    message.hosts = object.hosts?.map((e) => e) || [];
     return message;
   },
 };
@@ -351,7 +456,7 @@ export const ListSecretsResponse: MessageFns<ListSecretsResponse> = {
 };
 
 function createBaseCreateSecretRequest(): CreateSecretRequest {
-  return { workflowId: "", key: "", value: "" };
+  return { workflowId: "", key: "", value: "", allowedHosts: undefined };
 }
 
 export const CreateSecretRequest: MessageFns<CreateSecretRequest> = {
@@ -364,6 +469,9 @@ export const CreateSecretRequest: MessageFns<CreateSecretRequest> = {
     }
     if (message.value !== "") {
       writer.uint32(26).string(message.value);
+    }
+    if (message.allowedHosts !== undefined) {
+      HostList.encode(message.allowedHosts, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -405,6 +513,14 @@ export const CreateSecretRequest: MessageFns<CreateSecretRequest> = {
             message.value = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.allowedHosts = HostList.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -425,12 +541,15 @@ export const CreateSecretRequest: MessageFns<CreateSecretRequest> = {
     message.workflowId = object.workflowId ?? "";
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    message.allowedHosts = (object.allowedHosts !== undefined && object.allowedHosts !== null)
+      ? HostList.fromPartial(object.allowedHosts)
+      : undefined;
     return message;
   },
 };
 
 function createBaseReplaceSecretRequest(): ReplaceSecretRequest {
-  return { workflowId: "", key: "", value: "" };
+  return { workflowId: "", key: "", value: "", allowedHosts: undefined };
 }
 
 export const ReplaceSecretRequest: MessageFns<ReplaceSecretRequest> = {
@@ -443,6 +562,9 @@ export const ReplaceSecretRequest: MessageFns<ReplaceSecretRequest> = {
     }
     if (message.value !== "") {
       writer.uint32(26).string(message.value);
+    }
+    if (message.allowedHosts !== undefined) {
+      HostList.encode(message.allowedHosts, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -484,6 +606,14 @@ export const ReplaceSecretRequest: MessageFns<ReplaceSecretRequest> = {
             message.value = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.allowedHosts = HostList.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -504,6 +634,9 @@ export const ReplaceSecretRequest: MessageFns<ReplaceSecretRequest> = {
     message.workflowId = object.workflowId ?? "";
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    message.allowedHosts = (object.allowedHosts !== undefined && object.allowedHosts !== null)
+      ? HostList.fromPartial(object.allowedHosts)
+      : undefined;
     return message;
   },
 };
@@ -686,13 +819,16 @@ export const ResolveSecretsRequest: MessageFns<ResolveSecretsRequest> = {
 };
 
 function createBaseResolveSecretsResponse(): ResolveSecretsResponse {
-  return { values: {} };
+  return { values: {}, bound: {} };
 }
 
 export const ResolveSecretsResponse: MessageFns<ResolveSecretsResponse> = {
   encode(message: ResolveSecretsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.values).forEach(([key, value]: [string, string]) => {
       ResolveSecretsResponse_ValuesEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    globalThis.Object.entries(message.bound).forEach(([key, value]: [string, BoundSecret]) => {
+      ResolveSecretsResponse_BoundEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
     });
     return writer;
   },
@@ -721,6 +857,17 @@ export const ResolveSecretsResponse: MessageFns<ResolveSecretsResponse> = {
             }
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = ResolveSecretsResponse_BoundEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.bound[entry2.key] = entry2.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -742,6 +889,15 @@ export const ResolveSecretsResponse: MessageFns<ResolveSecretsResponse> = {
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
           acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.bound = (globalThis.Object.entries(object.bound ?? {}) as [string, BoundSecret][]).reduce(
+      (acc: { [key: string]: BoundSecret }, [key, value]: [string, BoundSecret]) => {
+        if (value !== undefined) {
+          acc[key] = BoundSecret.fromPartial(value);
         }
         return acc;
       },
@@ -818,6 +974,142 @@ export const ResolveSecretsResponse_ValuesEntry: MessageFns<ResolveSecretsRespon
   },
 };
 
+function createBaseResolveSecretsResponse_BoundEntry(): ResolveSecretsResponse_BoundEntry {
+  return { key: "", value: undefined };
+}
+
+export const ResolveSecretsResponse_BoundEntry: MessageFns<ResolveSecretsResponse_BoundEntry> = {
+  encode(message: ResolveSecretsResponse_BoundEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      BoundSecret.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveSecretsResponse_BoundEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveSecretsResponse_BoundEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = BoundSecret.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResolveSecretsResponse_BoundEntry>): ResolveSecretsResponse_BoundEntry {
+    return ResolveSecretsResponse_BoundEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResolveSecretsResponse_BoundEntry>): ResolveSecretsResponse_BoundEntry {
+    const message = createBaseResolveSecretsResponse_BoundEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? BoundSecret.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseBoundSecret(): BoundSecret {
+  return { value: "", allowedHosts: [] };
+}
+
+export const BoundSecret: MessageFns<BoundSecret> = {
+  encode(message: BoundSecret, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.value !== "") {
+      writer.uint32(10).string(message.value);
+    }
+    for (const v of message.allowedHosts) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BoundSecret {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBoundSecret();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.allowedHosts.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<BoundSecret>): BoundSecret {
+    return BoundSecret.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<BoundSecret>): BoundSecret {
+    const message = createBaseBoundSecret();
+    message.value = object.value ?? "";
+    message.allowedHosts = object.allowedHosts?.map((e) => e) || [];
+    return message;
+  },
+};
+
 /**
  * Keeps the secrets of workflows. Values go in and come out only through ResolveSecrets. The company
  * is always that of the caller's token. That the workflow exists is the caller's business: the service
@@ -837,7 +1129,7 @@ export const SecretsServiceService = {
   },
   /**
    * Stores a new secret. Scope secrets:write.
-   * Errors: VALIDATION_ERROR (key, value), CONFLICT (the key exists).
+   * Errors: VALIDATION_ERROR (key, value, allowedHosts), CONFLICT (the key exists).
    */
   createSecret: {
     path: "/workflow.integrations.v1.SecretsService/CreateSecret" as const,
@@ -848,7 +1140,10 @@ export const SecretsServiceService = {
     responseSerialize: (value: Secret): Buffer => Buffer.from(Secret.encode(value).finish()),
     responseDeserialize: (value: Buffer): Secret => Secret.decode(value),
   },
-  /** Replaces a secret's value. Scope secrets:write. Errors: VALIDATION_ERROR (value), NOT_FOUND. */
+  /**
+   * Replaces a secret's value and, when given, where it may go. Scope secrets:write.
+   * Errors: VALIDATION_ERROR (value, allowedHosts), NOT_FOUND.
+   */
   replaceSecret: {
     path: "/workflow.integrations.v1.SecretsService/ReplaceSecret" as const,
     requestStream: false as const,
@@ -891,10 +1186,13 @@ export interface SecretsServiceServer extends UntypedServiceImplementation {
   listSecrets: handleUnaryCall<ListSecretsRequest, ListSecretsResponse>;
   /**
    * Stores a new secret. Scope secrets:write.
-   * Errors: VALIDATION_ERROR (key, value), CONFLICT (the key exists).
+   * Errors: VALIDATION_ERROR (key, value, allowedHosts), CONFLICT (the key exists).
    */
   createSecret: handleUnaryCall<CreateSecretRequest, Secret>;
-  /** Replaces a secret's value. Scope secrets:write. Errors: VALIDATION_ERROR (value), NOT_FOUND. */
+  /**
+   * Replaces a secret's value and, when given, where it may go. Scope secrets:write.
+   * Errors: VALIDATION_ERROR (value, allowedHosts), NOT_FOUND.
+   */
   replaceSecret: handleUnaryCall<ReplaceSecretRequest, Secret>;
   /** Deletes a secret. Scope secrets:write. Errors: NOT_FOUND. */
   deleteSecret: handleUnaryCall<DeleteSecretRequest, DeleteSecretResponse>;
@@ -924,7 +1222,7 @@ export interface SecretsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Stores a new secret. Scope secrets:write.
-   * Errors: VALIDATION_ERROR (key, value), CONFLICT (the key exists).
+   * Errors: VALIDATION_ERROR (key, value, allowedHosts), CONFLICT (the key exists).
    */
   createSecret(
     request: CreateSecretRequest,
@@ -941,7 +1239,10 @@ export interface SecretsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Secret) => void,
   ): ClientUnaryCall;
-  /** Replaces a secret's value. Scope secrets:write. Errors: VALIDATION_ERROR (value), NOT_FOUND. */
+  /**
+   * Replaces a secret's value and, when given, where it may go. Scope secrets:write.
+   * Errors: VALIDATION_ERROR (value, allowedHosts), NOT_FOUND.
+   */
   replaceSecret(
     request: ReplaceSecretRequest,
     callback: (error: ServiceError | null, response: Secret) => void,

@@ -82,6 +82,16 @@ export interface PutDeploymentResponse {
   revision: number;
 }
 
+/** Content that is to be executed from some moment on. */
+export interface CheckDeploymentRequest {
+  /** What would be executed. */
+  content: DeploymentContent | undefined;
+}
+
+/** The content can be executed. */
+export interface CheckDeploymentResponse {
+}
+
 function createBaseDeploymentContent(): DeploymentContent {
   return {
     name: "",
@@ -365,6 +375,106 @@ export const PutDeploymentResponse: MessageFns<PutDeploymentResponse> = {
   },
 };
 
+function createBaseCheckDeploymentRequest(): CheckDeploymentRequest {
+  return { content: undefined };
+}
+
+export const CheckDeploymentRequest: MessageFns<CheckDeploymentRequest> = {
+  encode(message: CheckDeploymentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.content !== undefined) {
+      DeploymentContent.encode(message.content, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckDeploymentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckDeploymentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.content = DeploymentContent.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CheckDeploymentRequest>): CheckDeploymentRequest {
+    return CheckDeploymentRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CheckDeploymentRequest>): CheckDeploymentRequest {
+    const message = createBaseCheckDeploymentRequest();
+    message.content = (object.content !== undefined && object.content !== null)
+      ? DeploymentContent.fromPartial(object.content)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCheckDeploymentResponse(): CheckDeploymentResponse {
+  return {};
+}
+
+export const CheckDeploymentResponse: MessageFns<CheckDeploymentResponse> = {
+  encode(_: CheckDeploymentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckDeploymentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckDeploymentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CheckDeploymentResponse>): CheckDeploymentResponse {
+    return CheckDeploymentResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<CheckDeploymentResponse>): CheckDeploymentResponse {
+    const message = createBaseCheckDeploymentResponse();
+    return message;
+  },
+};
+
 /**
  * Receives executable copies of workflows. Called by the workflows service only, with a token that
  * holds the scope internal:deployments.
@@ -385,6 +495,21 @@ export const DeploymentsServiceService = {
       Buffer.from(PutDeploymentResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutDeploymentResponse => PutDeploymentResponse.decode(value),
   },
+  /**
+   * Says whether PutDeployment would take this content, and changes nothing. Errors: BAD_REQUEST when
+   * it would not.
+   */
+  checkDeployment: {
+    path: "/workflow.runs.v1.DeploymentsService/CheckDeployment" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CheckDeploymentRequest): Buffer =>
+      Buffer.from(CheckDeploymentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CheckDeploymentRequest => CheckDeploymentRequest.decode(value),
+    responseSerialize: (value: CheckDeploymentResponse): Buffer =>
+      Buffer.from(CheckDeploymentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CheckDeploymentResponse => CheckDeploymentResponse.decode(value),
+  },
 } as const;
 
 export interface DeploymentsServiceServer extends UntypedServiceImplementation {
@@ -393,6 +518,11 @@ export interface DeploymentsServiceServer extends UntypedServiceImplementation {
    * already; idempotent. Errors: BAD_REQUEST.
    */
   putDeployment: handleUnaryCall<PutDeploymentRequest, PutDeploymentResponse>;
+  /**
+   * Says whether PutDeployment would take this content, and changes nothing. Errors: BAD_REQUEST when
+   * it would not.
+   */
+  checkDeployment: handleUnaryCall<CheckDeploymentRequest, CheckDeploymentResponse>;
 }
 
 export interface DeploymentsServiceClient extends Client {
@@ -414,6 +544,25 @@ export interface DeploymentsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutDeploymentResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Says whether PutDeployment would take this content, and changes nothing. Errors: BAD_REQUEST when
+   * it would not.
+   */
+  checkDeployment(
+    request: CheckDeploymentRequest,
+    callback: (error: ServiceError | null, response: CheckDeploymentResponse) => void,
+  ): ClientUnaryCall;
+  checkDeployment(
+    request: CheckDeploymentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CheckDeploymentResponse) => void,
+  ): ClientUnaryCall;
+  checkDeployment(
+    request: CheckDeploymentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CheckDeploymentResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -181,6 +181,18 @@ export interface StepResult {
   previousAttempts: StepAttempt[];
   /** Whether the result was taken over from the run that this one restarts (D27). */
   reused: boolean;
+  /**
+   * Whether something was left out because the answer has a limit (D56); GetRunStep returns the result
+   * whole. Input and output are left out together, of this result and of all that come after it. Where
+   * errors and earlier attempts take more than another 8 MiB, they are shortened.
+   */
+  truncated: boolean;
+  /** Size of the whole input in bytes of UTF-8; 0 when there is none. Set when truncated. */
+  inputBytes?:
+    | number
+    | undefined;
+  /** Size of the whole output in bytes of UTF-8; 0 when there is none. Set when truncated. */
+  outputBytes?: number | undefined;
 }
 
 /** One execution of a workflow, pinned to the version it started on. */
@@ -209,7 +221,7 @@ export interface Run {
   outputJson?:
     | string
     | undefined;
-  /** What its steps did, in execution order; empty in lists. */
+  /** What its steps did, in execution order; empty in lists, and in ReadRun, which tells them after it. */
   stepResults: StepResult[];
   /** Why it failed; absent unless it failed or timed out. */
   error?:
@@ -296,6 +308,26 @@ export interface StartRunsResult {
   failure: StartRunFailure | undefined;
 }
 
+/** Several runs to start and to wait for. */
+export interface StartRunsAndWaitRequest {
+  /** 1 to 100 requests, each of them with wait_ms. */
+  requests: StartRunRequest[];
+}
+
+/** What became of some of them; each request occurs once in all responses of a call. */
+export interface StartRunsAndWaitResponse {
+  /** Those of which it has become known together, in any order. */
+  results: AwaitedStart[];
+}
+
+/** What became of one of several requests to start a run and to wait for it. */
+export interface AwaitedStart {
+  /** Place of the request in the call, from 0. */
+  index: number;
+  /** As StartRun would have answered it. */
+  result: StartRunsResult | undefined;
+}
+
 /** Why a run was not started; the same facts that StartRun gives in its status details. */
 export interface StartRunFailure {
   /** Stable code, as in google.rpc.ErrorInfo. */
@@ -322,6 +354,61 @@ export interface FieldProblem {
 export interface GetRunRequest {
   /** The run's id. */
   runId: string;
+}
+
+/** One piece of a run that is read. */
+export interface ReadRunResponse {
+  /** The first piece is the run, the others are step results. */
+  part:
+    | //
+    /** The run with input, output and error, without step results. */
+    { $case: "run"; value: Run }
+    | //
+    /** The next step results in execution order. */
+    { $case: "steps"; value: StepResults }
+    | undefined;
+}
+
+/** Some step results. */
+export interface StepResults {
+  /** In execution order. */
+  results: StepResult[];
+}
+
+/** Which step results of a run to list. */
+export interface ListRunStepsRequest {
+  /** The run's id. */
+  runId: string;
+  /**
+   * Which page. Cursors are bound to the run. The result of a step that was still going on when its
+   * page was read stands before those that began after it, and so is on no later page.
+   */
+  page:
+    | PageRequest
+    | undefined;
+  /**
+   * Inputs and outputs beyond so many bytes together are left out (D56); 0, or more than 8 MiB, means
+   * 8 MiB.
+   */
+  bytesMax: number;
+}
+
+/** One page of step results. */
+export interface ListRunStepsResponse {
+  /** In execution order. */
+  results: StepResult[];
+  /** The rest of the list. */
+  page: PageInfo | undefined;
+}
+
+/** Names one step result of a run. */
+export interface GetRunStepRequest {
+  /** The run's id. */
+  runId: string;
+  /** The step's path (D26). */
+  path: string;
+  /** Input and output of more bytes together are left out; 0 means that nothing is. */
+  bytesMax: number;
 }
 
 /** Filters and page of a run list. */
@@ -549,6 +636,9 @@ function createBaseStepResult(): StepResult {
     attempt: 0,
     previousAttempts: [],
     reused: false,
+    truncated: false,
+    inputBytes: undefined,
+    outputBytes: undefined,
   };
 }
 
@@ -589,6 +679,15 @@ export const StepResult: MessageFns<StepResult> = {
     }
     if (message.reused !== false) {
       writer.uint32(96).bool(message.reused);
+    }
+    if (message.truncated !== false) {
+      writer.uint32(104).bool(message.truncated);
+    }
+    if (message.inputBytes !== undefined) {
+      writer.uint32(112).int64(message.inputBytes);
+    }
+    if (message.outputBytes !== undefined) {
+      writer.uint32(120).int64(message.outputBytes);
     }
     return writer;
   },
@@ -702,6 +801,30 @@ export const StepResult: MessageFns<StepResult> = {
             message.reused = reader.bool();
             continue;
           }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.truncated = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.inputBytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.outputBytes = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -733,6 +856,9 @@ export const StepResult: MessageFns<StepResult> = {
     message.attempt = object.attempt ?? 0;
     message.previousAttempts = object.previousAttempts?.map((e) => StepAttempt.fromPartial(e)) || [];
     message.reused = object.reused ?? false;
+    message.truncated = object.truncated ?? false;
+    message.inputBytes = object.inputBytes ?? undefined;
+    message.outputBytes = object.outputBytes ?? undefined;
     return message;
   },
 };
@@ -1386,6 +1512,185 @@ export const StartRunsResult: MessageFns<StartRunsResult> = {
   },
 };
 
+function createBaseStartRunsAndWaitRequest(): StartRunsAndWaitRequest {
+  return { requests: [] };
+}
+
+export const StartRunsAndWaitRequest: MessageFns<StartRunsAndWaitRequest> = {
+  encode(message: StartRunsAndWaitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.requests) {
+      StartRunRequest.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunsAndWaitRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunsAndWaitRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requests.push(StartRunRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunsAndWaitRequest>): StartRunsAndWaitRequest {
+    return StartRunsAndWaitRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunsAndWaitRequest>): StartRunsAndWaitRequest {
+    const message = createBaseStartRunsAndWaitRequest();
+    message.requests = object.requests?.map((e) => StartRunRequest.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStartRunsAndWaitResponse(): StartRunsAndWaitResponse {
+  return { results: [] };
+}
+
+export const StartRunsAndWaitResponse: MessageFns<StartRunsAndWaitResponse> = {
+  encode(message: StartRunsAndWaitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      AwaitedStart.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartRunsAndWaitResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartRunsAndWaitResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(AwaitedStart.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StartRunsAndWaitResponse>): StartRunsAndWaitResponse {
+    return StartRunsAndWaitResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StartRunsAndWaitResponse>): StartRunsAndWaitResponse {
+    const message = createBaseStartRunsAndWaitResponse();
+    message.results = object.results?.map((e) => AwaitedStart.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseAwaitedStart(): AwaitedStart {
+  return { index: 0, result: undefined };
+}
+
+export const AwaitedStart: MessageFns<AwaitedStart> = {
+  encode(message: AwaitedStart, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).uint32(message.index);
+    }
+    if (message.result !== undefined) {
+      StartRunsResult.encode(message.result, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AwaitedStart {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAwaitedStart();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.result = StartRunsResult.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AwaitedStart>): AwaitedStart {
+    return AwaitedStart.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AwaitedStart>): AwaitedStart {
+    const message = createBaseAwaitedStart();
+    message.index = object.index ?? 0;
+    message.result = (object.result !== undefined && object.result !== null)
+      ? StartRunsResult.fromPartial(object.result)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseStartRunFailure(): StartRunFailure {
   return { reason: "", message: "", violations: [], detailsJson: "", retryAfterMs: 0 };
 }
@@ -1607,6 +1912,369 @@ export const GetRunRequest: MessageFns<GetRunRequest> = {
   fromPartial(object: DeepPartial<GetRunRequest>): GetRunRequest {
     const message = createBaseGetRunRequest();
     message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseReadRunResponse(): ReadRunResponse {
+  return { part: undefined };
+}
+
+export const ReadRunResponse: MessageFns<ReadRunResponse> = {
+  encode(message: ReadRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.part?.$case) {
+      case "run":
+        Run.encode(message.part.value, writer.uint32(10).fork()).join();
+        break;
+      case "steps":
+        StepResults.encode(message.part.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadRunResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadRunResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.part = { $case: "run", value: Run.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = { $case: "steps", value: StepResults.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadRunResponse>): ReadRunResponse {
+    return ReadRunResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadRunResponse>): ReadRunResponse {
+    const message = createBaseReadRunResponse();
+    switch (object.part?.$case) {
+      case "run": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "run", value: Run.fromPartial(object.part.value) };
+        }
+        break;
+      }
+      case "steps": {
+        if (object.part?.value !== undefined && object.part?.value !== null) {
+          message.part = { $case: "steps", value: StepResults.fromPartial(object.part.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseStepResults(): StepResults {
+  return { results: [] };
+}
+
+export const StepResults: MessageFns<StepResults> = {
+  encode(message: StepResults, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      StepResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepResults {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepResults();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(StepResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StepResults>): StepResults {
+    return StepResults.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StepResults>): StepResults {
+    const message = createBaseStepResults();
+    message.results = object.results?.map((e) => StepResult.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseListRunStepsRequest(): ListRunStepsRequest {
+  return { runId: "", page: undefined, bytesMax: 0 };
+}
+
+export const ListRunStepsRequest: MessageFns<ListRunStepsRequest> = {
+  encode(message: ListRunStepsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    if (message.bytesMax !== 0) {
+      writer.uint32(24).int64(message.bytesMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunStepsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunStepsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bytesMax = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListRunStepsRequest>): ListRunStepsRequest {
+    return ListRunStepsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListRunStepsRequest>): ListRunStepsRequest {
+    const message = createBaseListRunStepsRequest();
+    message.runId = object.runId ?? "";
+    message.page = (object.page !== undefined && object.page !== null)
+      ? PageRequest.fromPartial(object.page)
+      : undefined;
+    message.bytesMax = object.bytesMax ?? 0;
+    return message;
+  },
+};
+
+function createBaseListRunStepsResponse(): ListRunStepsResponse {
+  return { results: [], page: undefined };
+}
+
+export const ListRunStepsResponse: MessageFns<ListRunStepsResponse> = {
+  encode(message: ListRunStepsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      StepResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunStepsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunStepsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(StepResult.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListRunStepsResponse>): ListRunStepsResponse {
+    return ListRunStepsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListRunStepsResponse>): ListRunStepsResponse {
+    const message = createBaseListRunStepsResponse();
+    message.results = object.results?.map((e) => StepResult.fromPartial(e)) || [];
+    message.page = (object.page !== undefined && object.page !== null) ? PageInfo.fromPartial(object.page) : undefined;
+    return message;
+  },
+};
+
+function createBaseGetRunStepRequest(): GetRunStepRequest {
+  return { runId: "", path: "", bytesMax: 0 };
+}
+
+export const GetRunStepRequest: MessageFns<GetRunStepRequest> = {
+  encode(message: GetRunStepRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.bytesMax !== 0) {
+      writer.uint32(24).int64(message.bytesMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunStepRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunStepRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bytesMax = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetRunStepRequest>): GetRunStepRequest {
+    return GetRunStepRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetRunStepRequest>): GetRunStepRequest {
+    const message = createBaseGetRunStepRequest();
+    message.runId = object.runId ?? "";
+    message.path = object.path ?? "";
+    message.bytesMax = object.bytesMax ?? 0;
     return message;
   },
 };
@@ -2508,7 +3176,28 @@ export const RunsServiceService = {
     responseSerialize: (value: StartRunsResponse): Buffer => Buffer.from(StartRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StartRunsResponse => StartRunsResponse.decode(value),
   },
-  /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
+  /**
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
+   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
+   */
+  startRunsAndWait: {
+    path: "/workflow.runs.v1.RunsService/StartRunsAndWait" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: StartRunsAndWaitRequest): Buffer =>
+      Buffer.from(StartRunsAndWaitRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StartRunsAndWaitRequest => StartRunsAndWaitRequest.decode(value),
+    responseSerialize: (value: StartRunsAndWaitResponse): Buffer =>
+      Buffer.from(StartRunsAndWaitResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StartRunsAndWaitResponse => StartRunsAndWaitResponse.decode(value),
+  },
+  /**
+   * Returns one run with its step results, whose inputs and outputs are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED with details {limit: "reading"} (the company reads
+   * too many large runs), UNAVAILABLE (all companies together do), PAYLOAD_TOO_LARGE (what is left
+   * without inputs and outputs is too much for one message: use ReadRun or ListRunSteps).
+   */
   getRun: {
     path: "/workflow.runs.v1.RunsService/GetRun" as const,
     requestStream: false as const,
@@ -2517,6 +3206,47 @@ export const RunsServiceService = {
     requestDeserialize: (value: Buffer): GetRunRequest => GetRunRequest.decode(value),
     responseSerialize: (value: Run): Buffer => Buffer.from(Run.encode(value).finish()),
     responseDeserialize: (value: Buffer): Run => Run.decode(value),
+  },
+  /**
+   * Returns what GetRun does in pieces, as fast as the caller takes them, however many step results
+   * there are. Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  readRun: {
+    path: "/workflow.runs.v1.RunsService/ReadRun" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: GetRunRequest): Buffer => Buffer.from(GetRunRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRunRequest => GetRunRequest.decode(value),
+    responseSerialize: (value: ReadRunResponse): Buffer => Buffer.from(ReadRunResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadRunResponse => ReadRunResponse.decode(value),
+  },
+  /**
+   * Lists the step results of a run in execution order; the inputs and outputs of a page are at most
+   * 8 MiB together (D56). Scope runs:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  listRunSteps: {
+    path: "/workflow.runs.v1.RunsService/ListRunSteps" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListRunStepsRequest): Buffer => Buffer.from(ListRunStepsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListRunStepsRequest => ListRunStepsRequest.decode(value),
+    responseSerialize: (value: ListRunStepsResponse): Buffer =>
+      Buffer.from(ListRunStepsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListRunStepsResponse => ListRunStepsResponse.decode(value),
+  },
+  /**
+   * Returns one step result, whole unless the request says otherwise. Scope runs:read.
+   * Errors: NOT_FOUND (run or step result), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  getRunStep: {
+    path: "/workflow.runs.v1.RunsService/GetRunStep" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetRunStepRequest): Buffer => Buffer.from(GetRunStepRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRunStepRequest => GetRunStepRequest.decode(value),
+    responseSerialize: (value: StepResult): Buffer => Buffer.from(StepResult.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StepResult => StepResult.decode(value),
   },
   /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.
@@ -2532,7 +3262,8 @@ export const RunsServiceService = {
     responseDeserialize: (value: Buffer): ListRunsResponse => ListRunsResponse.decode(value),
   },
   /**
-   * Cancels a run that has not ended. Scope workflows:execute.
+   * Cancels a run that has not ended. The answer has no step results, of which there may be very many.
+   * Scope workflows:execute.
    * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus} (ended already).
    */
   cancelRun: {
@@ -2588,7 +3319,8 @@ export const RunsServiceService = {
   },
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * the run has ended. The inputs and outputs in one stream are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
    * are watching).
    */
   watchRun: {
@@ -2615,15 +3347,43 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
    * many. Scope workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that waits).
    */
   startRuns: handleUnaryCall<StartRunsRequest, StartRunsResponse>;
-  /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
+  /**
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
+   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
+   */
+  startRunsAndWait: handleServerStreamingCall<StartRunsAndWaitRequest, StartRunsAndWaitResponse>;
+  /**
+   * Returns one run with its step results, whose inputs and outputs are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED with details {limit: "reading"} (the company reads
+   * too many large runs), UNAVAILABLE (all companies together do), PAYLOAD_TOO_LARGE (what is left
+   * without inputs and outputs is too much for one message: use ReadRun or ListRunSteps).
+   */
   getRun: handleUnaryCall<GetRunRequest, Run>;
+  /**
+   * Returns what GetRun does in pieces, as fast as the caller takes them, however many step results
+   * there are. Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  readRun: handleServerStreamingCall<GetRunRequest, ReadRunResponse>;
+  /**
+   * Lists the step results of a run in execution order; the inputs and outputs of a page are at most
+   * 8 MiB together (D56). Scope runs:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  listRunSteps: handleUnaryCall<ListRunStepsRequest, ListRunStepsResponse>;
+  /**
+   * Returns one step result, whole unless the request says otherwise. Scope runs:read.
+   * Errors: NOT_FOUND (run or step result), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  getRunStep: handleUnaryCall<GetRunStepRequest, StepResult>;
   /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.
    * Scope runs:read. Errors: BAD_REQUEST (limit, cursor).
    */
   listRuns: handleUnaryCall<ListRunsRequest, ListRunsResponse>;
   /**
-   * Cancels a run that has not ended. Scope workflows:execute.
+   * Cancels a run that has not ended. The answer has no step results, of which there may be very many.
+   * Scope workflows:execute.
    * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus} (ended already).
    */
   cancelRun: handleUnaryCall<CancelRunRequest, Run>;
@@ -2647,7 +3407,8 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
   bulkRuns: handleUnaryCall<BulkRunsRequest, BulkRunsResponse>;
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * the run has ended. The inputs and outputs in one stream are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
    * are watching).
    */
   watchRun: handleServerStreamingCall<WatchRunRequest, WatchRunResponse>;
@@ -2694,7 +3455,26 @@ export interface RunsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: StartRunsResponse) => void,
   ): ClientUnaryCall;
-  /** Returns one run with its step results. Scope runs:read. Errors: NOT_FOUND. */
+  /**
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
+   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
+   */
+  startRunsAndWait(
+    request: StartRunsAndWaitRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StartRunsAndWaitResponse>;
+  startRunsAndWait(
+    request: StartRunsAndWaitRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StartRunsAndWaitResponse>;
+  /**
+   * Returns one run with its step results, whose inputs and outputs are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED with details {limit: "reading"} (the company reads
+   * too many large runs), UNAVAILABLE (all companies together do), PAYLOAD_TOO_LARGE (what is left
+   * without inputs and outputs is too much for one message: use ReadRun or ListRunSteps).
+   */
   getRun(request: GetRunRequest, callback: (error: ServiceError | null, response: Run) => void): ClientUnaryCall;
   getRun(
     request: GetRunRequest,
@@ -2706,6 +3486,55 @@ export interface RunsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Run) => void,
+  ): ClientUnaryCall;
+  /**
+   * Returns what GetRun does in pieces, as fast as the caller takes them, however many step results
+   * there are. Scope runs:read. Errors: NOT_FOUND, RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  readRun(request: GetRunRequest, options?: Partial<CallOptions>): ClientReadableStream<ReadRunResponse>;
+  readRun(
+    request: GetRunRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ReadRunResponse>;
+  /**
+   * Lists the step results of a run in execution order; the inputs and outputs of a page are at most
+   * 8 MiB together (D56). Scope runs:read.
+   * Errors: NOT_FOUND, BAD_REQUEST (limit, cursor), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  listRunSteps(
+    request: ListRunStepsRequest,
+    callback: (error: ServiceError | null, response: ListRunStepsResponse) => void,
+  ): ClientUnaryCall;
+  listRunSteps(
+    request: ListRunStepsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListRunStepsResponse) => void,
+  ): ClientUnaryCall;
+  listRunSteps(
+    request: ListRunStepsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListRunStepsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Returns one step result, whole unless the request says otherwise. Scope runs:read.
+   * Errors: NOT_FOUND (run or step result), RATE_LIMITED, UNAVAILABLE, as for GetRun.
+   */
+  getRunStep(
+    request: GetRunStepRequest,
+    callback: (error: ServiceError | null, response: StepResult) => void,
+  ): ClientUnaryCall;
+  getRunStep(
+    request: GetRunStepRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StepResult) => void,
+  ): ClientUnaryCall;
+  getRunStep(
+    request: GetRunStepRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StepResult) => void,
   ): ClientUnaryCall;
   /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.
@@ -2727,7 +3556,8 @@ export interface RunsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListRunsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Cancels a run that has not ended. Scope workflows:execute.
+   * Cancels a run that has not ended. The answer has no step results, of which there may be very many.
+   * Scope workflows:execute.
    * Errors: NOT_FOUND, INVALID_STATE with details {currentStatus} (ended already).
    */
   cancelRun(request: CancelRunRequest, callback: (error: ServiceError | null, response: Run) => void): ClientUnaryCall;
@@ -2804,7 +3634,8 @@ export interface RunsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Tells of a run's status and step results: first what is known already, then each change, until
-   * the run has ended. Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
+   * the run has ended. The inputs and outputs in one stream are at most 8 MiB together (D56).
+   * Scope runs:read. Errors: NOT_FOUND, BAD_REQUEST (after), UNAVAILABLE (too many
    * are watching).
    */
   watchRun(request: WatchRunRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchRunResponse>;
