@@ -1,12 +1,16 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
-import type { DeploymentCache } from "./engine/deployment-cache.ts";
-import type { EndHook } from "./engine/end-hooks.ts";
+import type { AnswerTurns, Shares } from "@workflow/service";
+import type { DeploymentCache } from "./deployments/deployment-cache.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
-import type { RunStarter } from "./engine/run-starter.ts";
 import type { WakeUps } from "./engine/wake-ups.ts";
+import type { EndHook } from "./journal/end-hooks.ts";
 import type { RunWatcher } from "./operations/run-watcher.ts";
-import type { TaskRuntime } from "./task-runtime/port.ts";
+import type { StatisticsTurns } from "./operations/statistics-turns.ts";
+import type { AcceptedRuns } from "./starting/accepted-runs.ts";
+import type { Backlog } from "./starting/backlog.ts";
+import type { RunStarter } from "./starting/run-starter.ts";
+import type { TaskRuntime } from "./task-runtime/runtime.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
@@ -14,6 +18,8 @@ export interface ServiceContext {
   cursors: CursorCodec;
   deployments: DeploymentCache;
   runtime: TaskRuntime;
+  acceptedRuns: AcceptedRuns;
+  backlog: Backlog;
   starter: RunStarter;
   endedRuns: EndedRuns;
   /** What else becomes true when runs end; called in this order. */
@@ -21,6 +27,11 @@ export interface ServiceContext {
   /** To be told after commits that note wake-ups. */
   wakeUps: WakeUps;
   watcher: RunWatcher;
+  /** Bounds the large runs that are being read, in bytes. */
+  readings: AnswerTurns;
+  statistics: StatisticsTurns;
+  /** Places of callers who wait for the runs that they start. */
+  syncWaits: Shares;
   audit: AuditTrail;
   /** To be called after commits that put events into the outbox. */
   onEvents: () => void;

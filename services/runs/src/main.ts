@@ -1,5 +1,5 @@
 import { createNatsEventBus } from "@workflow/events";
-import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
+import { createTokenSigner, loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -8,10 +8,11 @@ import {
   startMetricsServer,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
-import { createEmailClient } from "./email/send-email-client.ts";
+import { createEmailClient } from "./effects/email-client.ts";
+import { createProviderClient } from "./effects/provider-client.ts";
+import { createTablesClient } from "./effects/tables-client.ts";
 import { createSecretsClient } from "./secrets/resolve-secrets.ts";
 import { startRunsService } from "./service.ts";
-import { createTablesClient } from "./tables/tables-client.ts";
 
 async function start() {
   const config = readConfig(process.env);
@@ -19,7 +20,10 @@ async function start() {
   const scope = createScope();
   return scope.guard(async () => {
     const metricsRegistry = createMetricsRegistry();
-    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    const metrics = await startMetricsServer(
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      metricsRegistry,
+    );
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
     scope.defer(() => bus.close());
@@ -27,13 +31,19 @@ async function start() {
       certFile: config.GRPC_TLS_CERT_FILE,
       keyFile: config.GRPC_TLS_KEY_FILE,
       caFile: config.GRPC_TLS_CA_FILE,
+      allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
     });
-    const tokenSigner = createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY });
+    const tokenSigner = createTokenSigner({
+      issuer: "runs",
+      privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,
+    });
     const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls };
     const secrets = createSecretsClient(integrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(integrations);
     scope.defer(() => email.close());
+    const providers = createProviderClient(integrations);
+    scope.defer(() => providers.close());
     const tables = createTablesClient({ address: config.TABLES_GRPC_ADDR, tokenSigner, tls });
     scope.defer(() => tables.close());
     const service = await startRunsService({
@@ -41,14 +51,24 @@ async function start() {
       databaseUrl: config.DATABASE_URL,
       databasePoolSize: config.DATABASE_POOL_SIZE,
       grpcAddress: config.RUNS_GRPC_ADDR,
-      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,
+      grpcReflection: config.GRPC_REFLECTION,
       tls,
       bus,
       secrets,
       email,
+      providers,
       tables,
       outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
+      outboundDnsServers: config.OUTBOUND_DNS_SERVERS,
+      outboundNat64Prefixes: config.OUTBOUND_NAT64_PREFIXES,
       workerConcurrency: config.WORKER_CONCURRENCY,
+      workerMemoryBytes: config.WORKER_MEMORY_MB * 1024 * 1024,
+      runBytesMax: config.RUN_BYTES_MAX,
+      companyBacklogMax: config.COMPANY_BACKLOG_MAX,
+      companyWatchersMax: config.COMPANY_WATCHERS_MAX,
+      companySyncWaitsMax: config.COMPANY_SYNC_WAITS_MAX,
+      runRetentionDays: config.RUN_RETENTION_DAYS,
       leaseMs: config.RUNS_LEASE_MS,
       logger,
       metricsRegistry,

@@ -1,30 +1,55 @@
 import { listen, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
+import { loop } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
 import { releaseSlots } from "./concurrency/release-slots.ts";
-import { createDeploymentCache } from "./engine/deployment-cache.ts";
-import type { DeploymentCache } from "./engine/deployment-cache.ts";
-import type { EndHook } from "./engine/end-hooks.ts";
+import { createDeploymentCache } from "./deployments/deployment-cache.ts";
+import type { DeploymentCache } from "./deployments/deployment-cache.ts";
+import { DESCENDANTS_MAX } from "./domain/start-fault.ts";
 import { createEndedRuns } from "./engine/ended-runs.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
 import { wakeParents } from "./engine/wake-parents.ts";
 import { createWakeUps } from "./engine/wake-ups.ts";
 import type { WakeUps } from "./engine/wake-ups.ts";
+import type { EndHook } from "./journal/end-hooks.ts";
+import { createEngineMetrics } from "./metrics/engine-metrics.ts";
+import type { EngineMetrics } from "./metrics/engine-metrics.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import { recordScheduleOutcomes } from "./schedules/record-outcomes.ts";
-import type { TaskRuntime } from "./task-runtime/port.ts";
+import { createAcceptedRuns } from "./starting/accepted-runs.ts";
+import type { AcceptedRuns } from "./starting/accepted-runs.ts";
+import { Backlog } from "./starting/backlog.ts";
+import { makePartitions } from "./store/partitions.ts";
 import { createPostgresTaskRuntime } from "./task-runtime/postgres.ts";
+import type { TaskRuntime } from "./task-runtime/runtime.ts";
 
 /** The database role that can use this service's schema and no other. */
 export const DATABASE_ROLE = "workflow_runs";
 
+/** For claims, heartbeats and the journal: they must not wait for what callers ask. */
+const ENGINE_CONNECTIONS = 4;
+const COMPANY_BACKLOG_MAX = 200_000;
+/** A write of the journal that takes longer is tried run by run. */
+const ENGINE_STATEMENT_MS = 10_000;
+
+const PARTITIONS_INTERVAL_MS = 60 * 60 * 1_000;
+
 /** The parts that API and worker have in common. */
 export interface Parts {
   database: Database;
+  /** The same database over connections that nobody but the engine uses. */
+  engineDatabase: Database;
   runtime: TaskRuntime;
+  /** Absent where nobody asks for metrics. */
+  engineMetrics: EngineMetrics | undefined;
+  acceptedRuns: AcceptedRuns;
   deployments: DeploymentCache;
   endedRuns: EndedRuns;
+  backlog: Backlog;
+  /** How many runs may descend from one (D60). */
+  descendantsMax: number;
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
   onEvents: () => void;
@@ -39,16 +64,43 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     role: DATABASE_ROLE,
     maxConnections: databasePoolSize,
     applicationName: "runs",
+    // Lists over 27 partitions: 1.5 to 4.5 ms, and 20 to 60 when they are planned for their values.
+    genericPlans: true,
     // A worker that froze while it was writing would keep others from taking over what it holds.
     ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
     onError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   scope.defer(() => database.end());
-  const relay = createOutboxRelay({ database, schema: "runs", stream: "runs", bus, logger });
+  const engineDatabase =
+    options.role === "api"
+      ? database
+      : await openDatabase({
+          connectionUri: databaseUrl,
+          role: DATABASE_ROLE,
+          maxConnections: ENGINE_CONNECTIONS,
+          genericPlans: true,
+          applicationName: "runs-engine",
+          statementTimeoutMs: options.engineStatementTimeoutMs ?? ENGINE_STATEMENT_MS,
+          ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
+          onError: (error) => logger.warn({ err: error }, "database connection lost"),
+        });
+  if (engineDatabase !== database) scope.defer(() => engineDatabase.end());
+  await keepPartitions(database, logger, scope);
+  const relay = createOutboxRelay({
+    database,
+    schema: "runs",
+    stream: "runs",
+    bus,
+    logger,
+    metricsRegistry: options.metricsRegistry,
+  });
   scope.defer(() => relay.stop());
+  const engineMetrics = options.metricsRegistry && createEngineMetrics(options.metricsRegistry);
   const runtime = createPostgresTaskRuntime({
     database,
+    workerDatabase: engineDatabase,
     logger,
+    observer: engineMetrics,
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     listen: ({ channels, onNotification, onReconnect }) =>
       listen({
@@ -62,12 +114,38 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
   });
   return {
     database,
+    engineDatabase,
     runtime,
+    engineMetrics,
+    acceptedRuns: createAcceptedRuns(runtime),
     wakeUps: createWakeUps({ database, runtime, logger }),
     deployments: createDeploymentCache(database, logger),
     endedRuns: createEndedRuns(),
+    backlog: new Backlog({
+      database,
+      pendingMax: options.companyBacklogMax ?? COMPANY_BACKLOG_MAX,
+      logger,
+    }),
+    descendantsMax: options.descendantsMax ?? DESCENDANTS_MAX,
     endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
     onEvents: () => relay.wake(),
     now: options.now ?? (() => new Date()),
   };
+}
+
+/** No run is accepted or executed before its partition is there, and none lacks one later. */
+async function keepPartitions(database: Database, logger: Logger, scope: Scope): Promise<void> {
+  await makePartitions(database);
+  const stopping = new AbortController();
+  const keeping = loop({
+    name: "make-partitions",
+    signal: stopping.signal,
+    intervalMs: PARTITIONS_INTERVAL_MS,
+    logger,
+    run: () => makePartitions(database),
+  });
+  scope.defer(() => {
+    stopping.abort();
+    return keeping.done;
+  });
 }

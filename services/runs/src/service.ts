@@ -27,11 +27,12 @@ export async function startRunsService(options: RunsServiceOptions): Promise<Run
   });
 }
 
-export { createEmailClient } from "./email/send-email-client.ts";
-export type { EmailClient } from "./email/send-email-client.ts";
+export { createEmailClient } from "./effects/email-client.ts";
+export type { EmailClient } from "./interpreter/effects/email-client.ts";
+export { createProviderClient } from "./effects/provider-client.ts";
 export { createSecretsClient } from "./secrets/resolve-secrets.ts";
 export type { SecretsClient } from "./secrets/resolve-secrets.ts";
-export { createTablesClient } from "./tables/tables-client.ts";
-export type { TablesClient } from "./tables/tables-client.ts";
+export { createTablesClient } from "./effects/tables-client.ts";
+export type { TablesClient } from "./interpreter/effects/tables-client.ts";
 export { EVENT_CONSUMERS } from "./triggers/table-events.ts";
 export type { RunsRole, RunsServiceOptions } from "./options.ts";

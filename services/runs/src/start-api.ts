@@ -7,39 +7,54 @@ import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
-import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import { loop, rpcRequestMetrics } from "@workflow/service";
+import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
+import { AnswerTurns, loop, rpcRequestMetrics, Shares } from "@workflow/service";
 import type { Scope } from "@workflow/service";
-import type { Logger } from "pino";
 import type { ServiceContext } from "./context.ts";
 import { ENDED_CHANNEL } from "./engine/ended-runs.ts";
-import { createRunStarter } from "./engine/run-starter.ts";
 import { createRunWatcher } from "./operations/run-watcher.ts";
 import type { RunWatcher } from "./operations/run-watcher.ts";
+import { StatisticsTurns } from "./operations/statistics-turns.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import { DATABASE_ROLE } from "./parts.ts";
 import type { Parts } from "./parts.ts";
 import { bulkRuns } from "./rpc/bulk-runs.ts";
 import { cancelRun } from "./rpc/cancel-run.ts";
+import { checkDeployment } from "./rpc/check-deployment.ts";
 import { decideApproval } from "./rpc/decide-approval.ts";
 import { getRunStats } from "./rpc/get-run-stats.ts";
+import { getRunStep } from "./rpc/get-run-step.ts";
 import { getRun } from "./rpc/get-run.ts";
 import { getSchedule } from "./rpc/get-schedule.ts";
 import { listApprovals } from "./rpc/list-approvals.ts";
 import { listRunApprovals } from "./rpc/list-run-approvals.ts";
+import { listRunSteps } from "./rpc/list-run-steps.ts";
 import { listRuns } from "./rpc/list-runs.ts";
 import { putDeployment } from "./rpc/put-deployment.ts";
+import { readRun } from "./rpc/read-run.ts";
 import { restartRun } from "./rpc/restart-run.ts";
 import { retryRun } from "./rpc/retry-run.ts";
 import { startRun } from "./rpc/start-run.ts";
 import { startRuns } from "./rpc/start-runs.ts";
+import { startRunsAndWait } from "./rpc/start-runs-and-wait.ts";
 import { triggerSchedule } from "./rpc/trigger-schedule.ts";
 import { updateSchedule } from "./rpc/update-schedule.ts";
 import { watchRun } from "./rpc/watch-run.ts";
+import { RunStarter } from "./starting/run-starter.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
 
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
+const MIB = 1024 * 1024;
+/**
+ * Of large runs that are being read, by company and in all. A reader counts with the documents of its run
+ * and 8 MiB; what it really holds is a piece of these at a time.
+ */
+const READING_BYTES = { perTenant: 32 * MIB, total: 96 * MIB };
+const SYNC_WAITS_MAX = 10_000;
+const COMPANY_SYNC_WAITS_MAX = 1_000;
+const WATCHERS_MAX = 10_000;
+const COMPANY_WATCHERS_MAX = 1_000;
 const KEYS_INTERVAL_MS = 60_000;
 const KEYS_BATCH = 5_000;
 /** How long a change of a watched run may go unnoticed. */
@@ -53,7 +68,7 @@ export async function startApi(
 ): Promise<string> {
   const { database, endedRuns } = parts;
   const { databaseUrl, logger } = options;
-  const watching = startWatching(database, logger, scope);
+  const watching = startWatching(options, database, scope);
   const subscription = await listen({
     connectionUri: databaseUrl,
     role: DATABASE_ROLE,
@@ -61,7 +76,7 @@ export async function startApi(
     onNotification: (_channel, payload) => {
       const runIds = payload.split(",");
       endedRuns.announce(runIds);
-      if (watching.watcher.watches(runIds)) watching.look();
+      if (watching.watcher.watches(runIds)) watching.poll();
     },
     onReconnect: () => endedRuns.recheck(),
     onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
@@ -81,21 +96,38 @@ export async function startApi(
     stopping.abort();
     return purge.done;
   });
-  const audit = createAuditTrail({ database, schema: "runs", bus: options.bus, logger });
+  const audit = createAuditTrail({
+    database,
+    schema: "runs",
+    bus: options.bus,
+    logger,
+    metricsRegistry: options.metricsRegistry,
+  });
   scope.defer(() => audit.stop());
   const context: ServiceContext = {
     ...parts,
     audit,
     cursors: createCursorCodec(await getCursorKey(database)),
-    starter: createRunStarter(parts),
+    starter: new RunStarter(parts),
+    statistics: new StatisticsTurns(),
+    syncWaits: new Shares({
+      total: SYNC_WAITS_MAX,
+      perTenant: options.companySyncWaitsMax ?? COMPANY_SYNC_WAITS_MAX,
+    }),
     watcher: watching.watcher,
+    readings: new AnswerTurns(options.reading ?? READING_BYTES, options.reading?.waitMs),
   };
   const server = createRpcServer({
     logger,
-    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
+    verifier: createTokenVerifier({
+      audience: "runs",
+      publicKeys: options.tokenPublicKeys,
+      revoked: createRevokedTokens(database, "runs"),
+    }),
     toAppError: databaseErrorToAppError,
     tls: options.tls,
     protoRoot: PROTO_ROOT,
+    reflection: options.grpcReflection,
     ...(options.metricsRegistry === undefined
       ? {}
       : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),
@@ -104,7 +136,11 @@ export async function startApi(
   server.add(RunsServiceService, {
     startRun: startRun(context),
     startRuns: startRuns(context),
+    startRunsAndWait: startRunsAndWait(context),
     getRun: getRun(context),
+    readRun: readRun(context),
+    listRunSteps: listRunSteps(context),
+    getRunStep: getRunStep(context),
     listRuns: listRuns(context),
     cancelRun: cancelRun(context),
     retryRun: retryRun(context),
@@ -123,31 +159,35 @@ export async function startApi(
     triggerSchedule: triggerSchedule(context),
   });
   server.add(RunStatsServiceService, { getRunStats: getRunStats(context) });
-  server.add(DeploymentsServiceService, { putDeployment: putDeployment(context) });
+  server.add(DeploymentsServiceService, {
+    putDeployment: putDeployment(context),
+    checkDeployment: checkDeployment(),
+  });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);
   return bound.address;
 }
 
 function startWatching(
+  { logger, companyWatchersMax = COMPANY_WATCHERS_MAX }: RunsServiceOptions,
   database: Database,
-  logger: Logger,
   scope: Scope,
-): { watcher: RunWatcher; look: () => void } {
+): { watcher: RunWatcher; poll: () => void } {
   const stopping = new AbortController();
-  let look = (): void => {};
-  const watcher = createRunWatcher(database, () => look());
-  const looking = loop({
+  let poll = (): void => {};
+  const shares = new Shares({ total: WATCHERS_MAX, perTenant: companyWatchersMax });
+  const watcher = createRunWatcher({ database, shares, onWatch: () => poll() });
+  const polling = loop({
     name: "watch-runs",
     signal: stopping.signal,
     intervalMs: WATCH_INTERVAL_MS,
     logger,
     run: () => watcher.poll(),
   });
-  look = looking.wake;
+  poll = polling.wake;
   scope.defer(() => {
     stopping.abort();
-    return looking.done;
+    return polling.done;
   });
-  return { watcher, look };
+  return { watcher, poll };
 }

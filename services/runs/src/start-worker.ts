@@ -1,19 +1,31 @@
+import { createExpressionPool } from "@workflow/expressions";
 import { createSafeHttpClient } from "@workflow/http-client";
+import type { SafeHttpClient } from "@workflow/http-client";
 import type { Scope } from "@workflow/service";
-import { NO_EMAIL } from "./email/no-email.ts";
-import { createApprovalDesk } from "./engine/approval-desk.ts";
-import { createChildRuns } from "./engine/child-runs.ts";
+import { createApprovalDesk } from "./effects/approval-desk.ts";
+import { createChildRuns } from "./effects/child-runs.ts";
+import { NO_EMAIL } from "./effects/no-email.ts";
+import { NO_PROVIDERS } from "./effects/no-providers.ts";
+import { NO_TABLES } from "./effects/no-tables.ts";
+import { startDatabaseClock } from "./engine/database-clock.ts";
 import { startRunWorker } from "./engine/run-worker.ts";
-import { runUpkeep } from "./engine/upkeep.ts";
-import { createExpressionPool } from "./expressions/expression-pool.ts";
+import { watchFigures } from "./metrics/figures.ts";
+import { cancelGivenUp, inRounds } from "./operations/cancel-given-up.ts";
 import { cancelWaitedChildren } from "./operations/cancel-children.ts";
-import { cancelRuns } from "./operations/cancel-runs.ts";
+import { runRetention } from "./operations/retention.ts";
+import { runUpkeep } from "./operations/upkeep.ts";
+import { WorkerMemory } from "./memory/worker-memory.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
 import { startScheduler } from "./schedules/scheduler.ts";
 import { NO_SECRETS } from "./secrets/no-secrets.ts";
-import { NO_TABLES } from "./tables/no-tables.ts";
 import { consumeTableEvents } from "./triggers/table-events.ts";
+
+/** D56. */
+const RUN_BYTES_MAX = 64 * 1024 * 1024;
+const WORKER_MEMORY_BYTES = 512 * 1024 * 1024;
+/** As long as a delay may last that does not suspend the run (D17). */
+const SHORT_WAIT_MS = 5_000;
 
 /** Starts the half of the service that executes runs and fires schedules. */
 export async function startWorker(
@@ -21,27 +33,47 @@ export async function startWorker(
   parts: Parts,
   scope: Scope,
 ): Promise<void> {
-  const http = createSafeHttpClient({ allowPrivate: options.outboundAllowPrivate });
-  scope.defer(() => http.close());
-  const expressions = createExpressionPool();
+  const openHttp = (allowPrivate: boolean): SafeHttpClient => {
+    const client = createSafeHttpClient({
+      allowPrivate,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+    });
+    scope.defer(() => client.close());
+    return client;
+  };
+  const expressions = createExpressionPool({
+    logger: options.logger,
+    metricsRegistry: options.metricsRegistry,
+    name: "runs",
+  });
   scope.defer(() => expressions.close());
-  const { database, deployments, runtime, onEvents } = parts;
+  const { database } = parts;
+  const stopping = new AbortController();
+  const clock = await startDatabaseClock(parts.engineDatabase, options.logger, stopping.signal);
+  scope.defer(() => {
+    stopping.abort();
+    return clock.stopped;
+  });
   const worker = await startRunWorker({
     ...parts,
+    clock,
     effects: {
-      http,
+      http: openHttp(options.outboundAllowPrivate),
+      operatorHttp: openHttp(true),
       expressions,
       email: options.email ?? NO_EMAIL,
+      providers: options.providers ?? NO_PROVIDERS,
       tables: options.tables ?? NO_TABLES,
-      approvals: createApprovalDesk(database, onEvents),
+      approvals: createApprovalDesk(database),
       children: createChildRuns({
-        database,
-        deployments,
-        runtime,
-        cancelRun: async (runId) => {
-          const cancelled = await cancelRuns(parts, [runId], null);
-          await cancelWaitedChildren(parts, cancelled);
-        },
+        ...parts,
+        patienceMs: options.childPatienceMs,
+        onGivenUp: inRounds(() =>
+          cancelGivenUp(parts).catch((error: unknown) => {
+            options.logger.warn({ err: error }, "could not cancel runs that were given up");
+          }),
+        ),
       }),
     },
     secrets: options.secrets ?? NO_SECRETS,
@@ -50,8 +82,12 @@ export async function startWorker(
         options.logger.warn({ err: error }, "could not cancel the children of ended runs");
       });
     },
+    journalObserver: parts.engineMetrics,
     logger: options.logger,
     concurrency: options.workerConcurrency,
+    memory: new WorkerMemory({ bytesMax: options.workerMemoryBytes ?? WORKER_MEMORY_BYTES }),
+    runBytesMax: options.runBytesMax ?? RUN_BYTES_MAX,
+    shortWaitMs: options.shortWaitMs ?? SHORT_WAIT_MS,
   });
   scope.defer(() => worker.stop());
   const tableEvents = await consumeTableEvents({
@@ -62,10 +98,25 @@ export async function startWorker(
   scope.defer(() => tableEvents.close());
   const scheduler = startScheduler({ ...parts, logger: options.logger });
   scope.defer(() => scheduler.stop());
-  const stopping = new AbortController();
-  const upkeep = runUpkeep({ ...parts, logger: options.logger }, stopping.signal);
-  scope.defer(() => {
-    stopping.abort();
-    return upkeep;
+  const upkeepStopping = new AbortController();
+  const { signal } = upkeepStopping;
+  const { logger, metricsRegistry, reconcileIntervalMs } = options;
+  const upkeep = runUpkeep({ ...parts, logger, metricsRegistry, reconcileIntervalMs }, signal);
+  const figures =
+    metricsRegistry === undefined
+      ? Promise.resolve()
+      : watchFigures({ database, registry: metricsRegistry, logger }, signal);
+  const retention = runRetention(
+    {
+      ...parts,
+      logger,
+      retentionDays: options.runRetentionDays ?? 0,
+      retentionIntervalMs: options.runRetentionIntervalMs,
+    },
+    signal,
+  );
+  scope.defer(async () => {
+    upkeepStopping.abort();
+    await Promise.all([upkeep, figures, retention]);
   });
 }

@@ -3,7 +3,7 @@ import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval } from "@workflow/proto/runs/v1/approvals";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
 import { sql } from "@workflow/db";
-import { startHttpDouble, waitFor } from "@workflow/testkit";
+import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import {
   approval,
@@ -25,6 +25,7 @@ let letGo: () => void = () => {};
 
 beforeAll(async () => {
   harness = await startRunsHarness();
+  await logEvents(harness.database);
   receiver = await startHttpDouble(async (request) => {
     if (request.path === "/held") await new Promise<void>((resolve) => (letGo = resolve));
     return { body: { ok: true } };
@@ -74,7 +75,7 @@ async function decide(
 const checkpoints = async (runId: string): Promise<number> => {
   const row = z.object({ count: z.number() });
   const { count } = await harness.database.one(sql.type(row)`
-    select count(*) from runs.outbox
+    select count(*) from runs.event_log
     where type = 'workflow.checkpoint' and payload -> 'data' ->> 'runId' = ${runId}
   `);
   return count;

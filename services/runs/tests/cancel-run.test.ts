@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
-import { startHttpDouble, waitFor } from "@workflow/testkit";
+import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import { delay, expression, httpStep, mapping, startRunsHarness } from "./support/runs-harness.ts";
@@ -13,6 +13,7 @@ const hungUp = new Set<string>();
 
 beforeAll(async () => {
   harness = await startRunsHarness();
+  await logEvents(harness.database);
   // Never answers: only the caller can end the exchange.
   receiver = await startHttpDouble((request, response) => {
     response.once("close", () => hungUp.add(request.path));
@@ -29,7 +30,7 @@ describe("CancelRun", () => {
   const eventsOf = (runId: string) =>
     harness.database.anyFirst(
       sql.type(z.object({ type: z.string() }))`
-        select type from runs.outbox where payload->'data'->>'runId' = ${runId} order by seq
+        select type from runs.event_log where payload->'data'->>'runId' = ${runId} order by seq
       `,
     );
 
@@ -53,7 +54,9 @@ describe("CancelRun", () => {
     const workflowId = await harness.deploy([mapping("a", "kept"), delay("wait", 60_000)]);
     const runId = await harness.start(workflowId);
     await harness.waitForRun(workflowId, RunStatus.SUSPENDED);
-    const run = await cancel(runId);
+    // The answer itself loads no results (D56).
+    expect(await cancel(runId)).toMatchObject({ status: RunStatus.CANCELLED, stepResults: [] });
+    const run = await harness.get(runId);
     expect(run.stepResults).toMatchObject([{ path: "a", outputJson: '"kept"' }]);
     expect(await eventsOf(runId)).toEqual(["workflow.started", "workflow.cancelled"]);
   });

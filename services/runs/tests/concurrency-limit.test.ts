@@ -5,10 +5,11 @@ import type { Database } from "@workflow/db";
 import { createTestDatabase } from "@workflow/testkit";
 import type { TestDatabase } from "@workflow/testkit";
 import { z } from "zod";
-import { enterSlot } from "../src/concurrency/enter-slot.ts";
-import type { EnterOutcome, EnterRequest } from "../src/concurrency/enter-slot.ts";
+import { acquireSlot } from "../src/concurrency/acquire-slot.ts";
+import type { AcquireOutcome, SlotAcquisition } from "../src/concurrency/acquire-slot.ts";
+import { runEndHooks } from "../src/journal/end-hooks.ts";
 import { releaseSlots } from "../src/concurrency/release-slots.ts";
-import type { EndedRun } from "../src/engine/end-hooks.ts";
+import type { EndedRun } from "../src/domain/ended-run.ts";
 import { takeWakeUps } from "../src/store/wake-ups.ts";
 
 const nothing = z.object({});
@@ -76,10 +77,8 @@ async function end(workflowId: string, runIds: readonly string[], limited = true
       update runs.runs set status = 'cancelled', completed_at = now()
       where id = any(${sql.array([...runIds], "text")})
     `);
-    await releaseSlots(
-      transaction,
-      runIds.map((runId) => ({ ...endedRun(workflowId, runId), limited })),
-    );
+    const ended = runIds.map((runId) => ({ ...endedRun(workflowId, runId), limited }));
+    await runEndHooks(transaction, [releaseSlots], ended);
   });
 }
 
@@ -99,17 +98,17 @@ function endedRun(workflowId: string, runId: string): EndedRun {
 function enter(
   workflowId: string,
   runId: string,
-  more: Partial<EnterRequest> = {},
-): Promise<EnterOutcome> {
-  return enterSlot(database, { runId, workflowId, limit: 1, onLimit: "queue", ...more });
+  more: Partial<SlotAcquisition> = {},
+): Promise<AcquireOutcome> {
+  return acquireSlot(database, { runId, workflowId, limit: 1, onLimit: "queue", ...more });
 }
 
 async function enterAll(
   workflowId: string,
   runIds: readonly string[],
-  more: Partial<EnterRequest> = {},
-): Promise<EnterOutcome[]> {
-  const outcomes: EnterOutcome[] = [];
+  more: Partial<SlotAcquisition> = {},
+): Promise<AcquireOutcome[]> {
+  const outcomes: AcquireOutcome[] = [];
   for (const runId of runIds) outcomes.push(await enter(workflowId, runId, more));
   return outcomes;
 }
@@ -208,7 +207,7 @@ describe("a concurrency limit with onLimit queue (D15)", () => {
     const runs = await makeRuns(workflowId, 2);
     await enterAll(workflowId, runs);
     const failing = database.transaction(async (transaction) => {
-      await releaseSlots(transaction, [endedRun(workflowId, runs[0] ?? "")]);
+      await releaseSlots.write(transaction, [endedRun(workflowId, runs[0] ?? "")]);
       throw new Error("the disk is full");
     });
     await expect(failing).rejects.toThrow("the disk is full");
@@ -323,7 +322,7 @@ describe("200 runs of a limit of three, executed by eight workers that die now a
     await Promise.all(
       batches.map((batch) =>
         database.transaction((transaction) =>
-          releaseSlots(
+          releaseSlots.write(
             transaction,
             batch.map(({ workflowId, runId }) => endedRun(workflowId, runId)),
           ),

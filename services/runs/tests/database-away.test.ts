@@ -25,6 +25,10 @@ import type { RunsHarness } from "./support/runs-harness.ts";
 import { startPostgresProxy } from "./support/postgres-proxy.ts";
 import type { PostgresProxy } from "./support/postgres-proxy.ts";
 
+/** The statement of entries that bring results and nothing else. */
+const CHECKPOINTS = "journal_checkpoints_itself";
+
+let deliver: () => Promise<void>;
 let dataDir: string;
 let server: LocalPostgres;
 let proxy: PostgresProxy;
@@ -50,7 +54,9 @@ beforeAll(async () => {
   proxy = await startPostgresProxy(server.connectionUri);
   receiver = await startHttpDouble(({ path }) => {
     // What is committed next is, among other things, that this step is done.
-    if (path === "/two") proxy.loseAnswersToCommits(1);
+    if (path === "/two") proxy.loseAnswersToStatement(CHECKPOINTS, 1);
+    if (path === "/held") deliver = proxy.holdStatement(CHECKPOINTS);
+    if (path === "/waits") proxy.loseAnswersToCommits(1);
     return { body: { ok: true } };
   });
   harness = await startRunsHarness({
@@ -137,14 +143,42 @@ describe("when the answer to a commit is lost", () => {
     expect(proxy.answersLost()).toBeGreaterThan(0);
   }, 60_000);
 
+  it("a run that waits is parked once, and goes on", async () => {
+    const workflowId = await harness.deploy([
+      httpStep("waits", `${receiver.url}/waits`),
+      delay("rest", 6_000),
+      mapping("end", "end"),
+    ]);
+    const before = proxy.answersLost();
+    const runId = await harness.start(workflowId);
+    const run = await harness.waitForEnd(runId);
+    expect(run.stepResults.map(({ path }) => path)).toEqual(["waits", "rest", "end"]);
+    expect(receiver.countByKey(`${runId}:waits:1`)).toBe(1);
+    expect(proxy.answersLost()).toBe(before + 1);
+  }, 60_000);
+
+  it("an entry that arrives after it was asked about writes nothing", async () => {
+    const workflowId = await harness.deploy([
+      httpStep("held", `${receiver.url}/held`),
+      httpStep("next", `${receiver.url}/next`),
+      mapping("end", "end"),
+    ]);
+    const runId = await harness.start(workflowId);
+    const run = await harness.waitForEnd(runId);
+    expect(run.stepResults.map(({ path }) => path)).toEqual(["held", "next", "end"]);
+    await deliver();
+    expect(await harness.waitForEnd(runId)).toEqual(run);
+    expect(receiver.countByKey(`${runId}:held:1`)).toBe(1);
+  }, 60_000);
+
   it("a caller that tries again with its key gets the run that was started", async () => {
     const workflowId = await harness.deploy([mapping("a", 1)]);
     const { identity } = harness;
     const request = { ...startRequest(workflowId), idempotencyKey: "" };
     await waitFor(async () => {
-      // Until the commit that is hit is the start's own.
+      // Until the connection is cut after the answer to the statement's preparation.
       request.idempotencyKey = randomUUID();
-      proxy.loseAnswersToCommits(1);
+      proxy.loseAnswersToStatement("run_insert_keyed", 1);
       const refusal = await harness.runs.startRun(request, { identity }).then(
         () => null,
         (error: AppError) => error,
@@ -152,7 +186,7 @@ describe("when the answer to a commit is lost", () => {
       if (refusal !== null) expect(refusal.reason).toBe("UNAVAILABLE");
       return refusal !== null;
     });
-    proxy.loseAnswersToCommits(0);
+    proxy.loseAnswersToStatement("run_insert_keyed", 0);
     const { existing, run } = await harness.runs.startRun(request, { identity });
     expect(existing).toBe(true);
     expect((await harness.waitForEnd(run?.id ?? "")).status).toBe(RunStatus.COMPLETED);

@@ -209,6 +209,20 @@ describe("a hand-over is refused", () => {
     expect(await outputNow(workflowId)).toBe(1);
   });
 
+  it("before it is handed over, to whoever asks about its content", async () => {
+    const { deployments, identity } = harness;
+    expect(await deployments.checkDeployment({ content: CONTENT }, { identity })).toEqual({});
+    const steps = [{ id: "a", type: "x", name: "a", config: {} }];
+    const content = { ...CONTENT, stepsJson: JSON.stringify(steps) };
+    await expect(deployments.checkDeployment({ content }, { identity })).rejects.toMatchObject({
+      reason: "BAD_REQUEST",
+      violations: [{ path: ["steps", "0", "type"] }],
+    });
+    await expect(
+      deployments.checkDeployment({ content: undefined }, { identity }),
+    ).rejects.toMatchObject({ reason: "BAD_REQUEST", violations: [{ path: ["content"] }] });
+  });
+
   it("when the workflow is another company's, which keeps its own revisions", async () => {
     const workflowId = newUuid();
     await put({ workflowId, content: version(1) });

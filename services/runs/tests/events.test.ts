@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/glo
 import { sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus, EventEnvelope } from "@workflow/events";
-import { startHttpDouble, waitFor } from "@workflow/testkit";
+import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import {
@@ -26,6 +26,7 @@ let failures = 0;
 beforeAll(async () => {
   bus = createInProcessEventBus({ consumers: { runs: ["test"] } });
   harness = await startRunsHarness({ bus });
+  await logEvents(harness.database);
   receiver = await startHttpDouble(({ path }) => (path === "/never" ? undefined : { status: 200 }));
   await bus.subscribe({
     stream: "runs",
@@ -61,7 +62,9 @@ const outboxRow = z.object({
 
 const outboxOf = (runId: string) =>
   harness.database.any(sql.type(outboxRow)`
-    select id, type, payload, published_at is not null as published from runs.outbox
+    select id, type, payload,
+      not exists (select from runs.outbox where outbox.seq = event_log.seq) as published
+    from runs.event_log
     where payload->'data'->>'runId' = ${runId}
     order by seq
   `);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { createExpressionPool } from "../src/expressions/expression-pool.ts";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
 import { expression, outputOf, resultsOf, startRunsHarness } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
@@ -46,35 +45,6 @@ describe("a hostile expression", () => {
       run.error?.code,
     );
     expect(outputOf(await runSteps([expression("good", "1 + 1")]))).toBe(2);
-  });
-
-  it("that fills its memory ends with EXPRESSION_MEMORY, and those sent along with it do not", async () => {
-    // So much time that memory is what ends first, on a machine under any load.
-    const pool = createExpressionPool({ processes: 1, timeoutMs: 25_000 });
-    try {
-      const bomb = pool.evaluate('$split($pad("", 40000000, "ab"), "")', "{}");
-      const others = Array.from({ length: 8 }, (_, index) => pool.evaluate("n", `{"n":${index}}`));
-      await expect(bomb).rejects.toMatchObject({ code: "EXPRESSION_MEMORY" });
-      expect(await Promise.all(others)).toEqual(others.map((_, index) => String(index)));
-    } finally {
-      await pool.close();
-    }
-  });
-
-  it("that is given up, or whose pool is closed, is rejected at once", async () => {
-    const pool = createExpressionPool({ processes: 1, timeoutMs: 25_000 });
-    const giveUp = new AbortController();
-    const first = pool.evaluate(ENDLESS, "{}", giveUp.signal);
-    const second = pool.evaluate(ENDLESS, "{}");
-    giveUp.abort();
-    await expect(first).rejects.toMatchObject({ code: "ABORTED" });
-    await expect(pool.evaluate("1", "{}", giveUp.signal)).rejects.toMatchObject({
-      code: "ABORTED",
-    });
-    const closing = pool.close();
-    await expect(second).rejects.toMatchObject({ code: "ABORTED" });
-    await closing;
-    await expect(pool.evaluate("1", "{}")).rejects.toMatchObject({ code: "ABORTED" });
   });
 
   it("keeps to its step's timeout", async () => {

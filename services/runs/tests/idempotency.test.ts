@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
+import { RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type { RpcClient } from "@workflow/rpc";
 import { z } from "zod";
-import { mapping, startRequest, startRunsHarness } from "./support/runs-harness.ts";
+import { startHttpDouble } from "@workflow/testkit";
+import { httpStep, mapping, startRequest, startRunsHarness } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
 const nothing = z.object({});
@@ -47,6 +49,25 @@ describe("an idempotency key (D25)", () => {
     const { runIds, started } = await startFifty("everywhere");
     expect(runIds).toHaveLength(1);
     expect(started).toBe(1);
+  });
+
+  it("shows a run that is at work as running, though it has written nothing yet", async () => {
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const receiver = await startHttpDouble(async () => {
+      asked.resolve();
+      await gate.promise;
+      return { body: {} };
+    });
+    const slow = await harness.deploy([httpStep("call", receiver.url)]);
+    const request = { ...startRequest(slow), idempotencyKey: "at work" };
+    const { run } = await harness.runs.startRun(request, { identity: harness.identity });
+    await asked.promise;
+    const again = await harness.runs.startRun(request, { identity: harness.identity });
+    expect(again).toMatchObject({ existing: true, run: { status: RunStatus.RUNNING } });
+    gate.resolve();
+    await harness.waitForEnd(run?.id ?? "");
+    await receiver.close();
   });
 
   it("is worth 24 hours: until then the same run, after that one new one", async () => {

@@ -27,6 +27,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
+/** More than a request looks at one by one. */
+const MANY = Array.from({ length: 30_000 }, (_, index) => index);
+
 const runSteps = async (steps: readonly unknown[], settings?: object) =>
   harness.runToEnd(await harness.deploy(steps, settings === undefined ? {} : { settings }));
 
@@ -90,6 +93,18 @@ describe("size", () => {
     expect(run).toMatchObject({ status: RunStatus.FAILED, error: { code: "TEMPLATE_TOO_LARGE" } });
   });
 
+  it.each(["successStatuses", "headers"])(
+    "a request with very many %s fails with a message of a line",
+    async (key) => {
+      const list = key === "headers" ? Object.fromEntries(MANY.map((n) => [n, []])) : MANY;
+      const workflowId = await harness.deploy([call("/", { [key]: "{{input.list}}" })]);
+      const run = await harness.runToEnd(workflowId, { list });
+      expect(run.error).toMatchObject({ code: "INVALID_INPUT" });
+      const message = `The request's inputs are not valid: ${key}: has more than 2000 entries`;
+      expect(run.error?.message).toBe(message);
+    },
+  );
+
   it("many large pure results are stored without being gathered in one piece", async () => {
     const steps = Array.from({ length: 10 }, (_, index) => ({
       ...expression(`big${index}`, ""),
@@ -140,13 +155,18 @@ describe("a missing secret", () => {
 });
 
 it("a run that fails for a reason of ours says so and nothing more", async () => {
-  const api = await startRunsHarness({ role: "api" });
+  const api = await startRunsHarness();
   try {
     const workflowId = await api.deploy([mapping("a", 1)]);
+    await api.database.query(sql.unsafe`
+      create function runs.refuse() returns trigger language plpgsql as
+        'begin raise exception ''a fault of ours''; end'
+    `);
+    await api.database.query(sql.unsafe`
+      create trigger refuse before insert on runs.step_results
+        for each row execute function runs.refuse()
+    `);
     const runId = await api.start(workflowId);
-    // As if a later release had become stricter.
-    await api.database.query(sql.unsafe`update runs.deployments set steps = '[{"broken": true}]'`);
-    await api.startAnother("worker");
     const run = await api.waitForEnd(runId);
     expect(run.error).toMatchObject({ code: "RUNTIME_ERROR" });
     expect(JSON.parse(run.error?.detailsJson ?? "{}")).toEqual({ triggerStatus: "SYSTEM_FAILURE" });

@@ -2,34 +2,33 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/glo
 import { newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
-import {
-  createRpcServer,
-  createTokenSigner,
-  createTokenVerifier,
-  generateSigningKey,
-  rpc,
-} from "@workflow/rpc";
+import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
 import type { Identity, RpcContext, RpcServer } from "@workflow/rpc";
-import { freePort } from "@workflow/testkit";
+import { createTestTokens, freePort } from "@workflow/testkit";
 import { pino } from "pino";
 import { createSecretsClient } from "../src/secrets/resolve-secrets.ts";
 import type { SecretsClient } from "../src/secrets/resolve-secrets.ts";
 
-const key = generateSigningKey();
-const tokenSigner = createTokenSigner({ privateKeyPem: key.privateKeyPem });
+const tokens = createTestTokens();
+const tokenSigner = tokens.signerOf("runs");
 const NO_ABORT = new AbortController().signal;
 
 /** What the double was asked, and by whom. */
 let calls: { workflowId: string; keys: string[]; identity: Identity; deadline: Date }[];
 /** What it does before it answers with every key that does not begin with NO. */
 let before: (context: RpcContext) => Promise<void>;
+const isBound = (name: string): boolean => name.startsWith("BOUND");
 let server: RpcServer;
 let client: SecretsClient;
 
 beforeAll(async () => {
   server = createRpcServer({
     logger: pino({ level: "silent" }),
-    verifier: createTokenVerifier({ publicKeys: [key.publicKeyPem] }),
+    verifier: createTokenVerifier({
+      audience: "integrations",
+      publicKeys: tokens.publicKeys,
+      revoked: { has: async () => false },
+    }),
   });
   const unused = { scopes: "unused", handler: () => Promise.reject(new Error("unused")) };
   server.add(SecretsServiceService, {
@@ -43,7 +42,13 @@ beforeAll(async () => {
         calls.push({ workflowId, keys, identity: context.identity, deadline: context.deadline });
         await before(context);
         const there = keys.filter((each) => !each.startsWith("NO"));
-        return { values: Object.fromEntries(there.map((each) => [each, `value of ${each}`])) };
+        const [bound, free] = [there.filter(isBound), there.filter((each) => !isBound(each))];
+        return {
+          values: Object.fromEntries(free.map((each) => [each, `value of ${each}`])),
+          bound: Object.fromEntries(
+            bound.map((each) => [each, { value: `value of ${each}`, allowedHosts: ["a.example"] }]),
+          ),
+        };
       },
     }),
   });
@@ -65,8 +70,8 @@ describe("the client of the secrets service", () => {
     const values = await client.resolve(companyId, workflowId, ["A", "NONE", "B", "A"], NO_ABORT);
     expect(values).toEqual(
       new Map([
-        ["A", "value of A"],
-        ["B", "value of B"],
+        ["A", { value: "value of A", allowedHosts: null }],
+        ["B", { value: "value of B", allowedHosts: null }],
       ]),
     );
     expect(calls).toMatchObject([
@@ -82,6 +87,12 @@ describe("the client of the secrets service", () => {
     ]);
     const waitMs = Number(calls[0]?.deadline) - Date.now();
     expect(waitMs).toBeLessThanOrEqual(5_000);
+  });
+
+  it("tells the secrets that are bound to hosts, and to which (D66)", async () => {
+    const secrets = await client.resolve(newUuid(), newUuid(), ["A", "BOUND"], NO_ABORT);
+    expect(secrets.get("A")).toEqual({ value: "value of A", allowedHosts: null });
+    expect(secrets.get("BOUND")).toEqual({ value: "value of BOUND", allowedHosts: ["a.example"] });
   });
 
   it("asks nothing when there is nothing to ask", async () => {

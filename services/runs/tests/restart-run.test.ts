@@ -108,7 +108,9 @@ describe("RestartRun", () => {
     );
     const run = await restartToEnd(started.run?.id ?? "", "a");
     expect(run.inputJson).toBe(text);
-    expect((await restartToEnd(run.id, "a", {})).inputJson).toContain('"__proto__":{"x":1}');
+    expect((await restartToEnd(run.id, "a", {})).inputJson).toBe(text);
+    const changed = await restartToEnd(run.id, "a", { more: 1 });
+    expect(changed.inputJson).toContain('"__proto__":{"x":1}');
   });
 
   it("holds the merged input to the inputSchema, with the path of each problem", async () => {

@@ -119,6 +119,23 @@ describe("access", () => {
       (options) => harness.runs.startRun(startRequest(newUuid()), options),
     ],
     ["GetRun", "runs:read", (options) => harness.runs.getRun({ runId: newId("run_") }, options)],
+    [
+      "ReadRun",
+      "runs:read",
+      (options) => Array.fromAsync(harness.runs.readRun({ runId: newId("run_") }, options)),
+    ],
+    [
+      "ListRunSteps",
+      "runs:read",
+      (options) =>
+        harness.runs.listRunSteps({ runId: newId("run_"), page: undefined, bytesMax: 0 }, options),
+    ],
+    [
+      "GetRunStep",
+      "runs:read",
+      (options) =>
+        harness.runs.getRunStep({ runId: newId("run_"), path: "a", bytesMax: 0 }, options),
+    ],
     ["ListRuns", "runs:read", (options) => harness.runs.listRuns(listRequest(), options)],
     [
       "CancelRun",

@@ -40,6 +40,7 @@ const htmlHex = (value: string): string =>
   value.replaceAll(/[&<>"'/]/g, (char) => `&#x${char.charCodeAt(0).toString(16)};`);
 const base64 = (value: string): string => Buffer.from(value).toString("base64");
 const base64url = (value: string): string => Buffer.from(value).toString("base64url");
+const utf16Base64 = (value: string): string => Buffer.from(value, "utf16le").toString("base64");
 const hex = (value: string): string => Buffer.from(value).toString("hex");
 const wrapped = (value: string): string => base64(value).replaceAll(/(.{76})/g, "$1\r\n");
 
@@ -70,7 +71,28 @@ const ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
   jsonInHtml: (value) => html(json(value)),
   hex,
   upperHex: (value) => hex(value).toUpperCase(),
-  crLf: (value) => value.replaceAll("\n", "\r\n"),
+  crLf: (value) => value.replaceAll(/\r\n?|\n/g, "\r\n"),
+  percentTwice: (value) => percent(percent(value)),
+  lowerPercentTwice: (value) => lowerHex(percent(percent(value))),
+  everythingPercent: (value) => hex(value).replaceAll(/../g, "%$&"),
+  base64OfUtf16: (value) => Buffer.from(value, "utf16le").toString("base64"),
+  base64OfUtf16BigEndian: (value) => Buffer.from(value, "utf16le").swap16().toString("base64"),
+};
+
+const BASE64_TWICE: Readonly<Record<string, (value: string) => string>> = {
+  "base64 of base64": (value) => base64(base64(value)),
+  "base64 of base64url": (value) => base64(base64url(value)),
+  "base64url of base64": (value) => base64url(base64(value)),
+};
+
+/** The bytes of UTF-16 as text, without the last one. */
+const utf16 = (value: string): string => Array.from(value).join("\0");
+
+const UTF16_ENCODINGS: Readonly<Record<string, (value: string) => string>> = {
+  plain: utf16,
+  "escapes of JSON": (value) => json(utf16(value)),
+  percent: (value) => percent(utf16(value)),
+  hexadecimal: (value) => hex(utf16(value)),
 };
 
 const PEM = [
@@ -145,9 +167,7 @@ describe("a secret", () => {
         .array(char, { minLength: min, maxLength: max })
         .map((chars) => chars.join("").replaceAll("\0", "0"))
         .filter((value) => value.isWellFormed());
-    const secretText = text(4, 24).filter(
-      (value) => Array.from(value.trim()).length >= 4 && !value.includes("\r"),
-    );
+    const secretText = text(4, 24).filter((value) => Array.from(value.trim()).length >= 4);
     const anySecret = fc.oneof(
       secretText,
       fc.tuple(secretText, secretText).map(([first, second]) => `${first}abcd${second}`),
@@ -191,10 +211,57 @@ describe("a secret", () => {
     expect(scrubberOf(PEM.replaceAll("\n", "\r\n")).text(`[${PEM.trim()}]`)).toBe(`[${MASK}]`);
   });
 
-  it("is not looked for by its letters in another case, nor in another normal form", () => {
+  it.each(Object.keys(BASE64_TWICE))(
+    "in %s at any offset leaves no more than bits of a character at its ends",
+    (encoding) => {
+      for (const secret of Object.values(SECRETS)) {
+        const scrubber = scrubberOf(secret);
+        for (const before of ["", "u", "us", "user:", "x".repeat(70)]) {
+          const encode = (value: string): string => BASE64_TWICE[encoding]?.(value) ?? "";
+          const encoded = encode(`${before}${secret}&t`);
+          const [ahead = "", behind, ...more] = scrubber.text(encoded).split(MASK);
+          expect(more).toEqual([]);
+          // What is around the secret stays, and besides it the two characters that share bits with it.
+          expect(encoded.startsWith(ahead)).toBe(true);
+          expect(ahead.length).toBeLessThanOrEqual(encode(before).length);
+          expect(behind?.length).toBeLessThanOrEqual(10);
+        }
+      }
+    },
+  );
+
+  it("is masked with whatever line breaks it was stored, in base64 of any kind too", () => {
+    const encodings = [...Object.values(BASE64_TWICE), base64, base64url, utf16Base64, json, hex];
+    for (const stored of [PEM.replaceAll("\n", "\r\n"), "\r#\n%\r\n+b", "a\rb\rc\n\rd"]) {
+      const scrubber = scrubberOf(stored);
+      for (const encode of encodings) {
+        const rest = scrubber.text(`~${encode(stored)}~`).replace(MASK, "");
+        expect(rest).toMatch(/^~[\w+/=-]{0,4}~$/);
+      }
+    }
+  });
+
+  it.each(Object.keys(UTF16_ENCODINGS))("in ASCII is masked in UTF-16 as %s", (encoding) => {
+    for (const secret of ["sk_live_4eC39HqLyjWDarjtT1zdp7dc", "k3y!", `p@$$ "w/\\rd" +1%&<'>`]) {
+      const encoded = UTF16_ENCODINGS[encoding]?.(secret) ?? "";
+      const scrubbed = scrubberOf(secret).text(`before ${encoded}\0 after`);
+      expect(scrubbed.replace("\0", "")).toBe(`before ${MASK} after`);
+    }
+  });
+
+  it("of eight characters and more is masked in upper and in lower case, escaped too", () => {
+    const scrubber = scrubberOf("Sk_Live/4eC39");
+    for (const encode of [(value: string) => value, percent, json, hex, percent]) {
+      expect(scrubber.text(`a ${encode("sk_live/4ec39")} z`)).toBe(`a ${MASK} z`);
+      expect(scrubber.text(`a ${encode("SK_LIVE/4EC39")} z`)).toBe(`a ${MASK} z`);
+    }
+    expect(scrubberOf("Secret1").text("secret1 SECRET1")).toBe("secret1 SECRET1");
+  });
+
+  it("is not looked for by its letters in mixed case, nor in another normal form", () => {
     const scrubber = scrubberOf("Caf\u00e9-Secret");
-    expect(scrubber.text("caf\u00e9-secret Cafe\u0301-Secret")).toBe(
-      "caf\u00e9-secret Cafe\u0301-Secret",
+    expect(scrubber.text("caf\u00e9-Secret Cafe\u0301-Secret")).toBe(
+      "caf\u00e9-Secret Cafe\u0301-Secret",
     );
     expect(scrubber.text("Caf\u00e9-Secret")).toBe(MASK);
   });
@@ -266,6 +333,43 @@ describe("a JSON value", () => {
     expect(JSON.stringify(result)).toBe(`{"${MASK}":1,"${MASK} 2":2,"__proto__":"${MASK}"}`);
   });
 
+  it("is cleaned in slices as it is at once", async () => {
+    const scrubber = scrubberOf("a secret", "pin");
+    const word = fc.constantFrom("a secret", "pin", "x a secret x", "plain", "");
+    const values = fc
+      .jsonValue({ maxDepth: 4 })
+      .chain((value) =>
+        fc.tuple(word, fc.dictionary(word, fc.array(word))).map((more) => [value, more]),
+      );
+    await fc.assert(
+      fc.asyncProperty(values, async (value) => {
+        const clean = await scrubber.jsonInTurns(value);
+        expect(clean).toEqual(scrubber.json(value));
+        if (clean === value) expect(scrubber.json(value)).toBe(value);
+      }),
+    );
+  });
+
+  it("lets others have their turns while a large one is searched", async () => {
+    const scrubber = scrubberOf("a secret");
+    const long = `${"x".repeat(2 * 1024 * 1024 - 4)}a secret`;
+    for (const [value, clean] of [
+      [long, long.replace("a secret", MASK)],
+      [Array.from({ length: 200_000 }, () => "a secret"), Array(200_000).fill(MASK)],
+    ]) {
+      let turns = 0;
+      let over = false;
+      const count = (): void => {
+        turns += 1;
+        if (!over) setImmediate(count);
+      };
+      setImmediate(count);
+      expect(await scrubber.jsonInTurns(value)).toEqual(clean);
+      over = true;
+      expect(turns).toBeGreaterThanOrEqual(3);
+    }
+  });
+
   it("may be nested 128 deep", () => {
     let value: unknown = "s3cret-value";
     for (let depth = 0; depth < 128; depth += 1) value = depth % 2 === 0 ? [value] : { a: value };
@@ -292,6 +396,26 @@ describe("a JSON value", () => {
       c: `x ${MASK} y`,
       d: [912345678],
     });
+  });
+});
+
+describe("a text whose end was cut off", () => {
+  it.each([
+    ["within a character of two units", "pass😀word😀z", "pass😀word😀".slice(0, -1)],
+    ["within an entity of an ampersand", "&=+<%) :%'&,};", "&#38;=+&#60;%) :%&#39;&#3"],
+    ["within an escape of JSON", 'pass"word\\z', 'pass\\"word\\'],
+    [
+      "behind a line of base64",
+      "p4ss-".repeat(20),
+      `${base64("p4ss-".repeat(20)).slice(0, 76)}\r\n`,
+    ],
+  ])("%s keeps nothing of a secret at its end", (_, secret, cut) => {
+    expect(scrubberOf(secret).cutText(`It was ${cut}`, 1_000)).toBe(`It was ${MASK}`);
+  });
+
+  it("keeps what only looks like the beginning of an escape", () => {
+    const text = "It was password & son";
+    expect(scrubberOf("p<ss'word&z").cutText(text, 1_000)).toBe(text);
   });
 });
 

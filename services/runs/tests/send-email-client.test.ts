@@ -4,24 +4,23 @@ import { AppError } from "@workflow/errors";
 import type { Reason } from "@workflow/errors";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import type { SendEmailRequest, SendEmailResponse } from "@workflow/proto/integrations/v1/email";
-import {
-  createRpcServer,
-  createTokenSigner,
-  createTokenVerifier,
-  generateSigningKey,
-  readVerificationKey,
-  rpc,
-} from "@workflow/rpc";
+import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
 import type { RpcContext, RpcServer } from "@workflow/rpc";
-import { freePort } from "@workflow/testkit";
+import { createTestTokens, freePort, waitFor } from "@workflow/testkit";
 import { pino } from "pino";
-import { readEmailMessage } from "../src/email/email-message.ts";
-import { createEmailClient } from "../src/email/send-email-client.ts";
-import type { EmailClient } from "../src/email/send-email-client.ts";
+import { createEmailClient } from "../src/effects/email-client.ts";
+import type { EmailClient } from "../src/interpreter/effects/email-client.ts";
+import { readAttachments } from "../src/interpreter/steps/email-attachments.ts";
+import { readEmailMessage } from "../src/interpreter/steps/email-message.ts";
 
-const key = generateSigningKey();
-const tokenSigner = createTokenSigner({ privateKeyPem: key.privateKeyPem });
-const message = readEmailMessage({ to: "a@b.example", subject: "Hi", text: "Hello" });
+const tokens = createTestTokens();
+const tokenSigner = tokens.signerOf("runs");
+const message = {
+  ...readEmailMessage({ to: "a@b.example", subject: "Hi", text: "Hello" }),
+  attachments: [],
+  named: { step: null, run: null },
+};
+const call = { key: "k", hasTurn: false };
 const never = new AbortController().signal;
 
 /** A double of the integrations service. */
@@ -32,7 +31,11 @@ let client: EmailClient;
 beforeAll(async () => {
   server = createRpcServer({
     logger: pino({ level: "silent" }),
-    verifier: createTokenVerifier({ publicKeys: [readVerificationKey(key.publicKeyPem)] }),
+    verifier: createTokenVerifier({
+      audience: "integrations",
+      publicKeys: tokens.publicKeys,
+      revoked: { has: async () => false },
+    }),
   });
   server.add(EmailServiceService, {
     sendEmail: rpc({ scopes: "internal:effects", handler: (...call) => answer(...call) }),
@@ -55,12 +58,29 @@ describe("the way out for e-mail", () => {
       return Promise.resolve(outcome);
     };
     const companyId = newUuid();
-    expect(await client.send(companyId, message, "run_1:mail:1", never)).toEqual(outcome);
+    const key = "run_1:mail:1";
+    const letter = {
+      ...message,
+      attachments: [
+        {
+          filename: "a.txt",
+          contentType: undefined,
+          source: { $case: "content" as const, value: Buffer.from("hi") },
+        },
+      ],
+      named: { step: "conn_1", run: "conn_2" },
+    };
+    const sent = await client.send(companyId, letter, { key, hasTurn: true }, never);
+    expect(sent).toEqual({ kind: "done", output: outcome });
     expect(seen).toEqual([
       expect.objectContaining({
         idempotencyKey: "run_1:mail:1",
         to: ["a@b.example"],
         text: "Hello",
+        attachments: letter.attachments,
+        connectionId: "conn_1",
+        runConnectionId: "conn_2",
+        hasTurn: true,
       }),
       companyId,
       expect.objectContaining({ type: "service", id: "runs" }),
@@ -74,7 +94,9 @@ describe("the way out for e-mail", () => {
       return Promise.resolve({ messageId: "<1@x>", accepted: [], rejected: [] });
     };
     const path = "outer.".repeat(200);
-    for (const group of [1, 1, 2]) await client.send(newUuid(), message, `${path}:${group}`, never);
+    for (const group of [1, 1, 2]) {
+      await client.send(newUuid(), message, { ...call, key: `${path}:${group}` }, never);
+    }
     expect(keys[0]?.length).toBeLessThanOrEqual(500);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
@@ -87,17 +109,69 @@ describe("the way out for e-mail", () => {
     ["UNAVAILABLE", { code: "EMAIL_FAILED", retryable: true, retryAfterMs: 7_000 }],
   ] as const)("fails the step when the answer is %s", async (reason: Reason, expected) => {
     answer = () => Promise.reject(new AppError(reason, "No.", { retryAfterMs: 7_000 }));
-    await expect(client.send(newUuid(), message, "k", never)).rejects.toMatchObject({
+    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
       name: "StepError",
       message: "No.",
       ...expected,
     });
   });
 
+  it("tells of a connection's pause, and fails with what is wrong with a connection", async () => {
+    const nothing = { messageId: "", accepted: [], rejected: [] };
+    answer = () => Promise.resolve({ ...nothing, pause: { waitMs: 5_000, message: "Slow down" } });
+    expect(await client.send(newUuid(), message, call, never)).toEqual({
+      kind: "paused",
+      waitMs: 5_000,
+      message: "Slow down",
+    });
+    const failure = {
+      code: "CONNECTION_NOT_ACTIVE",
+      message: "It is not.",
+      retryable: false,
+      answered: false,
+      detailsJson: '{"status":"error"}',
+    };
+    answer = () => Promise.resolve({ ...nothing, failure });
+    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
+      name: "StepError",
+      code: "CONNECTION_NOT_ACTIVE",
+      retryable: false,
+      details: { status: "error" },
+    });
+  });
+
+  it("sends so many bytes of files at once, by company and in all; the rest waits", async () => {
+    const value = Buffer.alloc(10 * 1024 * 1024);
+    const source = { $case: "content" as const, value };
+    const attachments = [{ filename: "a", contentType: undefined, source }];
+    let most = 0;
+    const open = new Map<string, number>();
+    const { promise: go, resolve: letGo } = Promise.withResolvers<void>();
+    answer = async (_, { identity }) => {
+      open.set(identity.companyId, (open.get(identity.companyId) ?? 0) + 1);
+      most = Math.max(most, ...open.values());
+      await go;
+      open.set(identity.companyId, (open.get(identity.companyId) ?? 0) - 1);
+      return { messageId: "<1@x>", accepted: [], rejected: [] };
+    };
+    const send = (companyId: string, more: object = { attachments }) =>
+      client.send(companyId, { ...message, ...more }, call, never);
+    const companies = [newUuid(), newUuid()];
+    const sends = companies.flatMap((companyId) => [1, 2, 3].map(() => send(companyId)));
+    await waitFor(() => companies.every((companyId) => open.get(companyId) === 2));
+    // Without files nobody waits.
+    const third = newUuid();
+    sends.push(send(third, {}));
+    await waitFor(() => open.get(third) === 1);
+    letGo();
+    await Promise.all(sends);
+    expect(most).toBe(2);
+  });
+
   it("names the fields that the service refused", async () => {
     const violations = [{ path: ["to", "0"], message: "must be one e-mail address" }];
     answer = () => Promise.reject(new AppError("BAD_REQUEST", "No.", { violations }));
-    await expect(client.send(newUuid(), message, "k", never)).rejects.toMatchObject({
+    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
       details: { problems: violations },
     });
   });
@@ -105,7 +179,7 @@ describe("the way out for e-mail", () => {
   it("fails the step for now while the service is away", async () => {
     const address = `127.0.0.1:${await freePort()}`;
     const lonely = createEmailClient({ address, tokenSigner });
-    await expect(lonely.send(newUuid(), message, "k", never)).rejects.toMatchObject({
+    await expect(lonely.send(newUuid(), message, call, never)).rejects.toMatchObject({
       code: "EMAIL_FAILED",
       retryable: true,
     });
@@ -114,7 +188,7 @@ describe("the way out for e-mail", () => {
 
   it("leaves a fault of ours what it is", async () => {
     answer = () => Promise.reject(new Error("a bug"));
-    await expect(client.send(newUuid(), message, "k", never)).rejects.toMatchObject({
+    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
       name: "AppError",
       reason: "INTERNAL_ERROR",
     });
@@ -132,7 +206,7 @@ describe("the way out for e-mail", () => {
           aborter.abort(new Error("the run was cancelled"));
         });
     });
-    await expect(client.send(newUuid(), message, "k", aborter.signal)).rejects.toThrow(
+    await expect(client.send(newUuid(), message, call, aborter.signal)).rejects.toThrow(
       "the run was cancelled",
     );
     await told;
@@ -168,14 +242,18 @@ describe("a resolved message", () => {
     ).toMatchObject({ cc: [], from: undefined, text: "", html: undefined });
   });
 
-  it("is one text an address: commas do not add recipients", () => {
+  it("has a list as one text as well, with commas between the addresses (D61)", () => {
     const to = "a@x.example, eve@evil.example";
-    expect(readEmailMessage({ to, subject: "s" }).to).toEqual([to]);
+    const expected = ["a@x.example", "eve@evil.example"];
+    expect(readEmailMessage({ to, subject: "s" }).to).toEqual(expected);
   });
 
   it.each([
-    [{ to: 7, subject: "s" }, /to must be an e-mail address or an array of them/],
-    [{ to: ["a@x.example", null], subject: "s" }, /to/],
+    [
+      { to: 7, subject: "s" },
+      /to must be an e-mail address, several with commas between them, or an array of them/,
+    ],
+    [{ to: ["a@x.example", 7], subject: "s" }, /to/],
     [{ to: "a@x.example" }, /subject must be a text/],
     [{ to: "a@x.example", subject: "s", html: {} }, /html must be a text/],
     [null, /./],
@@ -187,5 +265,68 @@ describe("a resolved message", () => {
         message: expect.stringMatching(expected),
       }),
     );
+  });
+});
+
+describe("resolved attachments", () => {
+  const read = (...files: unknown[]) => readAttachments(files);
+
+  it("are decoded from base64 of any kind, and are none where templates found nothing", () => {
+    const source = (text: string) => ({ $case: "content", value: Buffer.from(text) });
+    expect(
+      read(
+        { filename: "a", content: "aGk_", contentType: null },
+        null,
+        { filename: "b", content: "aG\r\nkh", url: null, contentType: "text/plain" },
+        { filename: "c", url: "https://x.example" },
+      ),
+    ).toEqual([
+      { filename: "a", contentType: undefined, source: source("hi?") },
+      { filename: "b", contentType: "text/plain", source: source("hi!") },
+      {
+        filename: "c",
+        contentType: undefined,
+        source: { $case: "url", value: "https://x.example" },
+      },
+    ]);
+    expect(readAttachments(null)).toEqual([]);
+    expect(readAttachments(undefined)).toEqual([]);
+  });
+
+  it.each<[unknown[], string]>([
+    [[{ filename: "a", content: null }], "attachments.0 has either content or url"],
+    [
+      [{ filename: "a", content: "", url: "https://x.example" }],
+      "attachments.0 has either content or url",
+    ],
+    [[{ filename: "a", content: "no base64!" }], "attachments.0.content must be base64"],
+    [[{ filename: "a", content: { a: 1 } }], "attachments.0.content must be base64"],
+    [[null, { filename: "a\r\nX: y", content: "" }], "attachments.1.filename must not hold"],
+    [[{ filename: null, content: "" }], "attachments.0.filename must be a text"],
+    [[{ filename: "a", content: "", contentType: "a/b\nX: y" }], "attachments.0.contentType must"],
+    [["a"], "attachments.0"],
+    [
+      Array.from({ length: 21 }, () => ({ filename: "a", content: "" })),
+      "attachments must have at most 20 files",
+    ],
+    [
+      Array.from({ length: 2 }, () => ({
+        filename: "a",
+        content: Buffer.alloc(6 * 1024 * 1024).toString("base64"),
+      })),
+      "attachments have more than 10 MiB together",
+    ],
+  ])("are refused for good, naming the field: %#", (files, said) => {
+    expect(() => readAttachments(files)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_INPUT",
+        retryable: false,
+        message: expect.stringContaining(said),
+      }),
+    );
+  });
+
+  it("that are no array are refused", () => {
+    expect(() => readAttachments("x")).toThrow("attachments must be an array of files");
   });
 });

@@ -5,17 +5,9 @@ import type { Reason } from "@workflow/errors";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
 import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { QueryRowsResponse, Row } from "@workflow/proto/tables/v1/rows";
-import {
-  createRpcServer,
-  createTokenSigner,
-  createTokenVerifier,
-  generateSigningKey,
-  LARGE_MESSAGE_BYTES_MAX,
-  readVerificationKey,
-  rpc,
-} from "@workflow/rpc";
+import { createRpcServer, createTokenVerifier, LARGE_MESSAGE_BYTES_MAX, rpc } from "@workflow/rpc";
 import type { RpcContext, RpcServer } from "@workflow/rpc";
-import { waitFor } from "@workflow/testkit";
+import { createTestTokens, waitFor } from "@workflow/testkit";
 import { pino } from "pino";
 import { createTablesClient } from "../src/service.ts";
 import type { TablesClient } from "../src/service.ts";
@@ -54,10 +46,14 @@ const shownRow = {
 };
 
 beforeAll(async () => {
-  const key = generateSigningKey();
+  const tokens = createTestTokens();
   server = createRpcServer({
     logger: pino({ level: "silent" }),
-    verifier: createTokenVerifier({ publicKeys: [readVerificationKey(key.publicKeyPem)] }),
+    verifier: createTokenVerifier({
+      audience: "tables",
+      publicKeys: tokens.publicKeys,
+      revoked: { has: async () => false },
+    }),
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
   });
   const answering = <Request extends object, Answer>(scope: string, answer: () => Answer) =>
@@ -85,9 +81,10 @@ beforeAll(async () => {
     batchRows: unused(),
   });
   const { address } = await server.listen("127.0.0.1:0");
-  const tokenSigner = createTokenSigner({ privateKeyPem: key.privateKeyPem });
+  const tokenSigner = tokens.signerOf("runs");
   client = createTablesClient({ address, tokenSigner });
-  const resolve = () => Promise.resolve(new Map([["TOKEN", "s3cr3t-token"]]));
+  const resolve = () =>
+    Promise.resolve(new Map([["TOKEN", { value: "s3cr3t-token", allowedHosts: null }]]));
   harness = await startRunsHarness({ tables: client, secrets: { resolve, close() {} } });
 });
 beforeEach(() => {

@@ -70,6 +70,25 @@ function rowEvent(tableId: string, type: string, change: Change = {}): Published
   };
 }
 
+/** Publishes events and waits until all their runs are stored. */
+async function publish(events: readonly PublishedEvent[], on = bus): Promise<void> {
+  await on.publish(events);
+  await inboxIsEmpty();
+}
+
+async function inboxIsEmpty(): Promise<void> {
+  const count = sql.type(z.object({ count: z.number() }));
+  await waitFor(
+    async () => {
+      const left = await harness.database.oneFirst(count`
+        select count(*)::integer as count from runs.event_inbox
+      `);
+      return left === 0;
+    },
+    { timeoutMs: 30_000, what: "the events' runs" },
+  );
+}
+
 const runsOf = async (workflowId: string): Promise<Run[]> =>
   (await harness.runs.listRuns(listRequest({ workflowId }), harness)).runs;
 
@@ -85,7 +104,7 @@ describe("a change of a row", () => {
     const workflowId = await harness.deploy(SHOW, { trigger: onTable(tableId) });
     const change = { requestId: "req-1", previousData: { total: 4 } };
     const event = rowEvent(tableId, "row_updated", change);
-    await bus.publish([event]);
+    await publish([event]);
     const run = await firstRunOf(workflowId);
     const { data } = JSON.parse(event.body);
     expect(run).toMatchObject({ status: RunStatus.COMPLETED, triggerType: TriggerType.TABLE });
@@ -126,13 +145,13 @@ describe("a change of a row", () => {
     });
     const otherTable = await harness.deploy(SHOW, { trigger: onTable(newUuid()) });
     const foreign = await harness.deploy(SHOW, { trigger, identity: testIdentity() });
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     for (const workflowId of [all, upper, created])
       expect(await runsOf(workflowId)).toHaveLength(1);
     for (const workflowId of [deleted, otherTable, foreign]) {
       expect(await countRuns(workflowId)).toBe(0);
     }
-    await bus.publish([rowEvent(tableId, "row_deleted")]);
+    await publish([rowEvent(tableId, "row_deleted")]);
     expect(await runsOf(all)).toHaveLength(2);
     expect(await runsOf(created)).toHaveLength(1);
     expect(await runsOf(deleted)).toHaveLength(1);
@@ -150,11 +169,11 @@ describe("a change of a row", () => {
       await harness.deploy(SHOW, { trigger: onTable(tableId) }),
     ];
     const events = Array.from({ length: 20 }, () => rowEvent(tableId, "row_created"));
-    await Promise.all([bus.publish(events), otherBus.publish(events)]);
+    await Promise.all([publish(events), publish(events, otherBus)]);
     const late = await harness.deploy(SHOW, { trigger: onTable(tableId) });
     const third = createInProcessEventBus({ consumers: { ...EVENT_CONSUMERS } });
     const again = await harness.startAnother("worker", { bus: third });
-    await third.publish(events);
+    await publish(events, third);
     for (const id of ids) expect(await countRuns(id)).toBe(20);
     expect(await countRuns(late)).toBe(0);
     await again.stop();
@@ -166,14 +185,14 @@ describe("a change of a row", () => {
     const workflowId = await harness.deploy(SHOW, { trigger: onTable(tableId) });
     const pause = { workflowId, revision: 2, status: DeploymentStatus.PAUSED, content: undefined };
     await harness.deployments.putDeployment(pause, harness);
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     expect(await countRuns(workflowId)).toBe(0);
     const newer = { workflowId, revision: 3, version: 2 };
     await harness.deploy(SHOW, { ...newer, trigger: onTable(tableId) });
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     expect(await runsOf(workflowId)).toMatchObject([{ workflowVersion: 2 }]);
     await harness.deploy(SHOW, { workflowId, revision: 4, trigger: { type: "api" } });
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     expect(await countRuns(workflowId)).toBe(1);
   });
 
@@ -199,13 +218,14 @@ describe("a change of a row", () => {
       { what: "all events to be handled" },
     );
     await changing;
+    await inboxIsEmpty();
     expect(await countRuns(workflowId)).toBe(60);
   });
 
   it("that no workflow can be told of is passed over", async () => {
     const tableId = newUuid();
     const workflowId = await harness.deploy(SHOW, { trigger: onTable(tableId) });
-    await bus.publish([
+    await publish([
       rowEvent("no-uuid", "row_created"),
       rowEvent(tableId, "row_created", { rowId: 5 }),
       rowEvent(tableId, "row_moved"),
@@ -219,7 +239,7 @@ describe("a change of a row", () => {
       trigger: onTable(tableId),
     });
     const data: unknown = JSON.parse(`{"__proto__": {"a": 1}, "constructor": "😀", "": [null]}`);
-    await bus.publish([rowEvent(tableId, "row_created", { data })]);
+    await publish([rowEvent(tableId, "row_created", { data })]);
     const run = await firstRunOf(workflowId);
     expect(run.outputJson).toBe(JSON.stringify(data));
   });
@@ -229,7 +249,7 @@ describe("a change of a row", () => {
     const workflowId = await harness.deploy([mapping("m", "{{input}}")], {
       trigger: onTable(tableId),
     });
-    await bus.publish([rowEvent(tableId, "row_created", { data: null, truncated: true })]);
+    await publish([rowEvent(tableId, "row_created", { data: null, truncated: true })]);
     expect(outputOf(await firstRunOf(workflowId))).toMatchObject({ data: null, truncated: true });
   });
 });
@@ -244,7 +264,7 @@ describe("a run that cannot go on as its event wants", () => {
         properties: { data: { type: "object", required: ["customer"] } },
       },
     });
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     const run = await firstRunOf(workflowId);
     expect(run).toMatchObject({
       status: RunStatus.FAILED,
@@ -271,7 +291,7 @@ describe("a run that cannot go on as its event wants", () => {
     const workflowId = await harness.deploy(SHOW, { trigger: onTable(tableId) });
     let runId: string | undefined;
     for (let depth = 0; depth <= 11; depth += 1) {
-      await bus.publish([rowEvent(tableId, "row_updated", runId === undefined ? {} : { runId })]);
+      await publish([rowEvent(tableId, "row_updated", runId === undefined ? {} : { runId })]);
       const [newest] = await runsOf(workflowId);
       const run = await harness.waitForEnd(newest?.id ?? "");
       runId = run.id;
@@ -287,9 +307,9 @@ describe("a run that cannot go on as its event wants", () => {
     const workflowId = await harness.deploy([callWorkflow("call", child)], {
       trigger: onTable(tableId),
     });
-    await bus.publish([rowEvent(tableId, "row_created")]);
+    await publish([rowEvent(tableId, "row_created")]);
     const parent = await firstRunOf(workflowId);
-    await bus.publish([rowEvent(tableId, "row_created", { runId: parent.id })]);
+    await publish([rowEvent(tableId, "row_created", { runId: parent.id })]);
     await waitFor(async () => ((await runsOf(child)).length === 2 ? true : null), {
       what: "a second child",
     });
@@ -311,7 +331,7 @@ describe("a run that cannot go on as its event wants", () => {
       update runs.runs set trigger_depth = 10 where id = ${mine}
     `);
     const { companyId } = stranger;
-    await bus.publish([rowEvent(tableId, "row_created", { companyId, runId: mine })]);
+    await publish([rowEvent(tableId, "row_created", { companyId, runId: mine })]);
     const [run] = (await harness.runs.listRuns(listRequest({ workflowId }), { identity: stranger }))
       .runs;
     const depth = await harness.database.oneFirst(sql.type(z.object({ depth: z.number() }))`

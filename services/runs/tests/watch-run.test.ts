@@ -24,7 +24,7 @@ let receiver: HttpDouble;
 const release = new Map<string, () => void>();
 
 beforeAll(async () => {
-  harness = await startRunsHarness();
+  harness = await startRunsHarness({ companyWatchersMax: 2_000 });
   receiver = await startHttpDouble((request, response) => {
     release.set(request.path, () => response.end('{"ok":true}'));
   });

@@ -1,4 +1,6 @@
-import type { EndHook } from "../engine/end-hooks.ts";
+import type { Transaction } from "@workflow/db";
+import type { EndedRun } from "../domain/ended-run.ts";
+import type { EndHook } from "../journal/end-hooks.ts";
 import { admitQueued, deleteSlots, lockSlots } from "../store/concurrency-slots.ts";
 import { insertWakeUps } from "../store/wake-ups.ts";
 
@@ -7,11 +9,18 @@ import { insertWakeUps } from "../store/wake-ups.ts";
  * that queue first and notes that these can go on.
  *
  * The lock is taken even for runs without a slot: one that is being cancelled may at this moment be
- * about to get one, and then either this finds the slot or `enterSlot` finds the run ended.
+ * about to get one, and then either this finds the slot or `acquireSlot` finds the run ended.
  */
-export const releaseSlots: EndHook = async (transaction, ended) => {
-  const limited = ended.filter((run) => run.limited);
-  if (limited.length === 0) return;
+export const releaseSlots: EndHook = {
+  concerns: ({ limited }) => limited,
+  write: giveUpSlots,
+};
+
+/** Takes runs out of slots and queues, whatever they were; hands the slots on. */
+export async function giveUpSlots(
+  transaction: Transaction,
+  limited: readonly Pick<EndedRun, "runId" | "workflowId">[],
+): Promise<void> {
   const workflowIds = [...new Set(limited.map((run) => run.workflowId))];
   await lockSlots(transaction, workflowIds);
   await deleteSlots(
@@ -20,4 +29,4 @@ export const releaseSlots: EndHook = async (transaction, ended) => {
   );
   const admitted = await admitQueued(transaction, workflowIds);
   if (admitted.length > 0) await insertWakeUps(transaction, admitted);
-};
+}

@@ -1,8 +1,11 @@
 import type { TriggerType } from "./run-status.ts";
+import type { StartFault } from "./start-fault.ts";
 
 /** What does not change while a run is executed. */
 export interface RunFacts {
   id: string;
+  /** The lease under which it is executed; what is written must name it. */
+  epoch: number;
   companyId: string;
   workflowId: string;
   workflowName: string;
@@ -23,6 +26,12 @@ export interface RunFacts {
   depth: number;
   /** How many runs led to this one by what they wrote, each starting the next. */
   triggerDepth: number;
+  /** The first of the runs that led to this one; null when it is the first itself (D60). */
+  rootRunId: string | null;
+  /** The connection for steps of its provider that name none themselves; null: there is none. */
+  connectionId: string | null;
+  /** Why it fails as soon as it is executed; null: it does not. */
+  startFault: StartFault | null;
   /** Whether the workflow has a concurrency limit (D15). */
   limited: boolean;
   /** Whether the workflow has approval steps. */

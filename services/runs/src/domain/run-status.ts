@@ -16,7 +16,10 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /** A status that no run leaves again; written once. */
 export type TerminalStatus = "completed" | "failed" | "cancelled" | "timeout";
 
-/** Which statuses a run may go to from each: the only place that says so. */
+/**
+ * Which statuses a run may go to from each, or stay in: the only place that says so. What writes a status
+ * takes its condition from here.
+ */
 export const RUN_TRANSITIONS = {
   pending: [
     "pending",
@@ -37,8 +40,24 @@ export const RUN_TRANSITIONS = {
     "cancelled",
     "timeout",
   ],
-  waiting_approval: ["running", "suspended", "completed", "failed", "cancelled", "timeout"],
-  suspended: ["running", "waiting_approval", "completed", "failed", "cancelled", "timeout"],
+  waiting_approval: [
+    "running",
+    "waiting_approval",
+    "suspended",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+  ],
+  suspended: [
+    "running",
+    "waiting_approval",
+    "suspended",
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+  ],
   completed: [],
   failed: [],
   cancelled: [],
@@ -49,6 +68,11 @@ export const RUN_TRANSITIONS = {
 export function isTerminal(status: RunStatus): status is TerminalStatus {
   return RUN_TRANSITIONS[status].length === 0;
 }
+
+/** The statuses of runs that have not ended. */
+export const LIVE_STATUSES: readonly RunStatus[] = RUN_STATUSES.filter(
+  (status) => !isTerminal(status),
+);
 
 /** The statuses from which a run may go to the given one. */
 export function statusesBefore(target: RunStatus): RunStatus[] {

@@ -1,6 +1,11 @@
+import type { CompiledContent } from "../deployments/deployment-cache.ts";
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
-import type { CompiledContent } from "./deployment-cache.ts";
+import type { StartFault } from "../domain/start-fault.ts";
+
+const START_FAULT_MESSAGES: Readonly<Record<StartFault, string>> = {
+  RUN_TOO_MANY_CHILDREN: "The run whose changes have led to this one has too many descendants.",
+};
 
 /** How many runs may start one another by what they write, one after the other. */
 const TRIGGER_DEPTH_MAX = 10;
@@ -10,11 +15,12 @@ const TRIGGER_DEPTH_MAX = 10;
  * was started, so it fails, where everybody can see it.
  */
 export function findEventRunFault(
-  { triggerType, triggerDepth }: RunFacts,
+  { triggerType, triggerDepth, startFault }: RunFacts,
   { inputSchema }: CompiledContent,
   input: string,
 ): ExecutionError | null {
   if (triggerType !== "table") return null;
+  if (startFault !== null) return { code: startFault, message: START_FAULT_MESSAGES[startFault] };
   if (triggerDepth > TRIGGER_DEPTH_MAX) {
     const message = `More than ${TRIGGER_DEPTH_MAX} runs in a row have started one another by writing to tables.`;
     return { code: "TRIGGER_LOOP", message };

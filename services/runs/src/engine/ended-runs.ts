@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { RunChange } from "./journal.ts";
+import type { RunChange } from "../domain/step-records.ts";
 
 /** Run ids per notification: a payload may have 8,000 bytes, an id has 30. */
 const IDS_PER_NOTIFICATION = 200;

@@ -1,32 +1,50 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { JsonSchemaValidator } from "@workflow/definition";
+import { createFairness } from "@workflow/service";
 import type { Logger } from "pino";
-import { enterSlot } from "../concurrency/enter-slot.ts";
+import { acquireSlot } from "../concurrency/acquire-slot.ts";
+import type { CompiledContent, Deployment } from "../deployments/deployment-cache.ts";
+import type { Clock } from "../domain/clock.ts";
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import { storableJson } from "../domain/storable-json.ts";
-import { advance, createFairness } from "../interpreter/advance.ts";
-import type { StepEffects } from "../interpreter/effects.ts";
-import { RunJournal } from "../interpreter/run-journal.ts";
-import type { Ending } from "../interpreter/run-journal.ts";
+import { advance } from "../interpreter/advance.ts";
+import type { StepEffects } from "../interpreter/effects/step-effects.ts";
+import { Fibers } from "../interpreter/fibers.ts";
+import type { Parking } from "../interpreter/fibers.ts";
 import { StepScopes } from "../interpreter/step-scopes.ts";
-import { Strands } from "../interpreter/strands.ts";
-import type { Parking } from "../interpreter/strands.ts";
-import { LeaseLostError } from "../interpreter/unwinding.ts";
-import type { SecretsClient } from "../secrets/resolve-secrets.ts";
+import type { JournalEntry } from "../journal/journal-entry.ts";
+import { LeaseLostError } from "../journal/lease-lost-error.ts";
+import { ActiveClock } from "../journal/active-clock.ts";
+import { RunJournal } from "../journal/run-journal.ts";
+import type { Ending } from "../journal/ending.ts";
+import { createSecretBonds } from "../secrets/bound-secrets.ts";
+import type { RunSecret, SecretsClient } from "../secrets/resolve-secrets.ts";
 import { createScrubber } from "../secrets/scrubber.ts";
 import { isAwaitedByRunOf } from "../store/child-runs.ts";
-import type { Lease } from "../task-runtime/port.ts";
+import { StepOutputs } from "../journal/step-outputs.ts";
+import type { StepOutput } from "../journal/step-outputs.ts";
+import type { OutputEstimates } from "../memory/output-estimates.ts";
+import type { RunMemory } from "../memory/run-memory.ts";
+import { listOutputs } from "../store/load-history.ts";
+import { isTerminal } from "../domain/run-status.ts";
+import type { Advance, Lease } from "../task-runtime/port.ts";
 import { findEventRunFault } from "./check-event-run.ts";
-import type { CompiledContent, Deployment } from "./deployment-cache.ts";
-import type { JournalEntry } from "./journal.ts";
+import { activeMsOf } from "./load-runs.ts";
 import type { LoadedRun } from "./load-runs.ts";
+import type { ParkedRuns } from "./parked-runs.ts";
 import { factsOf, scopeOf } from "./run-scope.ts";
 import { StopSignal } from "./stop-signal.ts";
 
 /** Leases that may run out without progress before a run is given up (D30). */
 const TAKEOVERS_MAX = 5;
+
+/** Whether a run is given up: its workers died again and again. */
+export function isGivenUp({ takeovers }: Lease): boolean {
+  return takeovers > TAKEOVERS_MAX;
+}
+
 /** D4. */
 const OUTPUT_CHARS_MAX = 10 * 1024 * 1024;
 
@@ -35,31 +53,65 @@ export interface RunExecution extends LoadedRun {
   lease: Lease;
   deployment: Deployment;
   database: Database;
+  clock: Clock;
   effects: StepEffects;
   secrets: SecretsClient;
   write: (entry: JournalEntry) => Promise<boolean>;
   logger: Logger;
+  memory: RunMemory;
+  estimates: OutputEstimates;
+  parked: ParkedRuns;
+  /** Most that the inputs and outputs of a run's steps may have together (D56). */
+  runBytesMax: number;
+  /** Waits of so many milliseconds need not be parked. */
+  shortWaitMs: number;
+}
+
+/** What belongs to one execution. */
+interface ExecutionParts {
+  journal: RunJournal;
+  outputs: StepOutputs;
+  stop: StopSignal;
 }
 
 /**
  * Takes one run as far as it goes and writes how that ended. Never rejects: whatever goes wrong is
  * the run's failure, or, when even that cannot be written, another lease's task.
+ *
+ * @returns how far it came, as the task runtime is to know
  */
-export async function executeRun(execution: RunExecution): Promise<void> {
-  const { lease, history, logger } = execution;
-  const facts = factsOf(execution, execution.deployment);
-  const stop = new StopSignal(lease, timeoutMsOf(execution) - history.activeMs);
-  const journal = new RunJournal(facts, lease, history, execution.write, () => stop.abort());
+export async function executeRun(execution: RunExecution): Promise<Advance> {
+  const { clock, lease, history, logger } = execution;
+  const { database, memory } = execution;
+  const facts = factsOf(execution, lease, execution.deployment, clock);
+  const activeClock = new ActiveClock(activeMsOf(execution.row, lease));
+  const stop = new StopSignal(lease, activeClock, timeoutMsOf(execution));
+  const outputs = new StepOutputs((paths) => listOutputs(database, lease.runId, paths), memory);
+  const journal = new RunJournal({
+    facts,
+    lease,
+    history,
+    outputs,
+    bytesMax: execution.runBytesMax,
+    clock,
+    activeClock,
+    write: execution.write,
+    onRefused: () => stop.abort(),
+  });
   try {
-    const ending = await run(execution, facts, journal, stop);
-    if (!lease.signal.aborted) await journal.end(ending);
+    const ending = await run(execution, facts, { journal, outputs, stop });
+    if (lease.signal.aborted) return journal.advance;
+    await journal.end(ending);
+    if (isTerminal(ending.status)) return journal.advance;
+    outputs.dropAll();
+    execution.parked.keep(lease, facts.companyId, journal.history);
   } catch (thrown) {
     const error = journal.failure ?? thrown;
-    if (error instanceof LeaseLostError || lease.signal.aborted) return;
+    if (error instanceof LeaseLostError || lease.signal.aborted) return journal.advance;
     if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
       // The database or another service is away: the task is given back and tried again before long.
       logger.warn({ err: error, runId: lease.runId }, "a run has to wait for what it needs");
-      return;
+      return journal.advance;
     }
     logger.error({ err: error, runId: lease.runId }, "a run failed for a reason of ours");
     journal.discard();
@@ -75,17 +127,19 @@ export async function executeRun(execution: RunExecution): Promise<void> {
   } finally {
     journal.close();
     stop.release();
+    memory.close();
   }
+  return journal.advance;
 }
 
 async function run(
   execution: RunExecution,
   facts: RunFacts,
-  journal: RunJournal,
-  stop: StopSignal,
+  parts: ExecutionParts,
 ): Promise<Ending> {
-  if (execution.lease.takeovers > TAKEOVERS_MAX) {
-    const message = `The run's workers died ${TAKEOVERS_MAX} times in a row without progress.`;
+  const { outputs, stop } = parts;
+  if (isGivenUp(execution.lease)) {
+    const message = `The run was taken over ${TAKEOVERS_MAX} times in a row without progress.`;
     return { status: "failed", error: systemFailure("CRASHED", message, "LEASE_LOST") };
   }
   const { compiled } = execution.deployment;
@@ -94,23 +148,24 @@ async function run(
   if (stop.timedOut) return timeoutAfter(timeoutMs);
   const fault = facts.started ? null : findEventRunFault(facts, compiled, execution.row.input);
   if (fault !== null) return { status: "failed", error: fault };
-  const place = await takePlace(execution, facts, compiled);
-  if (place !== null) return place;
+  const refusal = await acquireSlotOf(execution, facts, compiled);
+  if (refusal !== null) return refusal;
   const responded = execution.history.results.findSuccessOf(compiled.respondStepIds);
-  if (responded !== undefined) return completion(compiled.outputSchema, responded.output);
-  const outcome = await advanceUntil(execution, facts, journal, compiled, stop).catch(
-    (error: unknown) => {
-      if (stop.timedOut && !execution.lease.signal.aborted) return null;
-      throw error;
-    },
-  );
+  if (responded !== undefined) {
+    return completion(compiled.outputSchema, await valueOf(outputs, responded.output));
+  }
+  const outcome = await advanceUntil(execution, facts, compiled, parts).catch((error: unknown) => {
+    if (stop.timedOut && !execution.lease.signal.aborted) return null;
+    throw error;
+  });
   if (outcome === null || stop.timedOut) return timeoutAfter(timeoutMs);
   switch (outcome.kind) {
     case "waiting":
-      return waiting(outcome.parking, timeoutMs - journal.activeMs);
+      return waiting(outcome.parking, execution.clock.now() + timeoutMs - parts.journal.activeMs);
     case "failed":
       return { status: "failed", error: outcome.error };
     case "done":
+      return completion(compiled.outputSchema, await valueOf(outputs, outcome.output));
     case "responded":
       return completion(compiled.outputSchema, outcome.output);
     default:
@@ -119,7 +174,7 @@ async function run(
 }
 
 /** Before a run of a workflow with a concurrency limit begins (D15); null when it may go on. */
-async function takePlace(
+async function acquireSlotOf(
   { database, row }: RunExecution,
   facts: RunFacts,
   { definition }: CompiledContent,
@@ -130,12 +185,11 @@ async function takePlace(
   // A run that is a part of another one of its workflow shares that one's slot: it would wait for ever
   // for the slot of a run that waits for it.
   const shares =
-    facts.waitingParentRunId !== null &&
-    (await isAwaitedByRunOf(database, row.id, row.workflow_id));
+    facts.waitingParentRunId !== null && (await isAwaitedByRunOf(database, row.id, row.workflowId));
   if (shares) return null;
-  const entered = await enterSlot(database, {
+  const entered = await acquireSlot(database, {
     runId: row.id,
-    workflowId: row.workflow_id,
+    workflowId: row.workflowId,
     limit,
     onLimit,
   });
@@ -148,44 +202,60 @@ async function takePlace(
 async function advanceUntil(
   execution: RunExecution,
   facts: RunFacts,
-  journal: RunJournal,
   { definition }: CompiledContent,
-  stop: StopSignal,
+  { journal, outputs, stop }: ExecutionParts,
 ): ReturnType<typeof advance> {
   const { lease, effects } = execution;
   const { secretKeys } = definition;
-  const secrets: ReadonlyMap<string, string> =
+  const secrets: ReadonlyMap<string, RunSecret> =
     secretKeys.length === 0
       ? new Map()
       : await execution.secrets.resolve(facts.companyId, facts.workflowId, secretKeys, stop.signal);
-  const strands = new Strands();
+  const bonds = createSecretBonds(secrets);
+  const fibers = new Fibers({
+    clock: execution.clock,
+    shortWaitMs: execution.shortWaitMs,
+    isSlotWanted: lease.isSlotWanted,
+    onRest: (isResting) => stop.setResting(isResting),
+  });
   const stepScopes = new StepScopes();
-  lease.onWoken = () => strands.wake();
+  lease.onWoken = () => fibers.wake();
+  lease.onSlotWanted = () => fibers.giveUpPlace();
   return advance({
     facts,
     definition,
-    scope: scopeOf(execution, facts, stepScopes, secrets),
+    scope: scopeOf(execution, facts, stepScopes, bonds.secrets),
     stepScopes,
     journal,
-    strands,
+    outputs,
+    memory: execution.memory,
+    estimates: execution.estimates,
+    fibers,
     effects,
     fairness: createFairness(),
-    scrubber: createScrubber(secrets.values()),
+    clock: execution.clock,
+    scrubber: createScrubber(Array.from(secrets.values(), ({ value }) => value)),
+    bonds,
     stop: stop.signal,
     signal: stop.signal,
     attemptTag: "",
   });
 }
 
+async function valueOf(outputs: StepOutputs, output: StepOutput): Promise<unknown> {
+  await outputs.pin([output]);
+  return output.value;
+}
+
 /** What a run that can only wait shows, and when it is looked at again. */
-function waiting({ kinds, dueAt }: Parking, timeLeftMs: number): Ending {
+function waiting({ kinds, dueAt }: Parking, timesOutAtMs: number): Ending {
   // The end of a child is work that somebody does; people and the calendar take their time (D28).
-  const counts = kinds.has("child");
-  const timesOutAt = new Date(Date.now() + timeLeftMs);
-  const wakeAt = counts && (dueAt === null || timesOutAt < dueAt) ? timesOutAt : dueAt;
-  if (kinds.has("approval")) return { status: "waiting_approval", wakeAt, counts };
+  const countsTowardTimeout = kinds.has("child");
+  const timesOutAt = new Date(timesOutAtMs);
+  const wakeAt = countsTowardTimeout && (dueAt === null || timesOutAt < dueAt) ? timesOutAt : dueAt;
+  if (kinds.has("approval")) return { status: "waiting_approval", wakeAt, countsTowardTimeout };
   const suspended = [...kinds].every((kind) => kind === "suspension");
-  return { status: suspended ? "suspended" : "running", wakeAt, counts };
+  return { status: suspended ? "suspended" : "running", wakeAt, countsTowardTimeout };
 }
 
 function completion(schema: JsonSchemaValidator | null, output: unknown): Ending {

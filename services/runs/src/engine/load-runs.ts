@@ -1,73 +1,92 @@
 import type { Database } from "@workflow/db";
-import { PastResults } from "../interpreter/past-results.ts";
-import type { RunHistory } from "../interpreter/run-journal.ts";
-import { listExecutableRuns, listOpenSteps, listPastResults } from "../store/load-runs.ts";
+import type { RunHistory } from "../journal/run-history.ts";
+import { acquireRuns } from "../store/load-runs.ts";
 import type { ExecutableRow } from "../store/load-runs.ts";
+import type { NewRun } from "../store/start-runs.ts";
 import type { Lease } from "../task-runtime/port.ts";
-import type { OpenStep } from "./journal.ts";
+import type { RuntimeWorker } from "../task-runtime/runtime.ts";
+import { emptyHistory } from "./load-history.ts";
 
 /** A run and what earlier executions of it have written. */
 export interface LoadedRun {
   row: ExecutableRow;
+  /** The run's input, where somebody has parsed it already. */
+  inputValue?: unknown;
   history: RunHistory;
 }
 
-/** Loads runs with at most three queries, whatever their number. */
+/** A run that was just stored: nobody has executed it before. */
+export function toLoadedRun(run: NewRun): LoadedRun {
+  const { parent } = run;
+  return {
+    row: {
+      id: run.id,
+      companyId: run.companyId,
+      workflowId: run.workflowId,
+      deploymentId: run.deploymentId,
+      workflowVersion: run.workflowVersion,
+      status: "pending",
+      triggerType: run.triggerType,
+      triggerData: run.triggerData,
+      scheduleId: run.scheduleId,
+      parentRunId: parent?.runId ?? null,
+      parentWaits: parent?.waits ?? false,
+      depth: parent?.depth ?? 0,
+      triggerDepth: run.triggerDepth,
+      rootRunId: run.rootRunId,
+      connectionId: run.connectionId,
+      startFault: run.startFault,
+      restartedFromRunId: null,
+      input: run.input,
+      hasSyncWaiter: run.hasSyncWaiter,
+      requestId: run.requestId,
+      activeMs: 0,
+      activeSinceMs: null,
+      createdAt: run.createdAt,
+      startedAt: null,
+    },
+    inputValue: run.inputValue,
+    history: emptyHistory(),
+  };
+}
+
+/** Acquires runs and loads them, without what earlier executions of them have written. */
 export async function loadRuns(
   database: Database,
+  worker: RuntimeWorker,
   leases: readonly Lease[],
 ): Promise<Map<string, LoadedRun>> {
-  const rows = await listExecutableRuns(
+  const rows = await acquire(database, worker, leases);
+  return new Map(rows.map((row) => [row.id, { row, history: emptyHistory() }]));
+}
+
+/** Begins the executions, by one statement where the tasks lie beside the runs. */
+async function acquire(
+  database: Database,
+  worker: RuntimeWorker,
+  leases: readonly Lease[],
+): Promise<readonly ExecutableRow[]> {
+  const { settling } = worker;
+  if (settling !== undefined) return acquireRuns(database, leases, settling.beginCte(leases));
+  const begun = await worker.begin(leases);
+  return acquireRuns(
     database,
-    leases.map((lease) => lease.runId),
+    leases.filter(({ runId }) => begun.has(runId)),
   );
-  // A run that repeats another one has results before it begins (D27).
-  const begun = rows
-    .filter((row) => row.started_at !== null || row.restarted_from_run_id !== null)
-    .map((row) => row.id);
-  const [results, open] =
-    begun.length === 0
-      ? [[], []]
-      : await Promise.all([listPastResults(database, begun), listOpenSteps(database, begun)]);
-  const resultsByRun = Map.groupBy(results, (result) => result.run_id);
-  const openByRun = Map.groupBy(open, (step) => step.run_id);
-  return new Map(
-    rows.map((row) => {
-      const past = resultsByRun.get(row.id) ?? [];
-      const waiting = openByRun.get(row.id) ?? [];
-      const seqs = [...past, ...waiting].map(({ seq }) => seq);
-      const history: RunHistory = {
-        results: new PastResults(
-          past.map((result) => ({
-            path: result.path,
-            stepId: result.step_id,
-            status: result.status,
-            output: result.output === null ? null : JSON.parse(result.output),
-            error: result.error,
-          })),
-        ),
-        open: new Map(
-          waiting.map((step): [string, OpenStep] => [
-            step.path,
-            {
-              path: step.path,
-              seq: step.seq,
-              startedAt: step.started_at,
-              dueAt: step.due_at,
-              deadlineAt: step.deadline_at,
-              attempt: step.attempt,
-              attemptGroup: step.attempt_group,
-              previousAttempts: step.previous_attempts ?? [],
-            },
-          ]),
-        ),
-        nextSeq: seqs.reduce((highest, seq) => Math.max(highest, seq), 0) + 1,
-        // A worker that died was executing the run all the while.
-        activeMs:
-          row.active_ms +
-          (row.active_since === null ? 0 : Math.max(0, Date.now() - row.active_since.getTime())),
-      };
-      return [row.id, { row, history }];
-    }),
-  );
+}
+
+/** Whether anything was written of a run; one that repeats another has results before it begins (D27). */
+export function hasHistory({ row }: LoadedRun): boolean {
+  return row.startedAt !== null || row.restartedFromRunId !== null;
+}
+
+/**
+ * How long a run was executed before, in milliseconds: a worker that died was executing it, but not after
+ * its lease had run out, when nobody did.
+ */
+export function activeMsOf(
+  { activeMs, activeSinceMs }: ExecutableRow,
+  { idleMs }: Pick<Lease, "idleMs">,
+): number {
+  return activeMs + (activeSinceMs === null ? 0 : Math.max(0, activeSinceMs - idleMs));
 }

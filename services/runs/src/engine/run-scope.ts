@@ -1,26 +1,37 @@
 import type { TemplateScope } from "@workflow/definition";
+import type { Deployment } from "../deployments/deployment-cache.ts";
+import type { Clock } from "../domain/clock.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import type { StepScopes } from "../interpreter/step-scopes.ts";
-import type { Deployment } from "./deployment-cache.ts";
+import type { Lease } from "../task-runtime/port.ts";
 import type { LoadedRun } from "./load-runs.ts";
 
 /** What does not change while a run is executed. */
-export function factsOf({ row }: LoadedRun, deployment: Deployment): RunFacts {
+export function factsOf(
+  { row }: LoadedRun,
+  { fence }: Lease,
+  deployment: Deployment,
+  clock: Clock,
+): RunFacts {
   return {
     id: row.id,
-    companyId: row.company_id,
-    workflowId: row.workflow_id,
+    epoch: fence,
+    companyId: row.companyId,
+    workflowId: row.workflowId,
     workflowName: deployment.name,
-    workflowVersion: row.workflow_version,
-    triggerType: row.trigger_type,
-    requestId: row.request_id,
-    createdAt: row.created_at,
-    startedAt: row.started_at ?? new Date(),
-    started: row.started_at !== null,
-    scheduleId: row.schedule_id,
-    waitingParentRunId: row.parent_waits ? row.parent_run_id : null,
+    workflowVersion: row.workflowVersion,
+    triggerType: row.triggerType,
+    requestId: row.requestId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt ?? new Date(clock.now()),
+    started: row.startedAt !== null,
+    scheduleId: row.scheduleId,
+    waitingParentRunId: row.parentWaits ? row.parentRunId : null,
     depth: row.depth,
-    triggerDepth: row.trigger_depth,
+    triggerDepth: row.triggerDepth,
+    rootRunId: row.rootRunId,
+    connectionId: row.connectionId,
+    startFault: row.startFault,
     limited: deployment.compiled?.definition.settings.concurrency !== undefined,
     asksApproval: deployment.compiled?.asksApproval ?? false,
     waitsForRuns: deployment.compiled?.waitsForRuns ?? false,
@@ -29,14 +40,14 @@ export function factsOf({ row }: LoadedRun, deployment: Deployment): RunFacts {
 
 /** What templates see (D19). */
 export function scopeOf(
-  { row }: LoadedRun,
+  { row, inputValue }: LoadedRun,
   facts: RunFacts,
   steps: StepScopes,
-  secrets: ReadonlyMap<string, string>,
+  secrets: TemplateScope["secrets"],
 ): TemplateScope {
-  const trigger: unknown = row.trigger_data === null ? {} : JSON.parse(row.trigger_data);
+  const trigger: unknown = row.triggerData === null ? {} : JSON.parse(row.triggerData);
   return {
-    input: JSON.parse(row.input),
+    input: inputValue === undefined ? JSON.parse(row.input) : inputValue,
     steps,
     secrets,
     trigger: { ...(isObject(trigger) ? trigger : {}), type: facts.triggerType },

@@ -1,26 +1,36 @@
-import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
-import type { StepEffects } from "../interpreter/effects.ts";
+import type { DeploymentCache } from "../deployments/deployment-cache.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { StepEffects } from "../interpreter/effects/step-effects.ts";
+import type { EndHook } from "../journal/end-hooks.ts";
+import type { JournalEntry } from "../journal/journal-entry.ts";
+import type { JournalObserver } from "../journal/journal-observer.ts";
+import { createJournalWriter } from "../journal/journal-writer.ts";
 import type { SecretsClient } from "../secrets/resolve-secrets.ts";
-import { isTerminal } from "../domain/run-status.ts";
+import { OutputEstimates } from "../memory/output-estimates.ts";
+import type { WorkerMemory } from "../memory/worker-memory.ts";
+import type { AcceptedRuns } from "../starting/accepted-runs.ts";
 import { notify } from "../store/notify.ts";
-import type { Lease, RuntimeWorker, TaskRuntime } from "../task-runtime/port.ts";
-import type { Deployment, DeploymentCache } from "./deployment-cache.ts";
-import type { EndedRuns } from "./ended-runs.ts";
+import type { Advance, Finished, Lease } from "../task-runtime/port.ts";
+import type { RuntimeWorker, TaskRuntime } from "../task-runtime/runtime.ts";
 import { ENDED_CHANNEL, endedPayloads } from "./ended-runs.ts";
-import type { EndHook } from "./end-hooks.ts";
+import type { EndedRuns } from "./ended-runs.ts";
+import { beginRuns, RELEASED } from "./begin-runs.ts";
+import type { ReadyRun } from "./begin-runs.ts";
 import { executeRun } from "./execute-run.ts";
-import type { JournalEntry } from "./journal.ts";
-import { createJournalWriter } from "./journal-writer.ts";
-import { loadRuns } from "./load-runs.ts";
-import type { LoadedRun } from "./load-runs.ts";
+import { toLoadedRun } from "./load-runs.ts";
+import { ParkedRuns } from "./parked-runs.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 /** What a worker needs. */
 export interface RunWorkerOptions {
   database: Database;
+  clock: Clock;
+  /** What the journal writes with. */
+  engineDatabase: Database;
   runtime: TaskRuntime;
+  acceptedRuns: AcceptedRuns;
   deployments: DeploymentCache;
   effects: StepEffects;
   secrets: SecretsClient;
@@ -31,15 +41,27 @@ export interface RunWorkerOptions {
   cancelChildrenOf: (runIds: readonly string[]) => void;
   /** Called after commits that put events into the outbox. */
   onEvents: () => void;
+  /** Is told what the journal writes. */
+  journalObserver?: JournalObserver | undefined;
   logger: Logger;
   concurrency: number;
+  /** What all runs together may hold. */
+  memory: WorkerMemory;
+  /** Most that the inputs and outputs of a run's steps may have together (D56). */
+  runBytesMax: number;
+  /** Waits of so many milliseconds need not be parked. */
+  shortWaitMs: number;
 }
 
 /** Executes runs in this process until stopped. */
 export async function startRunWorker(options: RunWorkerOptions): Promise<RuntimeWorker> {
   const { database, deployments, runtime, endedRuns, logger } = options;
-  /** Leases of runs whose end a caller waits for. */
-  const awaited = new WeakSet<Lease>();
+  const { memory } = options;
+  const parked = new ParkedRuns(memory);
+  const estimates = new OutputEstimates();
+  /** Leases of runs whose end a caller waits for, and those of them whose caller may be elsewhere. */
+  const withSyncWaiter = new WeakSet<Lease>();
+  const withWaiterElsewhere = new WeakSet<Lease>();
 
   const onCommitted = (entries: readonly JournalEntry[]): void => {
     if (entries.some((entry) => entry.events.length > 0)) options.onEvents();
@@ -51,73 +73,67 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
       ({ waitsForRuns, ended }) => waitsForRuns && ended !== null && ended.status !== "completed",
     );
     if (parents.length > 0) options.cancelChildrenOf(parents.map(({ lease }) => lease.runId));
-    const ended = entries.filter((entry) => entry.next === "done" && awaited.has(entry.lease));
+    const ended = entries.filter(
+      (entry) => entry.next === "done" && withSyncWaiter.has(entry.lease),
+    );
     if (ended.length === 0) return;
     for (const { lease, run } of ended) endedRuns.announceEnd(lease.runId, run);
-    for (const payload of endedPayloads(ended.map(({ lease }) => lease.runId))) {
+    const told = ended.filter(({ lease }) => withWaiterElsewhere.has(lease));
+    for (const payload of endedPayloads(told.map(({ lease }) => lease.runId))) {
       notify(database, ENDED_CHANNEL, payload).catch((error: unknown) => {
         logger.warn({ err: error }, "could not announce ended runs");
       });
     }
   };
 
-  const loadBatch = async (leases: readonly Lease[]): Promise<LoadedBatch> => {
-    const runs = await loadRuns(database, leases);
-    const ids = [...runs.values()].map(({ row }) => row.deployment_id);
-    return { runs, deployments: await deployments.getMany(ids) };
+  const execute = (ready: ReadyRun, finished: Finished): void => {
+    const { lease, run, deployment } = ready;
+    if (run.row.hasSyncWaiter) withSyncWaiter.add(lease);
+    const { write } = journal;
+    const { memory: runMemory } = ready;
+    const own = { lease, deployment, write, parked, estimates, memory: runMemory };
+    const execution = { ...options, ...own, ...run };
+    void executeRun(execution)
+      .catch((error: unknown): Advance => {
+        logger.error({ err: error, runId: lease.runId }, "an execution ended without an outcome");
+        return RELEASED;
+      })
+      .then((advance) => finished(lease, advance));
   };
 
-  const executeBatch = async (
-    leases: readonly Lease[],
-    finished: (lease: Lease) => void,
-  ): Promise<void> => {
-    let batch: LoadedBatch;
-    try {
-      batch = await loadBatch(leases);
-    } catch (error) {
-      const cause = databaseErrorToAppError(error);
-      logger.error({ err: cause, runs: leases.length }, "could not load runs");
-      // One run that cannot be loaded must not hold up the others.
-      const oneByOne = leases.length > 1 && cause.reason !== "UNAVAILABLE";
-      for (const lease of leases) {
-        if (oneByOne) await executeBatch([lease], finished);
-        else finished(lease);
-      }
-      return;
-    }
-    for (const lease of leases) {
-      const run = batch.runs.get(lease.runId);
-      const deployment =
-        run === undefined ? undefined : batch.deployments.get(run.row.deployment_id);
-      if (run === undefined || deployment === undefined) {
-        logger.error({ runId: lease.runId }, "a task without a run or deployment");
-        finished(lease);
-      } else if (isTerminal(run.row.status)) {
-        // Cancelled after the task was claimed; the task is gone.
-        finished(lease);
-      } else {
-        if (run.row.awaited) awaited.add(lease);
-        const execution = { ...options, lease, deployment, write: journal.write, ...run };
-        void executeRun(execution).finally(() => finished(lease));
-      }
-    }
+  /** What this process has stored itself needs no loading, and whoever waits for its end waits here. */
+  const executeAccepted = (lease: Lease, finished: Finished): boolean => {
+    const accepted = options.acceptedRuns.take(lease.runId);
+    const deployment = accepted && deployments.peek(accepted.deploymentId);
+    if (accepted === undefined || deployment === undefined) return false;
+    const runMemory = memory.open(accepted.companyId, lease.signal);
+    execute({ lease, run: toLoadedRun(accepted), deployment, memory: runMemory }, finished);
+    return true;
+  };
+
+  const executeLoaded = (ready: ReadyRun, finished: Finished): void => {
+    if (ready.run.row.hasSyncWaiter) withWaiterElsewhere.add(ready.lease);
+    execute(ready, finished);
+  };
+
+  const executeBatch = (leases: readonly Lease[], finished: Finished): void => {
+    const rest = leases.filter((lease) => !executeAccepted(lease, finished));
+    if (rest.length === 0) return;
+    const loading = { database, worker, deployments, memory, parked, logger };
+    void beginRuns(loading, rest, (ready) => executeLoaded(ready, finished), finished);
   };
 
   const worker = await runtime.startWorker({
     concurrency: options.concurrency,
-    execute: (leases, finished) => void executeBatch(leases, finished),
+    execute: executeBatch,
   });
   const journal = createJournalWriter({
-    database,
+    database: options.engineDatabase,
     worker,
     logger,
     endHooks: options.endHooks,
     onCommitted,
+    journalObserver: options.journalObserver,
   });
   return worker;
-}
-
-interface LoadedBatch {
-  runs: Map<string, LoadedRun>;
-  deployments: Map<string, Deployment>;
 }

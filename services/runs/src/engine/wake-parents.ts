@@ -1,8 +1,11 @@
+import type { EndHook } from "../journal/end-hooks.ts";
 import { insertWakeUps } from "../store/wake-ups.ts";
-import type { EndHook } from "./end-hooks.ts";
 
 /** Wakes the runs that wait for the end of these (D17). */
-export const wakeParents: EndHook = async (transaction, ended) => {
-  const parents = new Set(ended.flatMap((run) => run.waitingParentRunId ?? []));
-  if (parents.size > 0) await insertWakeUps(transaction, [...parents]);
+export const wakeParents: EndHook = {
+  concerns: ({ waitingParentRunId }) => waitingParentRunId !== null,
+  async write(transaction, ended) {
+    const parents = new Set(ended.flatMap((run) => run.waitingParentRunId ?? []));
+    await insertWakeUps(transaction, [...parents]);
+  },
 };

@@ -1,7 +1,7 @@
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
 import { takeWakeUps } from "../store/wake-ups.ts";
-import type { TaskRuntime } from "../task-runtime/port.ts";
+import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
 /** Runs that one transaction wakes; each locks a task. */
 const BATCH_MAX = 50;

@@ -1,12 +1,10 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CompiledStep } from "@workflow/definition";
-import type { Execution, Fairness, Nesting, Outcome } from "./execution.ts";
+import { Parked, RunFailed } from "./control-flow-signals.ts";
+import type { Execution, Nesting, Outcome } from "./execution.ts";
+import type { Parking } from "./fibers.ts";
 import { runStep } from "./run-step.ts";
-import type { Parking } from "./strands.ts";
-import { Parked } from "./unwinding.ts";
-
-/** A run may hold the event loop for so long before others get a turn. */
-const TURN_MS = 8;
+import { NO_OUTPUT } from "../journal/step-outputs.ts";
+import type { StepOutput } from "../journal/step-outputs.ts";
 
 /**
  * Takes a run as far as it will go: through every step whose turn it is, until the end or until
@@ -19,7 +17,8 @@ export async function advance(
   try {
     return await runSequence(execution, execution.definition.steps, "");
   } catch (thrown) {
-    const { parking } = execution.strands;
+    if (thrown instanceof RunFailed) return { kind: "failed", error: thrown.failure };
+    const { parking } = execution.fibers;
     if (!(thrown instanceof Parked) || parking === null) throw thrown;
     return { kind: "waiting", parking };
   }
@@ -37,15 +36,15 @@ async function runSequence(
   prefix: string,
 ): Promise<Outcome> {
   const { journal, signal, fairness } = execution;
-  let output: unknown = null;
+  let output: StepOutput = NO_OUTPUT;
   for (const step of steps) {
     const path = prefix + step.id;
     // A step of a branch that was given up which has begun before records that.
     if (signal.aborted && (execution.stop.aborted || !journal.isBegun(path))) {
       signal.throwIfAborted();
     }
-    const turn = fairness.turn();
-    if (turn !== undefined) await turn;
+    const pause = fairness.yieldIfDue();
+    if (pause !== undefined) await pause;
     const outcome = await runStep(execution, step, path, runNested);
     if (outcome.kind === "skipped") continue;
     if (outcome.kind !== "done") return outcome;
@@ -71,14 +70,4 @@ async function runNested(
     signal: signal ?? around.signal,
   };
   return runSequence(execution, steps, prefix);
-}
-
-/** Counts the time since the event loop was last given to others. */
-export function createFairness(): Fairness {
-  let turnEndsAt = performance.now() + TURN_MS;
-  const next = async (): Promise<void> => {
-    await nextTurn();
-    turnEndsAt = performance.now() + TURN_MS;
-  };
-  return { turn: () => (performance.now() > turnEndsAt ? next() : undefined) };
 }

@@ -1,5 +1,5 @@
 import type { CompiledStep } from "@workflow/definition";
-import type { OpenStep } from "../engine/journal.ts";
+import type { OpenStep } from "../domain/step-records.ts";
 import type { Attempt, Execution, StepOutcome } from "./execution.ts";
 import { executeAction } from "./steps/action.ts";
 import { executeAgent } from "./steps/agent.ts";
@@ -25,7 +25,7 @@ export async function executeStep(
 ): Promise<StepOutcome> {
   switch (step.type) {
     case "action":
-      return executeAction(execution, step, attempt);
+      return executeAction(execution, step, open, attempt);
     case "agent":
       return executeAgent(execution, step, attempt);
     case "approval":
@@ -35,7 +35,7 @@ export async function executeStep(
     case "delay":
       return executeDelay(execution, step, open, attempt);
     case "email":
-      return executeEmail(execution, step, attempt);
+      return executeEmail(execution, step, open, attempt);
     case "loop":
       return executeLoop(execution, step, attempt);
     case "parallel":

@@ -1,15 +1,21 @@
+import type { Fairness } from "@workflow/service";
 import type { CompiledDefinition, CompiledStep, TemplateScope } from "@workflow/definition";
+import type { Clock } from "../domain/clock.ts";
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
+import type { RunJournal } from "../journal/run-journal.ts";
+import type { OutputEstimates } from "../memory/output-estimates.ts";
+import type { RunMemory } from "../memory/run-memory.ts";
+import type { SecretBonds } from "../secrets/bound-secrets.ts";
 import type { Scrubber } from "../secrets/scrubber.ts";
-import type { StepEffects } from "./effects.ts";
-import type { RunJournal } from "./run-journal.ts";
+import type { StepOutput, StepOutputs } from "../journal/step-outputs.ts";
+import type { StepEffects } from "./effects/step-effects.ts";
+import type { Fibers } from "./fibers.ts";
 import type { StepScopes } from "./step-scopes.ts";
-import type { Strands } from "./strands.ts";
 
 /** What a sequence of steps, or one step, came to. */
 export type Outcome =
-  | { kind: "done"; output: unknown }
+  | { kind: "done"; output: StepOutput }
   | { kind: "failed"; error: ExecutionError }
   /** A `workflow.respond` has ended the run with this output. */
   | { kind: "responded"; output: unknown };
@@ -31,26 +37,30 @@ export interface Execution {
   /** What the scope's `steps` shows: filled in as steps end. */
   readonly stepScopes: StepScopes;
   readonly journal: RunJournal;
-  readonly strands: Strands;
+  /** What the run takes of its worker's memory. */
+  readonly memory: RunMemory;
+  /** What steps are likely to bring. */
+  readonly estimates: OutputEstimates;
+  /** Which outputs are in memory. */
+  readonly outputs: StepOutputs;
+  readonly fibers: Fibers;
   readonly effects: StepEffects;
   readonly fairness: Fairness;
+  /** That of the database: what is due is due by it. */
+  readonly clock: Clock;
   /** Removes secrets from what is stored; null when the run uses none (D19). */
   readonly scrubber: Scrubber | null;
+  /** Gives leave to use secrets that are bound to hosts; the scope's `secrets` refuses them (D66). */
+  readonly bonds: SecretBonds;
   /** Aborted when the execution must stop: lease lost, cancelled, or the run's time is up. */
   readonly stop: AbortSignal;
-  /** Aborted when this strand must stop: as `stop`, or because a step around it has been decided. */
+  /** Aborted when this fiber must stop: as `stop`, or because a step around it has been decided. */
   readonly signal: AbortSignal;
   /**
    * Which attempts of the containers around the steps this is; empty for the first of each. Effects
    * made under another attempt are other effects.
    */
   readonly attemptTag: string;
-}
-
-/** Lets other runs of the process have their turn. */
-export interface Fairness {
-  /** Resolves at once, or in the next turn when this run has held the event loop for long. */
-  turn(): Promise<void> | undefined;
 }
 
 /** What is different for nested steps. */
@@ -80,8 +90,16 @@ export interface Attempt {
   readonly key: string;
   /** Shows the resolved config in the record: JSON text with secrets masked. */
   readonly showInput: (resolved: string) => void;
+  /** To be told of the bytes that come in while the attempt goes on. */
+  readonly takeRoom: TakeRoom;
   readonly runNested: RunNested;
 }
+
+/**
+ * Counts bytes that have come in. While the promise is pending that it may give, no more are to be taken:
+ * the worker has no memory for them.
+ */
+export type TakeRoom = (bytes: number) => Promise<void> | undefined;
 
 /** A step that did its work. */
 export interface StepCompletion {

@@ -1,12 +1,12 @@
 import type { CompiledStep } from "@workflow/definition";
 import type { Execution, Outcome } from "./execution.ts";
-import type { PastResult } from "./past-results.ts";
+import type { StepResult } from "../journal/step-results.ts";
 
 /** Takes over what an earlier execution has recorded of a step. */
 export function replayStep(
   execution: Execution,
   step: CompiledStep,
-  past: PastResult,
+  past: StepResult,
 ): Outcome | { kind: "skipped" } {
   // What ran inside it can be referred to from after it, too (D16).
   for (const inside of lastIterations(execution.journal.pastInside(past.path), past.path)) {
@@ -21,7 +21,7 @@ export function replayStep(
   return { kind: "done", output: past.output };
 }
 
-function show({ stepScopes }: Execution, { stepId, output, error, status }: PastResult): void {
+function show({ stepScopes }: Execution, { stepId, output, error, status }: StepResult): void {
   stepScopes.set(stepId, { output, error, status });
 }
 
@@ -31,7 +31,7 @@ const ITERATION = /\[(\d+)\]/g;
  * Of the results inside a container those of the last iteration of each loop: what a step in an
  * earlier one did is not seen when it did not run in the last.
  */
-function lastIterations(inside: readonly PastResult[], containerPath: string): PastResult[] {
+function lastIterations(inside: readonly StepResult[], containerPath: string): StepResult[] {
   const iterations = inside.map(({ path }) =>
     Array.from(path.slice(containerPath.length).matchAll(ITERATION), (match) => ({
       loop: path.slice(0, containerPath.length + match.index),

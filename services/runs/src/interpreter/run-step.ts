@@ -1,18 +1,31 @@
 import type { CompiledStep } from "@workflow/definition";
 import { evaluateCondition, retryDelayMs } from "@workflow/definition";
 import type { ExecutionError } from "../domain/execution-error.ts";
-import type { OpenStep } from "../engine/journal.ts";
-import { storableJson } from "../domain/storable-json.ts";
+import { RunLimitError } from "../domain/run-limits.ts";
+import { StepError } from "../domain/step-error.ts";
+import type { OpenStep } from "../domain/step-records.ts";
+import type { StepOutput } from "../journal/step-outputs.ts";
+import { DeadlineExceeded, Parked, RunFailed } from "./control-flow-signals.ts";
+import { toErrorRecord } from "./error-record.ts";
 import { executeStep } from "./execute-step.ts";
-import type { Execution, Outcome, RunNested, StepOutcome } from "./execution.ts";
+import type { Execution, RunNested, StepOutcome, TakeRoom } from "./execution.ts";
+import {
+  failRun,
+  recordFailedInside,
+  recordFailure,
+  recordGivenUp,
+  recordSkip,
+  recordSuccess,
+} from "./record-step.ts";
+import type { ShownInput, StepEnd } from "./record-step.ts";
 import { replayStep } from "./replay-step.ts";
-import { StepError } from "./step-error.ts";
+import { withRoom } from "./with-room.ts";
+import { outputsReadBy } from "./outputs-read.ts";
 import { isContainer, timeLimitMs, waitsByItself } from "./step-traits.ts";
 import { toStepError } from "./to-step-error.ts";
-import { DeadlineExceeded, Parked } from "./unwinding.ts";
 
-/** How a step ended, or `skipped`. */
-type StepEnd = Outcome | { kind: "skipped" };
+/** No receiver can put an attempt off for longer; a date far enough away could not even be stored. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
 /**
  * Runs one step to its end, retries included, and records it; or takes over what an earlier execution
@@ -24,28 +37,29 @@ export async function runStep(
   path: string,
   runNested: RunNested,
 ): Promise<StepEnd> {
-  const { journal, strands, signal, stop } = execution;
+  const { journal, fibers, signal, stop } = execution;
   const past = journal.findPast(path);
   if (past !== undefined) return replayStep(execution, step, past);
   const begunBefore = journal.isBegun(path);
   const open = journal.begin(path, isContainer(step));
   try {
     for (let first = !begunBefore; ; first = false) {
-      if (isPausedForRetry(step, open))
-        await strands.wait({ kind: "retry", dueAt: open.dueAt }, signal);
+      if (isPausedForRetry(execution, step, open))
+        await fibers.wait({ kind: "retry", dueAt: open.dueAt }, signal);
       const end = await attemptStep(execution, step, open, runNested, first);
       if (end !== "again") return end;
     }
   } catch (thrown) {
-    if (thrown instanceof Parked || stop.aborted || !signal.aborted) throw thrown;
+    if (thrown instanceof Parked || thrown instanceof RunFailed) throw thrown;
+    if (stop.aborted || !signal.aborted) throw thrown;
     recordGivenUp(execution, step, open);
     throw signal.reason;
   }
 }
 
 /** The due time of a step that waits by itself is its own affair. */
-function isPausedForRetry(step: CompiledStep, { dueAt }: OpenStep): boolean {
-  return !waitsByItself(step) && dueAt !== null && dueAt.getTime() > Date.now();
+function isPausedForRetry({ clock }: Execution, step: CompiledStep, { dueAt }: OpenStep): boolean {
+  return !waitsByItself(step) && dueAt !== null && dueAt.getTime() > clock.now();
 }
 
 async function attemptStep(
@@ -55,35 +69,62 @@ async function attemptStep(
   runNested: RunNested,
   first: boolean,
 ): Promise<StepEnd | "again"> {
-  const startedAt = new Date();
-  const shown: ShownInput = { text: null };
   try {
-    execution.journal.assertRoom();
+    return await tryStep(execution, step, open, runNested, first);
+  } catch (thrown) {
+    if (thrown instanceof RunLimitError) throw failRun(execution, step, open, thrown);
+    if (thrown instanceof RunFailed) recordFailedInside(execution, step, open, thrown.failure);
+    throw thrown;
+  }
+}
+
+/** What the attempt reads is in memory as long as it goes on. */
+async function tryStep(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  runNested: RunNested,
+  first: boolean,
+): Promise<StepEnd | "again"> {
+  const startedAt = new Date(execution.clock.now());
+  const shown: ShownInput = { text: null };
+  let pinned: readonly StepOutput[] = [];
+  const isLeaf = !isContainer(step);
+  if (isLeaf) execution.memory.stepBegins();
+  try {
+    execution.journal.budget.assertRoom();
+    const reads = outputsReadBy(execution, step);
+    const loading = execution.outputs.pin(reads);
+    if (loading !== undefined) await loading;
+    pinned = reads;
     // A step's condition counts once, before its first attempt.
     if (first && isLeftOut(execution, step)) return recordSkip(execution, step, open);
-    const outcome = await executeAttempt(execution, step, open, runNested, shown);
+    const outcome = await withRoom(execution, step, (takeRoom) =>
+      executeAttempt(execution, step, open, runNested, { shown, takeRoom }),
+    );
     if (outcome.kind === "failed") {
       // What is inside has failed for good; only the container's own policy begins it anew.
       const error = new StepError(outcome.error.code, outcome.error.message);
       if (mayRetry(step, open, error)) {
-        return putOff(execution, step, open, { error, record: outcome.error, startedAt });
+        return scheduleRetry(execution, step, open, { error, record: outcome.error, startedAt });
       }
       return await recordFailure(execution, step, open, outcome.error, shown, null);
     }
     return await recordSuccess(execution, step, open, outcome, shown);
   } catch (thrown) {
     if (thrown instanceof Parked || execution.signal.aborted) throw thrown;
+    if (thrown instanceof RunLimitError) throw thrown;
     const error = toStepError(thrown);
-    const record = cleanRecord(execution, error);
+    const record = toErrorRecord(error, execution.scrubber);
     if (mayRetry(step, open, error)) {
-      return putOff(execution, step, open, { error, record, startedAt });
+      return scheduleRetry(execution, step, open, { error, record, startedAt });
     }
-    return recordFailure(execution, step, open, record, shown, error.output);
+    const output = execution.scrubber?.json(error.output) ?? error.output;
+    return await recordFailure(execution, step, open, record, shown, output);
+  } finally {
+    execution.outputs.unpin(pinned);
+    if (isLeaf) execution.memory.stepEnds();
   }
-}
-
-interface ShownInput {
-  text: string | null;
 }
 
 /** Executes one attempt within the step's own time (D16). */
@@ -92,7 +133,7 @@ async function executeAttempt(
   step: CompiledStep,
   open: OpenStep,
   runNested: RunNested,
-  shown: ShownInput,
+  { shown, takeRoom }: { shown: ShownInput; takeRoom: TakeRoom },
 ): Promise<StepOutcome> {
   const { attempt, path } = open;
   const attemptTag =
@@ -103,14 +144,17 @@ async function executeAttempt(
       key: `${execution.facts.id}:${path}${execution.attemptTag}:${open.attemptGroup}`,
       showInput: (resolved) => {
         shown.text = execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
+        // Before the step has any effect.
+        execution.journal.budget.assertFits(Buffer.byteLength(shown.text));
       },
+      takeRoom,
       runNested,
     });
   const limitMs = timeLimitMs(step);
   if (limitMs === undefined) return execute(execution.signal);
-  open.deadlineAt ??= new Date(Date.now() + limitMs);
+  open.deadlineAt ??= new Date(execution.clock.now() + limitMs);
   const makeReason = (): Error => new DeadlineExceeded(`The step took longer than ${limitMs} ms.`);
-  return execution.strands.withDeadline(
+  return execution.fibers.withDeadline(
     open.deadlineAt,
     execution.signal,
     makeReason,
@@ -119,7 +163,8 @@ async function executeAttempt(
         return await execute(signal);
       } catch (thrown) {
         // However the work ended: it was because its time is over.
-        if (thrown instanceof Parked || !(signal.reason instanceof DeadlineExceeded)) throw thrown;
+        if (thrown instanceof Parked || thrown instanceof RunFailed) throw thrown;
+        if (!(signal.reason instanceof DeadlineExceeded)) throw thrown;
         throw signal.reason;
       }
     },
@@ -130,97 +175,13 @@ function isLeftOut({ scope }: Execution, { when }: CompiledStep): boolean {
   return when !== undefined && !evaluateCondition(when, scope);
 }
 
-function recordSkip(execution: Execution, step: CompiledStep, open: OpenStep): StepEnd {
-  execution.stepScopes.set(step.id, { output: null, error: null, status: "skipped" });
-  record(execution, step, open, { status: "skipped" });
-  return { kind: "skipped" };
-}
-
-async function recordSuccess(
-  execution: Execution,
-  step: CompiledStep,
-  open: OpenStep,
-  outcome: Exclude<StepOutcome, { kind: "failed" }>,
-  shown: ShownInput,
-): Promise<Outcome> {
-  const { journal } = execution;
-  if (outcome.kind === "responded") {
-    // The response is the output of the step that gave it, not of those around it.
-    const output = isContainer(step) ? null : storableJson(outcome.output);
-    record(execution, step, open, { status: "success", input: shown.text, output });
-    return outcome;
-  }
-  const { output, outputText } = outcome;
-  execution.stepScopes.set(step.id, { output, error: null, status: "success" });
-  record(execution, step, open, { status: "success", input: shown.text, output: outputText });
-  if (step.checkpoint) journal.announceCheckpoint(step.id);
-  if (step.checkpoint || outcome.effect || journal.isFull) await journal.checkpoint();
-  return { kind: "done", output };
-}
-
-async function recordFailure(
-  execution: Execution,
-  step: CompiledStep,
-  open: OpenStep,
-  error: ExecutionError,
-  shown: ShownInput,
-  output: unknown,
-): Promise<Outcome> {
-  execution.stepScopes.set(step.id, { output, error, status: "error" });
-  record(execution, step, open, {
-    status: "error",
-    input: shown.text,
-    output: output === null ? null : storableJson(output),
-    error,
-  });
-  if (step.onError === "fail") {
-    // A container fails with the error of the step inside that failed, and keeps its name.
-    const details = { stepId: step.id, path: open.path, ...error.details };
-    return { kind: "failed", error: { ...error, details } };
-  }
-  if (!isContainer(step)) await execution.journal.checkpoint();
-  return { kind: "done", output };
-}
-
-/** The step had begun when a step around it was decided, or its time was over. */
-function recordGivenUp(execution: Execution, step: CompiledStep, open: OpenStep): void {
-  const error = {
-    code: "CANCELLED",
-    message: "The step was given up: a step around it had its outcome, or no time left.",
-  };
-  execution.stepScopes.set(step.id, { output: null, error, status: "error" });
-  record(execution, step, open, { status: "error", error });
-}
-
-function record(
-  { journal }: Execution,
-  step: CompiledStep,
-  open: OpenStep,
-  result: {
-    status: "success" | "error" | "skipped";
-    input?: string | null;
-    output?: string | null;
-    error?: ExecutionError;
-  },
-): void {
-  journal.record(open, {
-    stepId: step.id,
-    type: step.type,
-    status: result.status,
-    completedAt: new Date(),
-    input: result.input ?? null,
-    output: result.output ?? null,
-    error: result.error ?? null,
-  });
-}
-
 function mayRetry({ retry }: CompiledStep, open: OpenStep, error: StepError): boolean {
   return retry !== undefined && error.retryable && open.attempt < retry.maxAttempts;
 }
 
 /** Puts off the next attempt; what steps inside a container have done so far counts no more. */
-function putOff(
-  { journal }: Execution,
+function scheduleRetry(
+  { clock, journal }: Execution,
   step: CompiledStep,
   open: OpenStep,
   failed: { error: StepError; record: ExecutionError; startedAt: Date },
@@ -229,8 +190,10 @@ function putOff(
   if (step.retry === undefined) throw new Error("a step without a retry policy is tried again");
   const backoffMs = retryDelayMs(step.retry, open.attempt, Math.random);
   if (isContainer(step)) journal.forgetInside(open.path);
-  journal.hold(open, {
-    dueAt: new Date(Date.now() + Math.max(backoffMs, error.retryAfterMs ?? 0)),
+  journal.persistWait(open, {
+    dueAt: new Date(
+      clock.now() + Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX)),
+    ),
     deadlineAt: null,
     attempt: open.attempt + 1,
     attemptGroup: open.attemptGroup + (error.answered ? 1 : 0),
@@ -240,20 +203,4 @@ function putOff(
     ],
   });
   return "again";
-}
-
-/** An error as it may be stored: without secrets. */
-function cleanRecord({ scrubber }: Execution, error: StepError): ExecutionError {
-  const record = error.toRecord();
-  if (scrubber === null) return record;
-  const details = record.details === undefined ? {} : scrubber.json(record.details);
-  return {
-    code: record.code,
-    message: scrubber.text(record.message),
-    ...(record.details === undefined || !isRecord(details) ? {} : { details }),
-  };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

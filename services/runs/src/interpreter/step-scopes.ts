@@ -1,10 +1,18 @@
 import type { ExecutionError } from "../domain/execution-error.ts";
+import type { StepOutput } from "../journal/step-outputs.ts";
 
-/** What templates see of a step that has ended. */
+/** How a step has ended. */
 export interface StepScope {
-  output: unknown;
+  output: StepOutput;
   error: ExecutionError | null;
   status: "success" | "error" | "skipped";
+}
+
+/** What templates see of it. */
+interface SeenStep {
+  readonly output: unknown;
+  readonly error: ExecutionError | null;
+  readonly status: StepScope["status"];
 }
 
 /**
@@ -20,8 +28,21 @@ export class StepScopes {
     this.#around = around;
   }
 
-  get(stepId: string): StepScope | undefined {
-    return this.#own.get(stepId) ?? this.#around?.get(stepId);
+  /** What templates see of a step; its output has to be in memory once it is looked at. */
+  get(stepId: string): SeenStep | undefined {
+    const scope = this.#find(stepId);
+    return scope && toSeen(scope);
+  }
+
+  /** The outputs of these steps, as far as they have ended and are seen. */
+  outputsOf(stepIds: readonly string[] | "all"): StepOutput[] {
+    if (stepIds !== "all") return stepIds.flatMap((stepId) => this.#find(stepId)?.output ?? []);
+    return [...new Map(this.#entries()).values()].map(({ output }) => output);
+  }
+
+  /** Whether any step has ended in this layer. */
+  get isEmpty(): boolean {
+    return this.#own.size === 0;
   }
 
   set(stepId: string, scope: StepScope): void {
@@ -41,18 +62,36 @@ export class StepScopes {
    * did is not seen (D16).
    */
   absorbLast(nested: readonly StepScopes[]): void {
-    const last = nested.findLast((layer) => layer.#own.size > 0);
+    const last = nested.findLast((layer) => !layer.isEmpty);
     if (last !== undefined) this.absorb(last);
   }
 
   /** Everything that can be seen, by step id. */
-  toObject(): Record<string, StepScope> {
+  toObject(): Record<string, SeenStep> {
     // `fromEntries` keeps a step named __proto__ a plain key.
-    return Object.fromEntries(this.#entries());
+    return Object.fromEntries(
+      Array.from(this.#entries(), ([stepId, scope]) => [stepId, toSeen(scope)]),
+    );
+  }
+
+  #find(stepId: string): StepScope | undefined {
+    const own = this.#own.get(stepId);
+    return own === undefined && this.#around !== null ? this.#around.#find(stepId) : own;
   }
 
   *#entries(): Generator<[string, StepScope]> {
     if (this.#around !== null) yield* this.#around.#entries();
     yield* this.#own;
   }
+}
+
+function toSeen({ output, error, status }: StepScope): SeenStep {
+  return {
+    // Who names only the status of a step does not need its output in memory.
+    get output() {
+      return output.value;
+    },
+    error,
+    status,
+  };
 }

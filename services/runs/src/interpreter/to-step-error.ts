@@ -1,7 +1,10 @@
 import { TemplateError } from "@workflow/definition";
-import { ExpressionError } from "../expressions/expression-pool.ts";
-import { StepError } from "./step-error.ts";
-import { DeadlineExceeded } from "./unwinding.ts";
+import { ExpressionError } from "@workflow/expressions";
+import { StepError } from "../domain/step-error.ts";
+import { DeadlineExceeded } from "./control-flow-signals.ts";
+
+/** What is recorded of the message that an expression's error has, which may quote its values. */
+const EXPRESSION_MESSAGE_CHARS_MAX = 600;
 
 /** Turns what an attempt threw into the step's failure; a fault of ours is thrown on. */
 export function toStepError(thrown: unknown): StepError {
@@ -12,7 +15,10 @@ export function toStepError(thrown: unknown): StepError {
     return new StepError(thrown.code, thrown.message, { retryable: false });
   }
   if (thrown instanceof ExpressionError) {
-    return new StepError(thrown.code, thrown.message, { retryable: false });
+    return new StepError(thrown.code, thrown.message, {
+      retryable: thrown.retryable,
+      messageCharsMax: EXPRESSION_MESSAGE_CHARS_MAX,
+    });
   }
   throw thrown;
 }

@@ -1,21 +1,31 @@
 import { insertEvents } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
-import type { Transaction } from "@workflow/db";
-import type { ServiceContext } from "../context.ts";
+import type { Database, Transaction } from "@workflow/db";
+import type { EndedRun } from "../domain/ended-run.ts";
 import { ENDED_CHANNEL, endedPayloads } from "../engine/ended-runs.ts";
-import type { EndedRun } from "../engine/end-hooks.ts";
-import { runEvent } from "../engine/run-events.ts";
+import type { EndedRuns } from "../engine/ended-runs.ts";
+import type { WakeUps } from "../engine/wake-ups.ts";
+import { runEndHooks } from "../journal/end-hooks.ts";
+import type { EndHook } from "../journal/end-hooks.ts";
+import { runEvent } from "../journal/run-events.ts";
 import { cancelWaitingApprovals } from "../store/approvals.ts";
 import { cancelRuns as cancelRows } from "../store/end-run.ts";
 import type { CancelledRow } from "../store/end-run.ts";
 import { notify } from "../store/notify.ts";
 import { deleteOpenStepsOf } from "../store/write-journal.ts";
+import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
 /** What cancelling needs, in whatever process. */
-export type CancelContext = Pick<
-  ServiceContext,
-  "database" | "runtime" | "endedRuns" | "endHooks" | "onEvents" | "wakeUps"
->;
+export interface CancelContext {
+  database: Database;
+  runtime: TaskRuntime;
+  endedRuns: EndedRuns;
+  /** What else becomes true when runs end; called in this order. */
+  endHooks: readonly EndHook[];
+  wakeUps: WakeUps;
+  /** Called after commits that put events into the outbox. */
+  onEvents: () => void;
+}
 
 /** Called in the transaction that has cancelled runs. */
 type RecordCancelled = (
@@ -64,14 +74,14 @@ async function cancelBatch(
     await deleteOpenStepsOf(transaction, ids);
     await cancelWaitingApprovals(transaction, ids);
     const ended = rows.map(toEndedRun);
-    for (const hook of endHooks) await hook(transaction, ended);
+    await runEndHooks(transaction, endHooks, ended);
     await insertEvents(
       transaction,
       "runs",
       rows.map((row) => cancelledEvent(row, requestId)),
     );
     await record(transaction, rows);
-    const awaited = rows.filter((row) => row.awaited).map(({ id }) => id);
+    const awaited = rows.filter((row) => row.hasSyncWaiter).map(({ id }) => id);
     for (const payload of endedPayloads(awaited)) {
       await notify(transaction, ENDED_CHANNEL, payload);
     }
@@ -88,12 +98,12 @@ async function cancelBatch(
 function toEndedRun(row: CancelledRow): EndedRun {
   return {
     runId: row.id,
-    workflowId: row.workflow_id,
+    workflowId: row.workflowId,
     status: "cancelled",
     error: null,
-    triggerType: row.trigger_type,
-    scheduleId: row.schedule_id,
-    waitingParentRunId: row.waiting_parent_run_id,
+    triggerType: row.triggerType,
+    scheduleId: row.scheduleId,
+    waitingParentRunId: row.waitingParentRunId,
     limited: row.limited,
   };
 }
@@ -101,17 +111,17 @@ function toEndedRun(row: CancelledRow): EndedRun {
 function cancelledEvent(row: CancelledRow, requestId: string | null): NewEvent {
   const facts = {
     id: row.id,
-    companyId: row.company_id,
-    workflowId: row.workflow_id,
-    workflowName: row.workflow_name,
-    workflowVersion: row.workflow_version,
-    triggerType: row.trigger_type,
+    companyId: row.companyId,
+    workflowId: row.workflowId,
+    workflowName: row.workflowName,
+    workflowVersion: row.workflowVersion,
+    triggerType: row.triggerType,
     requestId,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
   };
   return runEvent("workflow.cancelled", facts, {
     status: "cancelled",
-    completedAt: row.completed_at,
+    completedAt: row.completedAt,
   });
 }

@@ -1,11 +1,18 @@
 import { idTimestamp, newId } from "@workflow/db";
+import { jsonEquals } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import { changesBetween } from "@workflow/events";
-import type { AuditCaller } from "@workflow/events";
-import type { ServiceContext } from "../context.ts";
-import type { RunStatus } from "../domain/run-status.ts";
+import type { AuditCaller, AuditTrail } from "@workflow/events";
+import type {
+  CompiledContent,
+  Deployment,
+  DeploymentCache,
+} from "../deployments/deployment-cache.ts";
 import { RESTARTABLE_STATUSES, RETRYABLE_STATUSES } from "../domain/run-status.ts";
-import type { CompiledContent, Deployment } from "../engine/deployment-cache.ts";
+import type { RunStatus } from "../domain/run-status.ts";
+import type { Backlog } from "../starting/backlog.ts";
+import { startInTransaction } from "../starting/start-in-transaction.ts";
+import type { StoringContext } from "../starting/start-in-transaction.ts";
 import type { RunSummaryRow } from "../store/read-runs.ts";
 import {
   copyResults,
@@ -16,11 +23,12 @@ import {
 } from "../store/restart-run.ts";
 import type { OriginalRow } from "../store/restart-run.ts";
 import { mergeInput } from "./merge-input.ts";
-import type { Place } from "./place.ts";
 import { parsePlace } from "./place.ts";
+import type { Place } from "./place.ts";
 import { findRestartPlace, findRetryPlace } from "./restart-point.ts";
 import { reusableResults } from "./reusable-results.ts";
 import type { RecordedResult } from "./reusable-results.ts";
+import { withoutStaleApprovals } from "./stale-approvals.ts";
 
 /** The run that a retry or restart has started. */
 export interface RepeatedRun {
@@ -39,7 +47,11 @@ export interface RestartCommand {
 }
 
 /** What repeating needs. */
-type RepeatContext = Pick<ServiceContext, "audit" | "database" | "deployments" | "runtime">;
+interface RepeatContext extends StoringContext {
+  audit: AuditTrail;
+  backlog: Backlog;
+  deployments: DeploymentCache;
+}
 
 /** D4. */
 const INPUT_BYTES_MAX = 1024 * 1024;
@@ -50,7 +62,7 @@ const OUTPUT_ERRORS: ReadonlySet<string> = new Set(["OUTPUT_INVALID", "OUTPUT_TO
  * Starts a run that goes on where another one failed (D27). What a run does is pinned, so whether the
  * workflow is still active does not matter.
  *
- * @throws AppError NOT_FOUND, INVALID_STATE
+ * @throws AppError NOT_FOUND, INVALID_STATE, RATE_LIMITED
  */
 export async function retryRun(
   context: RepeatContext,
@@ -68,7 +80,7 @@ export async function retryRun(
   const place =
     findRetryPlace(steps, results, typeof failedPath === "string" ? failedPath : null) ??
     (OUTPUT_ERRORS.has(original.error?.code ?? "") ? lastPlace(content) : null);
-  const kept = reusableResults(steps, results, place);
+  const kept = keptResults(steps, results, place, { inputIsUnchanged: true });
   const fromStepId = place?.at(-1)?.step.id ?? "";
   const repeat = { original, deployment, input: null, kept, fromStepId };
   return store(context, caller, "run.retried", repeat);
@@ -78,7 +90,8 @@ export async function retryRun(
  * Starts a run that repeats another one from a step on (D27). Earlier steps without a result that can
  * be taken over are executed, too.
  *
- * @throws AppError NOT_FOUND, INVALID_STATE, INVALID_STEP, VALIDATION_ERROR, PAYLOAD_TOO_LARGE
+ * @throws AppError NOT_FOUND, INVALID_STATE, INVALID_STEP, VALIDATION_ERROR, PAYLOAD_TOO_LARGE,
+ *   RATE_LIMITED
  */
 export async function restartRun(
   context: RepeatContext,
@@ -102,8 +115,8 @@ export async function restartRun(
   const input =
     overrideInput === undefined
       ? null
-      : mergedInput(content, await getInput(context.database, runId), overrideInput);
-  const kept = reusableResults(steps, results, place);
+      : changedInput(content, await getInput(context.database, runId), overrideInput);
+  const kept = keptResults(steps, results, place, { inputIsUnchanged: input === null });
   const repeat = { original, deployment, input, kept, fromStepId };
   return store(context, caller, "run.restarted", repeat);
 }
@@ -134,9 +147,9 @@ async function load(
   }
   const [results, loaded] = await Promise.all([
     listOutcomes(database, runId),
-    deployments.getMany([original.deployment_id]),
+    deployments.getMany([original.deploymentId]),
   ]);
-  const deployment = loaded.get(original.deployment_id);
+  const deployment = loaded.get(original.deploymentId);
   const content = deployment?.compiled ?? null;
   if (deployment === undefined || content === null) {
     throw new Error("a run's deployment is missing or does not compile");
@@ -149,13 +162,25 @@ function lastPlace({ definition: { steps } }: CompiledContent): Place | null {
   return last === undefined ? null : parsePlace(steps, last.id);
 }
 
-/** The original input with the override laid over it, as JSON text. */
-function mergedInput(
+function keptResults(
+  steps: Loaded["steps"],
+  results: Loaded["results"],
+  place: Place | null,
+  change: { inputIsUnchanged: boolean },
+): string[] {
+  return withoutStaleApprovals(steps, results, reusableResults(steps, results, place), change);
+}
+
+/**
+ * The original input with the override laid over it, as JSON text; null when that changes nothing.
+ */
+function changedInput(
   { inputSchema }: CompiledContent,
-  original: string,
+  originalText: string,
   override: unknown,
-): string {
-  const merged = mergeInput(JSON.parse(original), override);
+): string | null {
+  const original: unknown = JSON.parse(originalText);
+  const merged = mergeInput(original, override);
   const text = JSON.stringify(merged);
   if (Buffer.byteLength(text) > INPUT_BYTES_MAX) {
     const message = `The merged input is larger than ${INPUT_BYTES_MAX} bytes.`;
@@ -166,7 +191,7 @@ function mergedInput(
     const message = "The merged input does not fit the workflow's inputSchema.";
     throw new AppError("VALIDATION_ERROR", message, { violations });
   }
-  return text;
+  return jsonEquals(original, merged) ? null : text;
 }
 
 interface NewRepeat {
@@ -180,11 +205,14 @@ interface NewRepeat {
 }
 
 async function store(
-  { audit, database, runtime }: RepeatContext,
+  context: RepeatContext,
   caller: AuditCaller,
   action: "run.retried" | "run.restarted",
   { original, deployment, input, kept, fromStepId }: NewRepeat,
 ): Promise<RepeatedRun> {
+  const { audit, runtime } = context;
+  const { companyId } = caller.identity;
+  await context.backlog.admit(companyId);
   const id = newId("run_");
   const run = {
     id,
@@ -194,12 +222,12 @@ async function store(
     requestId: caller.requestId,
     createdAt: idTimestamp(id),
   };
-  await database.transaction(async (transaction) => {
+  await startInTransaction(context, async (transaction, starting) => {
     await insertRepeatingRun(transaction, run);
     if (kept.length > 0) {
       await copyResults(transaction, { from: original.id, to: id, paths: kept });
     }
-    await runtime.dispatch(transaction, [id]);
+    await starting.dispatch([{ runId: id, companyId }]);
     await audit.record(transaction, caller, {
       action,
       resourceType: "run",
@@ -207,21 +235,20 @@ async function store(
       changes: changesBetween({}, { newRunId: id, fromStepId }),
     });
   });
-  runtime.dispatched(1);
   audit.wake();
   return {
     run: {
       id,
-      workflow_id: original.workflow_id,
-      workflow_name: deployment.name,
-      workflow_version: original.workflow_version,
+      workflowId: original.workflowId,
+      workflowName: deployment.name,
+      workflowVersion: original.workflowVersion,
       status: "pending",
-      trigger_type: original.trigger_type,
+      triggerType: original.triggerType,
       error: null,
-      restarted_from_run_id: original.id,
-      created_at: run.createdAt,
-      started_at: null,
-      completed_at: null,
+      restartedFromRunId: original.id,
+      createdAt: run.createdAt,
+      startedAt: null,
+      completedAt: null,
     },
     taskRuntimeRunId: run.taskRuntimeRunId,
     fromStepId,

@@ -1,8 +1,11 @@
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import type { Shares } from "@workflow/service";
 import { LRUCache } from "lru-cache";
-import { listStepResultsAt, listSummaries } from "../store/read-runs.ts";
-import type { RunSummaryRow, StepRow } from "../store/read-runs.ts";
+import { listSummaries } from "../store/read-runs.ts";
+import type { RunSummaryRow } from "../store/read-runs.ts";
+import { listStepsAt } from "../store/read-steps.ts";
+import type { StepBounds, StepRow } from "../store/read-steps.ts";
 import { listNewSteps, listVersions } from "../store/watch-runs.ts";
 import { SeenSteps } from "./seen-steps.ts";
 
@@ -21,19 +24,22 @@ export interface WatchedState {
 
 /** One watcher's hold on a run; to be released. */
 export interface Watch {
-  /** What is known now; null until the first look. */
+  /** What is known now; null until the first poll. */
   readonly state: WatchedState | null;
   /** Resolves when more became known since the last call, or the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>;
-  /** Step results with their documents. Those who watch one run share what is loaded. */
-  load(steps: readonly EndedStep[]): Promise<readonly StepRow[]>;
+  /**
+   * Step results in the order given, within bounds. Those who watch one run share what is loaded, unless
+   * it is too large to be kept.
+   */
+  load(steps: readonly EndedStep[], bounds: StepBounds): Promise<readonly StepRow[]>;
   release(): void;
 }
 
 /** Watches runs for all callers of one process; see `createRunWatcher`. */
 export interface RunWatcher {
-  /** @throws AppError UNAVAILABLE when too many are watching */
-  watch(runId: string): Watch;
+  /** @throws AppError RATE_LIMITED when the company watches too many */
+  watch(companyId: string, runId: string): Watch;
   /** Looks at all watched runs once; for a loop. */
   poll(): Promise<void>;
   /** Whether any of the runs is watched. */
@@ -50,7 +56,18 @@ interface Watched {
   waiting: Set<() => void>;
 }
 
-const WATCHERS_MAX = 10_000;
+/** What a watcher holds of documents while its reader takes them; only a larger result is more. */
+export const WATCHED_PIECE_BYTES = 64 * 1024;
+
+/** What watching needs. */
+export interface RunWatcherOptions {
+  database: Database;
+  /** Places of watchers. */
+  shares: Shares;
+  /** Called when a run begins to be watched, to look at it soon. */
+  onWatch: () => void;
+}
+
 /** Loaded step results are kept for those who watch the same run and ask a moment later. */
 const LOADED_MAX = 32;
 const LOADED_MS = 2_000;
@@ -58,44 +75,43 @@ const LOADED_MS = 2_000;
 /**
  * Looks at all watched runs with one query, and reads more only of those that have changed. Runs that
  * nobody watches cost nothing, and a watcher holds no documents while it waits for its reader.
- *
- * @param onWatch called when a run begins to be watched, to look at it soon
  */
-export function createRunWatcher(database: Database, onWatch: () => void): RunWatcher {
+export function createRunWatcher({ database, shares, onWatch }: RunWatcherOptions): RunWatcher {
   const runs = new Map<string, Watched>();
   const loaded = new LRUCache<string, Promise<readonly StepRow[]>>({
     max: LOADED_MAX,
     ttl: LOADED_MS,
   });
-  let watchers = 0;
 
-  const load = (runId: string, steps: readonly EndedStep[]): Promise<readonly StepRow[]> => {
+  const load = (
+    runId: string,
+    steps: readonly EndedStep[],
+    bounds: StepBounds,
+  ): Promise<readonly StepRow[]> => {
     const paths = steps.map(({ path }) => path);
-    const key = JSON.stringify([runId, paths]);
+    if (bounds.documentsMax > WATCHED_PIECE_BYTES) {
+      return listStepsAt(database, runId, paths, bounds);
+    }
+    const key = JSON.stringify([runId, paths, bounds]);
     const known = loaded.get(key);
     if (known !== undefined) return known;
-    const loading = listStepResultsAt(database, runId, paths);
+    const loading = listStepsAt(database, runId, paths, bounds);
     loaded.set(key, loading);
     loading.catch(() => loaded.delete(key));
     return loading;
   };
 
   const release = (runId: string, watched: Watched): void => {
-    watchers -= 1;
     watched.watchers -= 1;
     if (watched.watchers === 0) runs.delete(runId);
   };
 
   return {
-    watch(runId) {
-      if (watchers >= WATCHERS_MAX) {
-        throw new AppError("UNAVAILABLE", "Too many runs are being watched; try again.", {
-          retryAfterMs: 1_000,
-        });
-      }
+    watch(companyId, runId) {
+      const giveBack = shares.take(companyId);
+      if (giveBack === null) throw tooManyWatchers();
       const watched = runs.get(runId) ?? newlyWatched();
       runs.set(runId, watched);
-      watchers += 1;
       watched.watchers += 1;
       if (watched.state === null) onWatch();
       let seenChanges = 0;
@@ -108,20 +124,21 @@ export function createRunWatcher(database: Database, onWatch: () => void): RunWa
           if (watched.changes === seenChanges) await nextChange(watched, signal);
           seenChanges = watched.changes;
         },
-        load: (steps) => load(runId, steps),
+        load: (steps, bounds) => load(runId, steps, bounds),
         release() {
           if (!isReleased) release(runId, watched);
           isReleased = true;
+          giveBack();
         },
       };
     },
     async poll() {
       if (runs.size === 0) return;
       // By object: a run that is released and watched anew meanwhile begins from nothing.
-      const looked = new Map(runs);
-      const versions = await listVersions(database, [...looked.keys()]);
+      const polled = new Map(runs);
+      const versions = await listVersions(database, [...polled.keys()]);
       const changed = versions.flatMap(({ id, version }) => {
-        const watched = looked.get(id);
+        const watched = polled.get(id);
         return watched === undefined || watched.version === version
           ? []
           : [{ runId: id, version, watched }];
@@ -133,7 +150,7 @@ export function createRunWatcher(database: Database, onWatch: () => void): RunWa
         (await listSummaries(database, runIds)).map((run) => [run.id, run]),
       );
       const known = changed.map(({ runId, watched }) => ({ runId, ...watched.seen.summary() }));
-      const steps = Map.groupBy(await listNewSteps(database, known), ({ run_id: id }) => id);
+      const steps = Map.groupBy(await listNewSteps(database, known), ({ runId: id }) => id);
       for (const { runId, version, watched } of changed) {
         const run = summaries.get(runId);
         if (run === undefined) continue;
@@ -143,6 +160,13 @@ export function createRunWatcher(database: Database, onWatch: () => void): RunWa
     },
     watches: (runIds) => runIds.some((runId) => runs.has(runId)),
   };
+}
+
+function tooManyWatchers(): AppError {
+  return new AppError("RATE_LIMITED", "The company watches too many runs at the same time.", {
+    details: { limit: "watchers" },
+    retryAfterMs: 1_000,
+  });
 }
 
 function newlyWatched(): Watched {

@@ -1,6 +1,7 @@
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval } from "@workflow/proto/runs/v1/approvals";
-import type { ApprovalRow, ApprovalStatus as DomainStatus } from "../store/approvals.ts";
+import type { ApprovalStatus as DomainStatus } from "../domain/approval.ts";
+import type { ApprovalRow } from "../store/approvals.ts";
 
 /** How each status of an approval is called in messages. */
 export const MESSAGE_APPROVAL_STATUS = {
@@ -15,17 +16,17 @@ export const MESSAGE_APPROVAL_STATUS = {
 export function toApprovalMessage(row: ApprovalRow): Approval {
   return {
     id: row.id,
-    runId: row.run_id,
-    workflowId: row.workflow_id,
-    stepId: row.step_id,
+    runId: row.runId,
+    workflowId: row.workflowId,
+    stepId: row.stepId,
     path: row.path,
     status: MESSAGE_APPROVAL_STATUS[row.status],
     message: row.message,
     formJson: row.form ?? undefined,
-    timeoutAt: row.timeout_at ?? undefined,
-    createdAt: row.created_at,
-    decidedAt: row.decided_at ?? undefined,
-    decidedBy: row.decided_by ?? undefined,
+    timeoutAt: row.timeoutAt ?? undefined,
+    createdAt: row.createdAt,
+    decidedAt: row.decidedAt ?? undefined,
+    decidedBy: row.decidedBy ?? undefined,
     comment: row.comment ?? undefined,
     dataJson: row.data ?? undefined,
   };

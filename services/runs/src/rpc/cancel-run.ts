@@ -7,8 +7,7 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { cancelWaitedChildren } from "../operations/cancel-children.ts";
 import { cancelRuns } from "../operations/cancel-runs.ts";
-import { findRun, hasRun, listStepResults } from "../store/read-runs.ts";
-import type { RunRow } from "../store/read-runs.ts";
+import { findRun, findSummary, hasRun } from "../store/read-runs.ts";
 import { runNotFound } from "./get-run.ts";
 import { toRunMessage } from "./run-message.ts";
 
@@ -17,14 +16,17 @@ export function cancelRun(context: ServiceContext): UnaryMethod<CancelRunRequest
   return rpc({
     scopes: "workflows:execute",
     async handler({ runId }, rpcContext) {
-      const run = await cancelOne(context, runId, rpcContext);
-      return toRunMessage(run, await listStepResults(context.database, runId));
+      await cancelOne(context, runId, rpcContext);
+      const run = await findRun(context.database, rpcContext.identity.companyId, runId);
+      if (run === null) throw runNotFound();
+      // Without output, of which a cancelled run has none; its input has a MiB at most.
+      return toRunMessage(run);
     },
   });
 }
 
 /**
- * Cancels one run of the caller's company and returns it.
+ * Cancels one run of the caller's company. Nothing that it did or was given is read for that.
  *
  * @throws AppError NOT_FOUND, INVALID_STATE
  */
@@ -32,7 +34,7 @@ export async function cancelOne(
   context: ServiceContext,
   runId: string,
   caller: RpcContext,
-): Promise<RunRow> {
+): Promise<void> {
   const { database, audit } = context;
   const { requestId, log } = caller;
   const { companyId } = caller.identity;
@@ -43,18 +45,18 @@ export async function cancelOne(
     audit.record(
       transaction,
       caller,
-      ...rows.map(({ id, status_before }) => ({
+      ...rows.map(({ id, statusBefore }) => ({
         action: "run.cancelled" as const,
         resourceType: "run",
         resourceId: id,
-        changes: changesBetween({ status: status_before }, { status: "cancelled" }),
+        changes: changesBetween({ status: statusBefore }, { status: "cancelled" }),
       })),
     ),
   );
   audit.wake();
-  const run = await findRun(database, companyId, runId);
-  if (run === null) throw runNotFound();
   if (cancelled.length === 0) {
+    const run = await findSummary(database, companyId, runId);
+    if (run === null) throw runNotFound();
     throw new AppError("INVALID_STATE", `The run is ${run.status} and cannot be cancelled.`, {
       details: { currentStatus: run.status },
     });
@@ -65,5 +67,4 @@ export async function cancelOne(
     // The run itself is cancelled; who looks for orphans finds the children.
     log.warn({ err: error, runId }, "could not cancel the children of a cancelled run");
   }
-  return run;
 }

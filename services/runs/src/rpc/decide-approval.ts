@@ -8,7 +8,7 @@ import { changesBetween, unchanged } from "@workflow/events";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { mayDecide } from "../operations/approvers.ts";
+import { mayDecide } from "../operations/may-decide.ts";
 import {
   decideApproval as decideRow,
   findOpenApproval,
@@ -36,8 +36,7 @@ export function decideApproval(
       const key = { companyId, runId, approvalId };
       const open = await findOpenApproval(database, key);
       if (open === null) throw approvalNotFound();
-      // Roles come with sessions; until then a user can only be named.
-      if (!mayDecide(open.approvers, { ...principal, roles: [] })) {
+      if (!mayDecide(open.approvers, principal)) {
         throw new AppError("FORBIDDEN", "Only the approvers whom the step names may decide.");
       }
       assertFits(open.form, parsed);
@@ -67,7 +66,7 @@ async function decideAndWake(
       resourceType: "run",
       resourceId: key.runId,
       changes: {
-        ...unchanged({ approvalId: row.id, stepId: row.step_id }),
+        ...unchanged({ approvalId: row.id, stepId: row.stepId }),
         ...changesBetween({ decision: null }, { decision: row.status }),
       },
     });

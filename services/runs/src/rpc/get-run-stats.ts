@@ -19,13 +19,17 @@ const NO_RUNS: RunFigures = { count: 0, statuses: [], successRate: undefined, du
 /** Adds up the runs of a time, in all and bucket by bucket. */
 export function getRunStats({
   database,
+  statistics,
 }: ServiceContext): UnaryMethod<GetRunStatsRequest, RunStats> {
   return rpc({
     scopes: "runs:read",
-    async handler(request, { identity }) {
-      const filter = parseFilter(request, identity.companyId);
+    async handler(request, { identity, signal }) {
+      const { companyId } = identity;
+      const filter = parseFilter(request, companyId);
       const names = filter.workflowId === null || isUuid(filter.workflowId);
-      const rows = names ? await readStats(database, filter) : [];
+      const rows = names
+        ? await statistics.read(companyId, signal, () => readStats(database, filter))
+        : [];
       const figures = new Map(rows.map((row) => [row.bucket, toFigures(row)]));
       return {
         total: figures.get(null) ?? NO_RUNS,

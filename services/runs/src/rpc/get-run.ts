@@ -1,25 +1,35 @@
-import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { GetRunRequest, Run } from "@workflow/proto/runs/v1/runs";
+import type { GetRunRequest, Run, StepResult } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { isTerminal } from "../domain/run-status.ts";
-import { findRun, listStepResults } from "../store/read-runs.ts";
-import type { RunRow } from "../store/read-runs.ts";
-import type { TaskRuntime } from "../task-runtime/port.ts";
-import { toRunMessage } from "./run-message.ts";
+import { readRun } from "../operations/read-run.ts";
+import type { StepRow } from "../store/read-steps.ts";
+import { toRunMessage, toStepMessage } from "./run-message.ts";
+
+/** Below what a message may have (64 MiB), since what surrounds the documents is only estimated. */
+const ANSWER_BYTES_MAX = 48 * 1024 * 1024;
+/** Ids, times and numbers of one step result. */
+const STEP_BYTES = 100;
 
 /** Returns one run with its step results. */
-export function getRun({ database, runtime }: ServiceContext): UnaryMethod<GetRunRequest, Run> {
+export function getRun(context: ServiceContext): UnaryMethod<GetRunRequest, Run> {
   return rpc({
     scopes: "runs:read",
-    async handler({ runId }, { identity }) {
-      // The run first: what it says of the end must not be older than the step results.
-      const run = isId("run_", runId) ? await findRun(database, identity.companyId, runId) : null;
+    async handler({ runId }, { identity, signal }) {
+      let run: Run | null = null;
+      const results: StepResult[] = [];
+      let bytes = 0;
+      for await (const piece of readRun(context, identity.companyId, runId, signal)) {
+        if (piece.kind === "run") run = toRunMessage(piece.run);
+        else {
+          for (const step of piece.steps) results.push(toStepMessage(step));
+          bytes += piece.steps.reduce((sum, step) => sum + bytesOf(step), 0);
+          if (bytes > ANSWER_BYTES_MAX) throw tooLarge();
+        }
+      }
       if (run === null) throw runNotFound();
-      const steps = await listStepResults(database, runId);
-      return toRunMessage(await withRuntimeStatus(run, runtime), steps);
+      return { ...run, stepResults: results };
     },
   });
 }
@@ -29,12 +39,12 @@ export function runNotFound(): AppError {
   return new AppError("NOT_FOUND", "Run not found");
 }
 
-/**
- * A worker writes that a run has begun together with its first result, so until then only the task
- * runtime knows that it is being executed.
- */
-async function withRuntimeStatus(run: RunRow, runtime: TaskRuntime): Promise<RunRow> {
-  if (isTerminal(run.status) || run.status === "running") return run;
-  const status = await runtime.findStatus(run.id);
-  return status === "executing" ? { ...run, status: "running" } : run;
+function bytesOf(step: StepRow): number {
+  const documents = step.documentsFit ? step.inputBytes + step.outputBytes : 0;
+  return STEP_BYTES + step.path.length + documents + (step.notesFit ? step.noteBytes : 0);
+}
+
+function tooLarge(): AppError {
+  const message = "The run is too large for one answer. Use ReadRun or ListRunSteps.";
+  return new AppError("PAYLOAD_TOO_LARGE", message);
 }

@@ -7,8 +7,9 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { APPROVAL_STATUSES, listApprovals as listRows } from "../store/approvals.ts";
-import type { ApprovalStatus as DomainStatus } from "../store/approvals.ts";
+import { APPROVAL_STATUSES } from "../domain/approval.ts";
+import type { ApprovalStatus as DomainStatus } from "../domain/approval.ts";
+import { listApprovals as listRows } from "../store/approvals.ts";
 import { MESSAGE_APPROVAL_STATUS, toApprovalMessage } from "./approval-message.ts";
 import { parseLimit } from "./list-runs.ts";
 

@@ -1,5 +1,5 @@
 import { isUuid } from "@workflow/db";
-import { parseJsonText, triggerSchema, validateDefinition } from "@workflow/definition";
+import { parseJsonText, triggerSchema, validateInTurns } from "@workflow/definition";
 import type { CompiledTrigger } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
@@ -25,10 +25,10 @@ export function putDeployment({
   return rpc({
     scopes: "internal:deployments",
     async handler(request, { identity }) {
-      const { state, trigger } = parseState(request, identity.companyId);
+      const { state, trigger } = await parseState(request, identity.companyId);
       return database.transaction(async (transaction) => {
-        const { revision, isNews } = await putState(transaction, state);
-        if (isNews) await syncSchedule(transaction, { ...state, trigger }, now());
+        const { revision, isNewer } = await putState(transaction, state);
+        if (isNewer) await syncSchedule(transaction, { ...state, trigger }, now());
         return { revision };
       });
     },
@@ -41,14 +41,17 @@ interface ParsedRequest {
   trigger: CompiledTrigger | null;
 }
 
-function parseState(request: PutDeploymentRequest, companyId: string): ParsedRequest {
+async function parseState(
+  request: PutDeploymentRequest,
+  companyId: string,
+): Promise<ParsedRequest> {
   if (!isUuid(request.workflowId)) throw badRequest([violation("workflow_id", "must be a UUID")]);
   if (request.revision < 1) throw badRequest([violation("revision", "must be 1 or more")]);
   const status = parseStatus(request.status);
   if (status === "active" && request.content === undefined) {
     throw badRequest([violation("content", "is required when the status is active")]);
   }
-  const parsed = request.content === undefined ? null : parseContent(request.content);
+  const parsed = request.content === undefined ? null : await parseContent(request.content);
   return {
     state: {
       companyId,
@@ -77,11 +80,15 @@ function parseStatus(status: DeploymentStatus): DeploymentState["status"] {
   }
 }
 
-/** Content that could not be executed is refused here, not found out by the first run. */
-function parseContent(content: ContentMessage): {
+/**
+ * Content that could not be executed is refused here, not found out by the first run. The syntax of
+ * expressions was checked by the workflows service, in a process that may take its time; one that is
+ * wrong all the same fails its own step.
+ */
+export async function parseContent(content: ContentMessage): Promise<{
   content: DeploymentContent;
   trigger: CompiledTrigger;
-} {
+}> {
   const violations: Violation[] = [];
   const parse = (field: string, text: string | undefined, kind: "object" | "array"): unknown => {
     if (text === undefined || text === "null") return undefined;
@@ -99,7 +106,7 @@ function parseContent(content: ContentMessage): {
     settings,
   };
   if (violations.length > 0) throw badRequest(violations);
-  const validated = validateDefinition(definition);
+  const validated = await validateInTurns(definition);
   if (!validated.ok) throw badRequest(validated.violations);
   return {
     content: {

@@ -5,7 +5,8 @@ import type {
   RunStatus as DomainStatus,
   TriggerType as DomainTrigger,
 } from "../domain/run-status.ts";
-import type { RunRow, RunSummaryRow, StepRow } from "../store/read-runs.ts";
+import type { RunRow, RunSummaryRow } from "../store/read-runs.ts";
+import type { StepRow } from "../store/read-steps.ts";
 
 /** How each status is called in messages. */
 export const MESSAGE_STATUS = {
@@ -36,21 +37,21 @@ const MESSAGE_STEP_STATUS = {
 
 /** A run without its documents, as lists show it. */
 export function toRunSummary(row: RunSummaryRow): Run {
-  const { started_at: startedAt, completed_at: completedAt } = row;
+  const { startedAt, completedAt } = row;
   return {
     id: row.id,
-    workflowId: row.workflow_id,
-    workflowName: row.workflow_name,
-    workflowVersion: row.workflow_version,
+    workflowId: row.workflowId,
+    workflowName: row.workflowName,
+    workflowVersion: row.workflowVersion,
     taskRuntimeRunId: undefined,
     status: MESSAGE_STATUS[row.status],
-    triggerType: MESSAGE_TRIGGER[row.trigger_type],
+    triggerType: MESSAGE_TRIGGER[row.triggerType],
     inputJson: undefined,
     outputJson: undefined,
     stepResults: [],
     error: toErrorMessage(row.error),
-    restartedFromRunId: row.restarted_from_run_id ?? undefined,
-    createdAt: row.created_at,
+    restartedFromRunId: row.restartedFromRunId ?? undefined,
+    createdAt: row.createdAt,
     startedAt: startedAt ?? undefined,
     completedAt: completedAt ?? undefined,
     durationMs:
@@ -60,36 +61,39 @@ export function toRunSummary(row: RunSummaryRow): Run {
   };
 }
 
-/** A whole run; JSON goes from the database into it as text. */
-export function toRunMessage(row: RunRow, steps: readonly StepRow[]): Run {
+/** A run with its documents; JSON goes from the database into it as text. */
+export function toRunMessage(row: RunRow): Run {
   return {
     ...toRunSummary(row),
-    taskRuntimeRunId: row.task_runtime_run_id ?? undefined,
+    taskRuntimeRunId: row.taskRuntimeRunId ?? undefined,
     inputJson: row.input,
     outputJson: row.output ?? undefined,
-    stepResults: steps.map(toStepMessage),
   };
 }
 
 /** What one step did; JSON goes from the database into it as text. */
 export function toStepMessage(row: StepRow): StepResult {
+  const truncated = !row.documentsFit || !row.notesFit;
   return {
-    stepId: row.step_id,
+    stepId: row.stepId,
     path: row.path,
     type: row.type,
     status: MESSAGE_STEP_STATUS[row.status],
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
+    startedAt: row.startedAt,
+    completedAt: row.completedAt,
     inputJson: row.input ?? undefined,
     outputJson: row.output ?? undefined,
     error: toErrorMessage(row.error),
     attempt: row.attempt,
-    previousAttempts: (row.previous_attempts ?? []).map((attempt) => ({
+    previousAttempts: (row.previousAttempts ?? []).map((attempt) => ({
       attempt: attempt.attempt,
       startedAt: new Date(attempt.startedAt),
       error: toErrorMessage(attempt.error),
     })),
     reused: row.reused,
+    truncated,
+    inputBytes: truncated ? row.inputBytes : undefined,
+    outputBytes: truncated ? row.outputBytes : undefined,
   };
 }
 

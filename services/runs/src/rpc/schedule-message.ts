@@ -18,7 +18,7 @@ export function toScheduleMessage(row: ScheduleRow): Schedule {
   const interval = intervalOf(row);
   return {
     id: row.id,
-    workflowId: row.workflow_id,
+    workflowId: row.workflowId,
     // Times are kept here whatever the task runtime, which has no more of a schedule than this name.
     triggerScheduleId: row.id.replace(/^sched_/, "timer_"),
     cron: row.cron ?? undefined,
@@ -26,14 +26,14 @@ export function toScheduleMessage(row: ScheduleRow): Schedule {
       interval === null ? undefined : { value: interval.value, unit: MESSAGE_UNIT[interval.unit] },
     timezone: row.timezone,
     enabled: row.enabled,
-    nextRunAt: row.next_run_at ?? undefined,
-    lastRunAt: row.last_run_at ?? undefined,
-    lastRunId: row.last_run_id ?? "",
-    runCount: row.run_count,
-    consecutiveFailures: row.consecutive_failures,
-    lastError: row.last_error ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    nextRunAt: row.nextRunAt ?? undefined,
+    lastRunAt: row.lastRunAt ?? undefined,
+    lastRunId: row.lastRunId ?? "",
+    runCount: row.runCount,
+    consecutiveFailures: row.consecutiveFailures,
+    lastError: row.lastError ?? undefined,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

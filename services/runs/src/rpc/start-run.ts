@@ -5,13 +5,15 @@ import type { Run, StartRunRequest, StartRunResponse } from "@workflow/proto/run
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import type { Shares } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
+import type { RunChange } from "../domain/step-records.ts";
 import type { EndedRuns } from "../engine/ended-runs.ts";
-import type { RunChange } from "../engine/journal.ts";
-import type { StartedRun } from "../engine/run-starter.ts";
-import { findRun } from "../store/read-runs.ts";
+import { holdRun, withRuntimeStatus } from "../operations/read-run.ts";
+import type { StartCommand, StartedRun } from "../starting/run-starter.ts";
+import { findRun, findSummary } from "../store/read-runs.ts";
 import type { RunRow } from "../store/read-runs.ts";
 import {
   MESSAGE_STATUS,
@@ -27,6 +29,7 @@ const KEY_CHARS_MAX = 255;
 const ID_CHARS_MAX = 255;
 /** The contract's longest wait of a synchronous run. */
 const WAIT_MS_MAX = 300_000;
+const RETRY_AFTER_MS = 1_000;
 
 /** Starts a run and, with `wait_ms`, waits for its end. */
 export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, StartRunResponse> {
@@ -44,33 +47,79 @@ export async function startOne(
 ): Promise<StartRunResponse> {
   const { companyId } = rpcContext.identity;
   const waitMs = parseWait(request.waitMs);
-  const started = await context.starter.start({
+  const command: StartCommand = {
     companyId,
     ...parseRequest(request),
     requestId: parseText("requestId", request.requestId, ID_CHARS_MAX) ?? rpcContext.requestId,
-    awaited: waitMs > 0,
+    hasSyncWaiter: waitMs > 0,
+  };
+  // Before the run is started: who is refused has started nothing.
+  const leave = waitMs > 0 ? takeWaitingPlace(context.syncWaits, companyId) : () => {};
+  try {
+    return await startAndWait(context, command, waitMs, rpcContext);
+  } finally {
+    leave();
+  }
+}
+
+function takeWaitingPlace(syncWaits: Shares, companyId: string): () => void {
+  const leave = syncWaits.take(companyId);
+  if (leave !== null) return leave;
+  const message = "Too many callers of the company wait for the runs that they have started.";
+  throw new AppError("RATE_LIMITED", message, {
+    details: { limit: "syncWaits" },
+    retryAfterMs: RETRY_AFTER_MS,
   });
+}
+
+async function startAndWait(
+  context: ServiceContext,
+  command: StartCommand,
+  waitMs: number,
+  rpcContext: RpcContext,
+): Promise<StartRunResponse> {
+  const { companyId } = command;
+  const started = await context.starter.start(command);
   if (started.existing) {
-    const run = await loadRun(context, companyId, started.runId);
-    return { run: toRunMessage(run, []), existing: true, timedOut: false };
+    const held = await holdRun(context, companyId, started.runId, rpcContext.signal);
+    if (held === null) throw notThere();
+    held.leave();
+    return { run: toRunMessage(held.run), existing: true, timedOut: false };
   }
   if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
   const end = await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext);
   if (typeof end === "object") {
     return { run: endedRun(started, end), existing: false, timedOut: false };
   }
-  const run = await loadRun(context, companyId, started.run.id);
+  // Whether there is room for its output or not: a start that was accepted is not refused afterwards.
+  const run = await findStarted(context, started.run.id, rpcContext);
+  if (run === null) {
+    return { run: acceptedRun(started), existing: false, timedOut: end === "timeout" };
+  }
   return {
-    run: toRunMessage(run, []),
+    run: toRunMessage(run),
     existing: false,
     timedOut: end === "timeout" && !isTerminal(run.status),
   };
 }
 
-async function loadRun(context: ServiceContext, companyId: string, runId: string): Promise<RunRow> {
-  const run = await findRun(context.database, companyId, runId);
-  if (run === null) throw new Error("a run that was started is not there");
-  return run;
+/** The run as it is now; null when it can't be read: its caller gets to know its id all the same. */
+async function findStarted(
+  { database, runtime }: ServiceContext,
+  runId: string,
+  { identity, log }: RpcContext,
+): Promise<RunRow | null> {
+  try {
+    const run = await findRun(database, identity.companyId, runId);
+    return run === null ? null : await withRuntimeStatus(run, runtime);
+  } catch (error) {
+    log.warn({ err: error, runId }, "a run that was waited for could not be read");
+    return null;
+  }
+}
+
+function notThere(): Error {
+  return new Error("a run that was started is not there");
 }
 
 function waitForEnd(
@@ -81,7 +130,7 @@ function waitForEnd(
   { signal }: RpcContext,
 ): ReturnType<EndedRuns["wait"]> {
   const isEnded = async (): Promise<boolean> => {
-    const run = await findRun(database, companyId, runId);
+    const run = await findSummary(database, companyId, runId);
     return run !== null && isTerminal(run.status);
   };
   return endedRuns.wait(runId, waitMs, isEnded, signal);
@@ -94,16 +143,16 @@ export function acceptedRun({ run, deployment }: Pick<NewlyStarted, "run" | "dep
   return {
     ...toRunSummary({
       id: run.id,
-      workflow_id: run.workflowId,
-      workflow_name: deployment.name,
-      workflow_version: run.workflowVersion,
+      workflowId: run.workflowId,
+      workflowName: deployment.name,
+      workflowVersion: run.workflowVersion,
       status: "pending",
-      trigger_type: run.triggerType,
+      triggerType: run.triggerType,
       error: null,
-      restarted_from_run_id: null,
-      created_at: run.createdAt,
-      started_at: null,
-      completed_at: null,
+      restartedFromRunId: null,
+      createdAt: run.createdAt,
+      startedAt: null,
+      completedAt: null,
     }),
     taskRuntimeRunId: run.taskRuntimeRunId,
   };

@@ -1,17 +1,12 @@
 import { AppError } from "@workflow/errors";
-import type {
-  StartRunRequest,
-  StartRunsRequest,
-  StartRunsResponse,
-  StartRunsResult,
-} from "@workflow/proto/runs/v1/runs";
+import type { StartRunsRequest, StartRunsResponse } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
-import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { toFailure } from "./failure-message.ts";
-import { startOne } from "./start-run.ts";
+import { startSafely } from "./start-safely.ts";
 
-const REQUESTS_MAX = 100;
+/** How many starts one call may carry. */
+export const REQUESTS_MAX = 100;
 
 /**
  * Starts several runs in one call. A call costs far more than a message in it, so the gateway gathers
@@ -35,19 +30,8 @@ export function startRuns(
   });
 }
 
-async function startSafely(
-  context: ServiceContext,
-  request: StartRunRequest,
-  rpcContext: RpcContext,
-): Promise<StartRunsResult> {
-  try {
-    return { started: await startOne(context, request, rpcContext), failure: undefined };
-  } catch (error) {
-    return { started: undefined, failure: toFailure(error, rpcContext) };
-  }
-}
-
-function badRequests(message: string): AppError {
+/** @returns the refusal of a list of requests that is not as it must be */
+export function badRequests(message: string): AppError {
   return new AppError("BAD_REQUEST", `requests ${message}.`, {
     violations: [{ path: ["requests"], message }],
   });

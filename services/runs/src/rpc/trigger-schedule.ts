@@ -6,19 +6,18 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import type { Deployment } from "../engine/deployment-cache.ts";
-import { findInputViolations, inputOf, scheduledRun } from "../schedules/scheduled-run.ts";
-import { findHead } from "../store/deployments.ts";
+import { findActiveDeployment, requireActive } from "../deployments/active-deployment.ts";
+import type { Deployment } from "../deployments/deployment-cache.ts";
+import { findInputViolations } from "../deployments/input-violations.ts";
+import { inputOf, scheduledRun } from "../schedules/scheduled-run.ts";
+import { startInTransaction } from "../starting/start-in-transaction.ts";
+import { untilStored } from "../starting/until-stored.ts";
 import { countRuns } from "../store/fire-schedules.ts";
 import { findSchedule, lockSchedule } from "../store/schedules.ts";
 import type { ScheduleRow, WorkflowOf } from "../store/schedules.ts";
-import { insertRuns } from "../store/start-runs.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import { requireWorkflow, scheduleNotFound } from "./schedule-message.ts";
 import { acceptedRun } from "./start-run.ts";
-
-/** How often the workflow may be deployed anew meanwhile before this gives up. */
-const OVERTAKEN_MAX = 5;
 
 /** Starts a run now, as the schedule would; whether it is enabled does not matter. */
 export function triggerSchedule(
@@ -28,62 +27,52 @@ export function triggerSchedule(
     scopes: "workflows:execute",
     async handler(request, rpcContext) {
       const workflow = requireWorkflow(request.workflowId, rpcContext.identity);
-      for (let attempt = 0; attempt < OVERTAKEN_MAX; attempt++) {
-        const deployment = await getActiveDeployment(context, workflow);
-        const run = await start(context, workflow, deployment, rpcContext);
-        if (run !== null) return { run: acceptedRun({ run, deployment }) };
-      }
-      throw new AppError("UNAVAILABLE", "The workflow is being changed; try again.", {
-        retryAfterMs: 1_000,
+      await context.backlog.admit(workflow.companyId);
+      const { run, deployment } = await untilStored(async () => {
+        const current = await getActiveDeployment(context, workflow);
+        const started = await start(context, workflow, current, rpcContext);
+        return started === null ? null : { run: started, deployment: current };
       });
+      return { run: acceptedRun({ run, deployment }) };
     },
   });
 }
 
 /** What the schedule starts at present. */
 async function getActiveDeployment(
-  { database, deployments }: ServiceContext,
+  context: ServiceContext,
   workflow: WorkflowOf,
 ): Promise<Deployment> {
-  const schedule = await findSchedule(database, workflow);
+  const schedule = await findSchedule(context.database, workflow);
   if (schedule === null) throw scheduleNotFound();
-  const head = await findHead(database, workflow.companyId, workflow.workflowId);
-  if (head === null) throw scheduleNotFound();
-  if (head.status !== "active" || head.deployment_id === null) {
-    throw new AppError("WORKFLOW_NOT_ACTIVE", `The workflow is ${head.status}, not active.`, {
-      details: { currentStatus: head.status },
-    });
-  }
-  const deployment = (await deployments.getMany([head.deployment_id])).get(head.deployment_id);
-  if (deployment === undefined) throw new Error("a deployment head names no deployment");
-  return deployment;
+  const found = await findActiveDeployment(context, workflow.companyId, workflow.workflowId);
+  if (found.kind === "unknown") throw scheduleNotFound();
+  return requireActive(found);
 }
 
 /** Null when another deployment has come in between. */
 async function start(
-  { database, runtime, now }: ServiceContext,
+  context: ServiceContext,
   workflow: WorkflowOf,
   deployment: Deployment,
   { requestId }: RpcContext,
 ): Promise<NewRun | null> {
-  const started = await database.transaction(async (transaction) => {
+  return startInTransaction(context, async (transaction, starting) => {
     const schedule = await lockSchedule(transaction, workflow);
     if (schedule === null) throw scheduleNotFound();
     requireFittingInput(schedule, deployment);
-    const scheduledAt = now();
-    const run = scheduledRun(schedule, deployment, { scheduledAt, requestId }, runtime);
-    const stored = await insertRuns(transaction, [run]);
+    const scheduledAt = context.now();
+    const firing = { scheduledAt, requestId };
+    const run = scheduledRun(schedule, deployment, firing, context.runtime);
+    const stored = await starting.insert([run]);
     if (stored.size === 0) return null;
-    await runtime.dispatch(transaction, [run.id]);
     await countRuns(transaction, [{ scheduleId: schedule.id, runId: run.id }], scheduledAt);
     return run;
   });
-  if (started !== null) runtime.dispatched(1);
-  return started;
 }
 
 function requireFittingInput(schedule: ScheduleRow, deployment: Deployment): void {
-  const violations = findInputViolations(deployment, inputOf(schedule));
+  const violations = findInputViolations(deployment, JSON.parse(inputOf(schedule)));
   if (violations.length === 0) return;
   throw new AppError("VALIDATION_ERROR", "The schedule's input does not fit the inputSchema.", {
     violations,

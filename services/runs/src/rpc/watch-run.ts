@@ -6,9 +6,13 @@ import type { ServerStreamMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { isTerminal, RUN_STATUSES } from "../domain/run-status.ts";
 import type { RunStatus } from "../domain/run-status.ts";
-import type { Watch, WatchedState } from "../operations/run-watcher.ts";
+import { WATCHED_PIECE_BYTES } from "../operations/run-watcher.ts";
+import type { EndedStep, Watch, WatchedState } from "../operations/run-watcher.ts";
+import { holdRun } from "../operations/read-run.ts";
+import { ReadingBudget } from "../operations/reading-budget.ts";
 import { SeenSteps } from "../operations/seen-steps.ts";
-import { findRun, hasRun } from "../store/read-runs.ts";
+import { hasRun } from "../store/read-runs.ts";
+import type { StepRow } from "../store/read-steps.ts";
 import { runNotFound } from "./get-run.ts";
 import { toRunMessage, toRunSummary, toStepMessage } from "./run-message.ts";
 
@@ -28,7 +32,7 @@ export function watchRun(
       const position = after === undefined ? new Position() : parsePosition(after);
       const exists = isId("run_", runId) && (await hasRun(database, companyId, runId));
       if (!exists) throw runNotFound();
-      const watch = watcher.watch(runId);
+      const watch = watcher.watch(companyId, runId);
       try {
         yield* tell(context, companyId, watch, position, after !== undefined, signal);
       } finally {
@@ -46,34 +50,31 @@ async function* tell(
   goesOn: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<WatchRunResponse> {
+  const budget = new ReadingBudget(WATCHED_PIECE_BYTES);
   let stepsRead = 0;
   let isSilent = goesOn;
   for (;;) {
     await watch.changed(signal);
     const { state } = watch;
     if (signal.aborted || state === null) return;
-    const steps = state.steps.slice(stepsRead).filter(({ seq }) => !position.steps.has(seq));
-    stepsRead = state.steps.length;
     const { status } = state.run;
-    // What a run does begins after it runs; what ends it comes after all that it did.
+    // What a run does begins after it runs, and its row was read before its steps; what ends it comes
+    // after all that it did.
+    const known = status === "pending" ? stepsRead : state.steps.length;
+    const steps = state.steps.slice(stepsRead, known).filter(({ seq }) => !position.steps.has(seq));
+    stepsRead = known;
     if (status === "running" && status !== position.status) {
       isSilent = false;
-      yield await runUpdate(context, companyId, state, position);
+      yield* runUpdate(context, companyId, state, position, signal);
     }
-    for (let start = 0; start < steps.length; start += STEPS_AT_A_TIME) {
-      const some = steps.slice(start, start + STEPS_AT_A_TIME);
-      const rows = new Map((await watch.load(some)).map((row) => [row.path, row]));
-      for (const { seq, path } of some) {
-        const row = rows.get(path);
-        if (row === undefined) continue;
-        position.steps.add(seq);
-        isSilent = false;
-        yield { update: { $case: "step", value: toStepMessage(row) }, position: position.encode() };
-      }
+    for await (const row of loadSteps(context, companyId, watch, steps, budget, signal)) {
+      position.steps.add(row.seq);
+      isSilent = false;
+      yield { update: { $case: "step", value: toStepMessage(row) }, position: position.encode() };
     }
     if (status !== position.status) {
       isSilent = false;
-      yield await runUpdate(context, companyId, state, position);
+      yield* runUpdate(context, companyId, state, position, signal);
     }
     if (isTerminal(status)) return;
     if (isSilent) yield { update: undefined, position: position.encode() };
@@ -81,17 +82,54 @@ async function* tell(
   }
 }
 
-async function runUpdate(
-  { database }: ServiceContext,
+/** Loads a few at a time; one that is larger than a piece when its turn has come. */
+async function* loadSteps(
+  { readings }: ServiceContext,
+  companyId: string,
+  watch: Watch,
+  steps: readonly EndedStep[],
+  budget: ReadingBudget,
+  signal: AbortSignal,
+): AsyncGenerator<StepRow> {
+  for (let start = 0; start < steps.length;) {
+    const some = steps.slice(start, start + STEPS_AT_A_TIME);
+    const bounds = budget.nextPiece;
+    const rows = await watch.load(some, bounds);
+    const charged = budget.charge(rows, bounds);
+    yield* charged;
+    if (charged.length === rows.length) {
+      start += some.length;
+      continue;
+    }
+    const [large] = rows.slice(charged.length);
+    if (large === undefined) return;
+    const leave = await readings.take(companyId, large.inputBytes + large.outputBytes, signal);
+    try {
+      const { left } = budget;
+      yield* budget.charge(await watch.load([large], left), left);
+    } finally {
+      leave();
+    }
+    start += some.findIndex(({ path }) => path === large.path) + 1;
+  }
+}
+
+async function* runUpdate(
+  context: ServiceContext,
   companyId: string,
   { run }: WatchedState,
   position: Position,
-): Promise<WatchRunResponse> {
+  signal: AbortSignal,
+): AsyncGenerator<WatchRunResponse> {
   position.status = run.status;
-  const ended = isTerminal(run.status) ? await findRun(database, companyId, run.id) : null;
-  const value =
-    ended === null ? toRunSummary(run) : { ...toRunMessage(ended, []), inputJson: undefined };
-  return { update: { $case: "run", value }, position: position.encode() };
+  const held = isTerminal(run.status) ? await holdRun(context, companyId, run.id, signal) : null;
+  try {
+    const value =
+      held === null ? toRunSummary(run) : { ...toRunMessage(held.run), inputJson: undefined };
+    yield { update: { $case: "run", value }, position: position.encode() };
+  } finally {
+    held?.leave();
+  }
 }
 
 /** What a watcher has been told. */

@@ -34,15 +34,15 @@ export function changeSchedule(
   const restarts = interval !== undefined || (enabled && !current.enabled);
   const changed: ScheduleRow = {
     ...current,
-    ...(cron === undefined ? {} : { cron, interval_value: null, interval_unit: null }),
+    ...(cron === undefined ? {} : { cron, intervalValue: null, intervalUnit: null }),
     ...(interval === undefined
       ? {}
-      : { cron: null, interval_value: interval.value, interval_unit: interval.unit }),
+      : { cron: null, intervalValue: interval.value, intervalUnit: interval.unit }),
     timezone,
     enabled,
     ...(restarts ? { anchor: now } : {}),
-    ...(change.enabled === true ? { consecutive_failures: 0, last_error: null } : {}),
-    updated_at: now,
+    ...(change.enabled === true ? { consecutiveFailures: 0, lastError: null } : {}),
+    updatedAt: now,
   };
-  return { ...changed, next_run_at: nextRunAt(changed, now) };
+  return { ...changed, nextRunAt: nextRunAt(changed, now) };
 }

@@ -1,109 +1,150 @@
-import type { Database, Transaction } from "@workflow/db";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Transaction } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
-import type { Deployment, DeploymentCache } from "../engine/deployment-cache.ts";
+import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
+import type { Backlog } from "../starting/backlog.ts";
+import { startInTransaction } from "../starting/start-in-transaction.ts";
+import type { Starting, StoringContext } from "../starting/start-in-transaction.ts";
 import {
   claimDue,
   countRuns,
+  findNextFiring,
   listBusySchedules,
-  listComing,
+  listDue,
   moveOn,
 } from "../store/fire-schedules.ts";
-import type { ClaimedRow } from "../store/fire-schedules.ts";
-import { insertRuns } from "../store/start-runs.ts";
-import type { NewRun } from "../store/start-runs.ts";
-import type { TaskRuntime } from "../task-runtime/port.ts";
+import type { ClaimedRow, DueRow } from "../store/fire-schedules.ts";
+import type { Absence } from "../store/scheduler-presence.ts";
+import { planSchedule } from "./plan-schedule.ts";
+import type { Firing, FiringMoment } from "./plan-schedule.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
-import { planFiring } from "./schedule-times.ts";
-import { findInputViolations, inputOf, scheduledRun } from "./scheduled-run.ts";
+import { FiringPlanner } from "./schedule-times.ts";
 
 /** What firing needs. */
-export interface FiringDependencies {
-  database: Database;
+export interface FiringDependencies extends StoringContext {
   deployments: DeploymentCache;
-  runtime: TaskRuntime;
+  backlog: Backlog;
   logger: Logger;
 }
 
-/** What one look for due schedules came to. */
-export interface Look {
+/** What one poll for due schedules came to. */
+export interface Poll {
   /** How many schedules it has moved on. */
   fired: number;
-  /** More may be due than one look takes. */
+  /** More may be due than one poll takes. */
   full: boolean;
   /** The earliest firing that is still ahead, or due and left; null when none is near. */
   nextAt: Date | null;
 }
 
-/** Schedules that one transaction fires; planning one takes about a millisecond. */
-const BATCH_MAX = 100;
+/** Schedules that one transaction fires. */
+const BATCH_MAX = 200;
+/** Planned before others have their turn in this process; one takes about a millisecond. */
+const PLANNED_AT_ONCE = 10;
 const UNREADABLE = "The schedule can't be fired by this version of the service.";
+
+/** When schedules are fired. */
+export interface PollMoment {
+  now: Date;
+  /** When no scheduler has looked last. */
+  absence: Absence | null;
+  /** How far ahead `nextAt` looks. */
+  horizonMs: number;
+}
 
 /**
  * Fires the schedules that are due: one transaction claims them, starts their runs and plans their
  * next firings, so that a firing happens once however many processes look for it.
- *
- * @param horizonMs how far ahead `nextAt` looks
  */
 export async function fireDueSchedules(
   dependencies: FiringDependencies,
-  now: Date,
-  horizonMs: number,
-): Promise<Look> {
-  const { database, deployments, runtime } = dependencies;
-  const horizon = new Date(now.getTime() + horizonMs);
-  const coming = await listComing(database, horizon, BATCH_MAX);
-  const due = coming.filter((row) => row.next_run_at <= now);
-  const nextAt = coming[due.length]?.next_run_at ?? null;
-  if (due.length === 0) return { fired: 0, full: false, nextAt };
+  { now, absence, horizonMs }: PollMoment,
+): Promise<Poll> {
+  const { database, deployments } = dependencies;
+  const due = await listDue(database, now, BATCH_MAX);
+  if (due.length === 0) {
+    const horizon = new Date(now.getTime() + horizonMs);
+    return { fired: 0, full: false, nextAt: await findNextFiring(database, now, horizon) };
+  }
   // Before the transaction, which must not wait for another connection.
-  const loaded = await deployments.getMany(due.map((row) => row.deployment_id));
-  const { fired, started } = await database.transaction(async (transaction) => {
-    const ids = due.map(({ id }) => id);
+  const loaded = await deployments.getMany(due.map((row) => row.deploymentId));
+  const refused = await listRefused(dependencies, due);
+  const ids = due.map(({ id }) => id);
+  const fired = await startInTransaction(dependencies, async (transaction, starting) => {
     const claimed = await claimDue(transaction, ids, now);
-    return claimed.length === 0
-      ? { fired: 0, started: 0 }
-      : fire(transaction, claimed, loaded, dependencies, now);
+    if (claimed.length === 0) return 0;
+    const skipping = claimed.filter(({ overlap }) => overlap === "skip").map(({ id }) => id);
+    const busy =
+      skipping.length > 0 ? await listBusySchedules(transaction, skipping) : new Set<string>();
+    const moment = { planner: new FiringPlanner(now, absence), busy, refused };
+    const firings = await planAll(claimed, loaded, dependencies, moment);
+    return fire(transaction, starting, firings, now);
   });
-  if (started > 0) runtime.dispatched(started);
-  const full = due.length === BATCH_MAX && fired > 0;
-  return { fired, full, nextAt: fired < due.length ? now : nextAt };
+  // What is left is being fired by another process, or was deployed anew meanwhile.
+  return { fired, full: fired > 0, nextAt: now };
 }
 
-/** What becomes of one schedule that is due. */
-type Firing =
-  | { kind: "start"; id: string; nextRunAt: Date | null; run: NewRun }
-  | { kind: "skip"; id: string; nextRunAt: Date | null }
-  | { kind: "fail"; id: string; nextRunAt: Date | null; error: string };
+/** Schedules of companies that have too many pending runs. */
+async function listRefused(
+  { backlog }: FiringDependencies,
+  due: readonly DueRow[],
+): Promise<Set<string>> {
+  const refused = new Set<string>();
+  for (const { id, companyId } of due) {
+    try {
+      await backlog.admit(companyId);
+    } catch (error) {
+      if (!isAppError(error) || error.reason !== "RATE_LIMITED") throw error;
+      refused.add(id);
+    }
+  }
+  return refused;
+}
 
-async function fire(
-  transaction: Transaction,
+async function planAll(
   claimed: readonly ClaimedRow[],
   deployments: ReadonlyMap<string, Deployment>,
   { runtime, logger }: FiringDependencies,
-  now: Date,
-): Promise<{ fired: number; started: number }> {
-  const skipping = claimed.filter(({ overlap }) => overlap === "skip").map(({ id }) => id);
-  const busy =
-    skipping.length > 0 ? await listBusySchedules(transaction, skipping) : new Set<string>();
-  const firings = claimed.flatMap((schedule): Firing[] => {
-    const deployment = deployments.get(schedule.deployment_id);
-    // Deployed since the look: its turn comes with the next one.
-    if (deployment === undefined) return [];
+  moment: FiringMoment,
+): Promise<Firing[]> {
+  const firings: Firing[] = [];
+  for (const [index, schedule] of claimed.entries()) {
+    if (index % PLANNED_AT_ONCE === PLANNED_AT_ONCE - 1) await nextTurn();
+    const deployment = deployments.get(schedule.deploymentId);
+    // Deployed since the poll: its turn comes with the next one.
+    if (deployment === undefined) continue;
     try {
-      return [plan(schedule, deployment, busy, runtime, now)];
+      firings.push(planSchedule(schedule, deployment, runtime, moment));
     } catch (error) {
       // One that can't be planned must not hold up all others.
       logger.error({ err: error, scheduleId: schedule.id }, "a schedule can't be fired");
-      return [{ kind: "fail", id: schedule.id, nextRunAt: null, error: UNREADABLE }];
+      firings.push({ kind: "fail", id: schedule.id, nextRunAt: null, error: UNREADABLE });
     }
-  });
+  }
+  return firings;
+}
+
+/** Returns how many schedules it has moved on. */
+async function fire(
+  transaction: Transaction,
+  start: Starting,
+  firings: readonly Firing[],
+  now: Date,
+): Promise<number> {
   const starting = firings.filter((firing) => firing.kind === "start");
-  const stored = await store(transaction, starting, runtime);
+  const stored = await start.insert(starting.map(({ run }) => run));
   // A run that was not stored was overtaken by another deployment; its schedule stays due.
   const fired = firings.filter((firing) => firing.kind !== "start" || stored.has(firing.run.id));
   const started = starting.filter(({ run }) => stored.has(run.id));
   const failed = firings.filter((firing) => firing.kind === "fail");
-  if (fired.length > 0) await moveOn(transaction, fired);
+  if (fired.length > 0) {
+    const moves = fired.map((firing) => ({
+      ...firing,
+      skipped: firing.kind === "skip" ? firing.reason : null,
+    }));
+    await moveOn(transaction, moves);
+  }
   if (started.length > 0) {
     const runs = started.map(({ id, run }) => ({ scheduleId: id, runId: run.id }));
     await countRuns(transaction, runs, now);
@@ -112,39 +153,5 @@ async function fire(
     const outcomes = failed.map(({ id, error }) => ({ scheduleId: id, error }));
     await recordOutcomes(transaction, outcomes);
   }
-  return { fired: fired.length, started: started.length };
-}
-
-function plan(
-  schedule: ClaimedRow,
-  deployment: Deployment,
-  busy: ReadonlySet<string>,
-  runtime: TaskRuntime,
-  now: Date,
-): Firing {
-  const { id } = schedule;
-  const { scheduledAt, nextRunAt } = planFiring(schedule, schedule.next_run_at, now);
-  if (scheduledAt === null || busy.has(id)) return { kind: "skip", id, nextRunAt };
-  const [violation] = findInputViolations(deployment, inputOf(schedule));
-  if (violation !== undefined) {
-    const place = ["input", ...violation.path].join(".");
-    const error = `The schedule's input does not fit the inputSchema: ${place} ${violation.message}.`;
-    return { kind: "fail", id, nextRunAt, error };
-  }
-  const run = scheduledRun(schedule, deployment, { scheduledAt, requestId: null }, runtime);
-  return { kind: "start", id, nextRunAt, run };
-}
-
-async function store(
-  transaction: Transaction,
-  starting: readonly { run: NewRun }[],
-  runtime: TaskRuntime,
-): Promise<Set<string>> {
-  if (starting.length === 0) return new Set();
-  const stored = await insertRuns(
-    transaction,
-    starting.map(({ run }) => run),
-  );
-  if (stored.size > 0) await runtime.dispatch(transaction, [...stored]);
-  return stored;
+  return fired.length;
 }

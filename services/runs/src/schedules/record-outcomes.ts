@@ -1,5 +1,5 @@
 import type { Transaction } from "@workflow/db";
-import type { EndedRun } from "../engine/end-hooks.ts";
+import type { EndHook } from "../journal/end-hooks.ts";
 import { lockFailureCounts, putFailureCounts } from "../store/schedule-outcomes.ts";
 
 /** A schedule is disabled when so many of its runs in a row have failed (D23). */
@@ -12,20 +12,19 @@ export interface FiringOutcome {
 }
 
 /**
- * Counts how the runs of schedules ended (D23, D33); an end hook. A cancelled run says nothing about
- * its schedule.
+ * Counts how the runs of schedules ended (D23, D33). A cancelled run says nothing about its schedule.
  */
-export async function recordScheduleOutcomes(
-  transaction: Transaction,
-  ended: readonly EndedRun[],
-): Promise<void> {
-  const outcomes = ended.flatMap(({ scheduleId, status, error }): FiringOutcome[] => {
-    if (scheduleId === null || status === "cancelled") return [];
-    if (status === "completed") return [{ scheduleId, error: null }];
-    return [{ scheduleId, error: error?.message ?? "The run timed out." }];
-  });
-  if (outcomes.length > 0) await recordOutcomes(transaction, outcomes);
-}
+export const recordScheduleOutcomes: EndHook = {
+  concerns: ({ scheduleId, status }) => scheduleId !== null && status !== "cancelled",
+  write(transaction, ended) {
+    const outcomes = ended.flatMap(({ scheduleId, status, error }): FiringOutcome[] => {
+      if (scheduleId === null) return [];
+      if (status === "completed") return [{ scheduleId, error: null }];
+      return [{ scheduleId, error: error?.message ?? "The run timed out." }];
+    });
+    return recordOutcomes(transaction, outcomes);
+  },
+};
 
 /** Counts failures in a row, in the order given, and disables schedules that have too many. */
 export async function recordOutcomes(
@@ -43,11 +42,11 @@ export async function recordOutcomes(
   for (const { scheduleId, error } of outcomes) {
     const count = counts.get(scheduleId);
     // The schedule is gone, or there is nothing to forget.
-    if (count === undefined || (error === null && count.last_error === null)) continue;
+    if (count === undefined || (error === null && count.lastError === null)) continue;
     changed.add(scheduleId);
-    count.consecutive_failures = error === null ? 0 : count.consecutive_failures + 1;
-    count.disable ||= count.consecutive_failures >= FAILURES_MAX;
-    count.last_error = error !== null && count.disable ? disabledText(error) : error;
+    count.consecutiveFailures = error === null ? 0 : count.consecutiveFailures + 1;
+    count.disable ||= count.consecutiveFailures >= FAILURES_MAX;
+    count.lastError = error !== null && count.disable ? disabledText(error) : error;
   }
   const written = [...counts.values()].filter(({ id }) => changed.has(id));
   if (written.length > 0) await putFailureCounts(transaction, written);

@@ -5,18 +5,18 @@ import type { ScheduleRow } from "../store/schedules.ts";
 /** What a caller changed of a schedule, and of which workflow it is. */
 export function scheduleChanges(before: ScheduleRow, after: ScheduleRow): AuditChanges {
   return {
-    ...unchanged({ workflowId: after.workflow_id }),
+    ...unchanged({ workflowId: after.workflowId }),
     ...changesBetween(fieldsOf(before), fieldsOf(after)),
   };
 }
 
 function fieldsOf({
   cron,
-  interval_value,
-  interval_unit,
+  intervalValue,
+  intervalUnit,
   timezone,
   enabled,
 }: ScheduleRow): AuditFields {
-  const interval = interval_value === null ? null : `${interval_value} ${interval_unit}`;
+  const interval = intervalValue === null ? null : `${intervalValue} ${intervalUnit}`;
   return { cronExpression: cron, interval, timezone, enabled };
 }

@@ -1,6 +1,8 @@
 import { loop } from "@workflow/service";
+import type { Logger } from "pino";
+import { noteLook } from "../store/scheduler-presence.ts";
 import { fireDueSchedules } from "./fire-due-schedules.ts";
-import type { FiringDependencies, Look } from "./fire-due-schedules.ts";
+import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
 
 /** What a scheduler needs. */
 export interface SchedulerOptions extends FiringDependencies {
@@ -14,8 +16,10 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-/** The longest time between two looks, so that it finds what other processes have planned. */
-const LOOK_MS = 1_000;
+/** The longest time between two polls, so that it finds what other processes have planned. */
+const POLL_MS = 1_000;
+/** The longest poll takes less; when nobody has polled for so long, nobody was there. */
+const AWAY_MS = 30_000;
 /** The pause before looking again at what another process is just firing. */
 const BUSY_MS = 50;
 
@@ -27,19 +31,33 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
   const { logger, now } = options;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const looking = loop({
+  let presentAt: Date | null = null;
+  const poll = async (): Promise<Poll> => {
+    const moment = now();
+    const look = { now: moment, presentAt, awayMs: AWAY_MS };
+    const absence = await noteLook(options.database, look);
+    const outcome = await fireDueSchedules(options, {
+      now: moment,
+      absence,
+      horizonMs: POLL_MS,
+    });
+    // A poll that took long was no absence.
+    presentAt = now();
+    return outcome;
+  };
+  const polling = loop({
     name: "fire-schedules",
     signal: stopping.signal,
-    intervalMs: LOOK_MS,
+    intervalMs: POLL_MS,
     logger,
     async run() {
       clearTimeout(timer);
-      const look = await lookSafely(options);
-      if (look?.full === true) return "again";
-      const nextAt = look?.nextAt ?? null;
+      const outcome = await pollSafely(poll, logger);
+      if (outcome?.full === true) return "again";
+      const nextAt = outcome?.nextAt ?? null;
       if (nextAt !== null && !stopping.signal.aborted) {
         const waitMs = nextAt.getTime() - now().getTime();
-        timer = setTimeout(() => looking.wake(), waitMs > 0 ? waitMs : BUSY_MS);
+        timer = setTimeout(() => polling.wake(), waitMs > 0 ? waitMs : BUSY_MS);
       }
       return undefined;
     },
@@ -48,21 +66,21 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
     async stop() {
       stopping.abort();
       clearTimeout(timer);
-      await looking.done;
+      await polling.done;
       clearTimeout(timer);
     },
   };
 }
 
 /**
- * Null when it failed; the next look comes after the usual pause. The loop's own pause after failures
+ * Null when it failed; the next poll comes after the usual pause. The loop's own pause after failures
  * grows, and would outlast an outage by more than a firing may be late.
  */
-async function lookSafely(options: SchedulerOptions): Promise<Look | null> {
+async function pollSafely(poll: () => Promise<Poll>, logger: Logger): Promise<Poll | null> {
   try {
-    return await fireDueSchedules(options, options.now(), LOOK_MS);
+    return await poll();
   } catch (error) {
-    options.logger.warn({ err: error }, "could not fire schedules");
+    logger.warn({ err: error }, "could not fire schedules");
     return null;
   }
 }

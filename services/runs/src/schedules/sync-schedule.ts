@@ -45,37 +45,37 @@ export async function syncSchedule(
 }
 
 function pause(current: ScheduleRow, now: Date): ScheduleRow {
-  return { ...current, enabled: false, active: false, next_run_at: null, updated_at: now };
+  return { ...current, enabled: false, active: false, nextRunAt: null, updatedAt: now };
 }
 
 function activate(current: ScheduleRow, trigger: ScheduleTrigger, now: Date): ScheduleRow {
-  const changed = current.trigger_times !== timesText(trigger);
+  const changed = current.triggerTimes !== timesText(trigger);
   return withNextRun(
     {
       ...current,
       ...(changed ? triggerColumns(trigger) : {}),
       active: true,
       enabled: trigger.enabled,
-      trigger_enabled: trigger.enabled,
+      triggerEnabled: trigger.enabled,
       anchor: now,
-      consecutive_failures: 0,
-      last_error: null,
+      consecutiveFailures: 0,
+      lastError: null,
     },
     now,
   );
 }
 
 function update(current: ScheduleRow, trigger: ScheduleTrigger, now: Date): ScheduleRow {
-  const timesChanged = current.trigger_times !== timesText(trigger);
-  const switched = current.trigger_enabled !== trigger.enabled;
+  const timesChanged = current.triggerTimes !== timesText(trigger);
+  const switched = current.triggerEnabled !== trigger.enabled;
   if (!timesChanged && !switched) return current;
   const forgets = switched && trigger.enabled;
   return withNextRun(
     {
       ...current,
       ...(timesChanged ? { ...triggerColumns(trigger), anchor: now } : {}),
-      ...(switched ? { enabled: trigger.enabled, trigger_enabled: trigger.enabled } : {}),
-      ...(forgets ? { anchor: now, consecutive_failures: 0, last_error: null } : {}),
+      ...(switched ? { enabled: trigger.enabled, triggerEnabled: trigger.enabled } : {}),
+      ...(forgets ? { anchor: now, consecutiveFailures: 0, lastError: null } : {}),
     },
     now,
   );
@@ -88,38 +88,38 @@ function newSchedule(
 ): ScheduleRow {
   return {
     id: newId("sched_"),
-    company_id: companyId,
-    workflow_id: workflowId,
+    companyId,
+    workflowId,
     ...triggerColumns(trigger),
     enabled: false,
     active: false,
-    trigger_enabled: false,
+    triggerEnabled: false,
     anchor: now,
-    next_run_at: null,
-    last_run_at: null,
-    last_run_id: null,
-    run_count: 0,
-    consecutive_failures: 0,
-    last_error: null,
-    created_at: now,
-    updated_at: now,
+    nextRunAt: null,
+    lastRunAt: null,
+    lastRunId: null,
+    runCount: 0,
+    consecutiveFailures: 0,
+    lastError: null,
+    createdAt: now,
+    updatedAt: now,
   };
 }
 
 function withNextRun(row: ScheduleRow, now: Date): ScheduleRow {
-  return { ...row, next_run_at: nextRunAt(row, now), updated_at: now };
+  return { ...row, nextRunAt: nextRunAt(row, now), updatedAt: now };
 }
 
 function triggerColumns(trigger: ScheduleTrigger) {
   return {
     cron: trigger.cron ?? null,
-    interval_value: trigger.interval?.value ?? null,
-    interval_unit: trigger.interval?.unit ?? null,
+    intervalValue: trigger.interval?.value ?? null,
+    intervalUnit: trigger.interval?.unit ?? null,
     timezone: trigger.timezone,
     overlap: trigger.overlap,
-    catch_up: trigger.catchUp,
+    catchUp: trigger.catchUp,
     input: trigger.input === undefined ? null : JSON.stringify(trigger.input),
-    trigger_times: timesText(trigger),
+    triggerTimes: timesText(trigger),
   };
 }
 

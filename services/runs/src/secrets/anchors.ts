@@ -137,6 +137,51 @@ export function htmlWays(char: string): readonly string[] {
   return ways;
 }
 
+/** A text and what other systems make of all its line breaks, each once. */
+export function withOtherBreaks(text: string): readonly string[] {
+  if (!text.includes("\n")) return [text];
+  return [text, text.replaceAll("\n", "\r\n"), text.replaceAll("\n", "\r")];
+}
+
+/** The first units of a text with line breaks of any kind, also several kinds. */
+export function beginningsWithAnyBreaks(text: string): ReadonlySet<string> {
+  return expand(text, (char) => (char === "\n" ? ["\n", "\r\n", "\r"] : [char]));
+}
+
+/** The beginnings of the hexadecimal form. */
+export function hexAnchors(value: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const text of beginningsWithAnyBreaks(value.slice(0, ANCHOR_UNITS))) {
+    const hex = Buffer.from(text).toString("hex").slice(0, ANCHOR_UNITS);
+    anchors.add(hex).add(hex.toUpperCase());
+  }
+  return anchors;
+}
+
+/** The beginnings of UTF-16 as the decoders above read it. */
+export function utf16Anchors(value: string): readonly Iterable<string>[] {
+  const texts = [...beginningsWithAnyBreaks(value.slice(0, 2))];
+  const all = texts.map((text) => Array.from(text).join("\0") + "\0");
+  const hex = all.map((written) => Buffer.from(written).toString("hex").slice(0, ANCHOR_UNITS));
+  return [
+    all.map((written) => written.slice(0, ANCHOR_UNITS)),
+    all.flatMap((written) => [...expand(written, jsonWays)]),
+    all.flatMap((written) => [...expand(written, percentWays)]),
+    hex.flatMap((digits) => [digits, digits.toUpperCase()]),
+  ];
+}
+
+/** The beginnings where letters and digits are percent-encoded as well, which nobody need do. */
+export function fullPercentAnchors(value: string): ReadonlySet<string> {
+  const digits = (byte: number): string => byte.toString(16).padStart(2, "0");
+  const anchors = [...beginningsWithAnyBreaks(value.slice(0, 2))].flatMap((text) => {
+    const [first = 0, second = 0] = Buffer.from(text);
+    const written = `%${digits(first)}%${digits(second)}`.slice(0, ANCHOR_UNITS);
+    return [written, written.toUpperCase()];
+  });
+  return new Set(anchors);
+}
+
 function isAlphanumeric(char: string): boolean {
   return /^[\dA-Za-z]$/.test(char);
 }

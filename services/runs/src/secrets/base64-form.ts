@@ -1,4 +1,4 @@
-import { ANCHOR_UNITS, escapedAnchors } from "./anchors.ts";
+import { ANCHOR_UNITS, escapedAnchors, withOtherBreaks } from "./anchors.ts";
 import type { Range, SearchBudget, SecretForm } from "./anchors.ts";
 import {
   codePointOf,
@@ -13,27 +13,52 @@ import {
 /** Enough bytes to have anchors in what base64 makes of them. */
 const BEGINNING_BYTES = 18;
 
-/** What base64 makes of a value, each with its anchors. */
+/** What base64 makes of a value, once and twice, each with its anchors. */
 export function* base64FormsOf(value: string): Generator<[Iterable<string>, SecretForm]> {
-  for (const write of WRITINGS) {
-    const written = write(value);
-    if (written === value && write !== asItIs) continue;
-    for (const offset of [0, 1, 2]) yield* formsOf(written, offset);
+  for (const source of sourcesOf(value)) {
+    for (const offset of OFFSETS) yield* formsOf(source, offset);
   }
 }
 
-const asItIs = (value: string): string => value;
+/** Longer values are not encoded beforehand. */
+const ENCODED_CHARS_MAX = 256;
+
+/** What may have been encoded. */
+interface Source {
+  /** Its first bytes, `BEGINNING_BYTES` if there are as many. */
+  readonly beginning: Buffer;
+  /** All of it; made anew at each call. */
+  whole(): Buffer;
+}
+
+const OFFSETS = [0, 1, 2] as const;
+
+function* sourcesOf(value: string): Generator<Source> {
+  for (const written of writingsOf(value)) yield sourceOf(written, (text) => Buffer.from(text));
+  yield sourceOf(value, (text) => Buffer.from(text, "utf16le"));
+  yield sourceOf(value, (text) => Buffer.from(text, "utf16le").swap16());
+  for (const offset of OFFSETS) {
+    const encode = (text: string): string => coreOf(Buffer.from(text), offset);
+    yield sourceOf(value, (text) => Buffer.from(encode(text)));
+    // A long one has such characters somewhere; it is encoded when it is looked for.
+    if (value.length > ENCODED_CHARS_MAX || /[+/]/.test(encode(value))) {
+      yield sourceOf(value, (text) =>
+        Buffer.from(encode(text).replaceAll("+", "-").replaceAll("/", "_")),
+      );
+    }
+  }
+}
+
+/** @param encode gives of a text's beginning the beginning of what it gives of the text */
+function sourceOf(text: string, encode: (text: string) => Buffer): Source {
+  // A surrogate pair that is cut in two becomes other bytes, behind those that count.
+  const beginning = encode(text.slice(0, BEGINNING_BYTES + 2));
+  return { beginning: beginning.subarray(0, BEGINNING_BYTES), whole: () => encode(text) };
+}
 
 /** What may have been encoded: the value, its other line breaks, or JSON that holds one of them. */
-const WRITINGS: readonly ((value: string) => string)[] = [
-  asItIs,
-  withCrLf,
-  inJson,
-  (value) => (value.includes("\n") ? inJson(withCrLf(value)) : value),
-];
-
-function withCrLf(value: string): string {
-  return value.includes("\n") ? value.replaceAll("\n", "\r\n") : value;
+function writingsOf(value: string): ReadonlySet<string> {
+  return new Set(withOtherBreaks(value).flatMap((written) => [written, inJson(written)]));
 }
 
 function inJson(value: string): string {
@@ -41,8 +66,8 @@ function inJson(value: string): string {
   return /["\\\u0000-\u001f]/.test(value) ? JSON.stringify(value).slice(1, -1) : value;
 }
 
-function* formsOf(written: string, offset: number): Generator<[Iterable<string>, SecretForm]> {
-  const form = new Base64Form(written, offset);
+function* formsOf(source: Source, offset: number): Generator<[Iterable<string>, SecretForm]> {
+  const form = new Base64Form(source, offset);
   const anchors = findAnchors(form.beginning);
   if (anchors.length === 0) {
     const first = form.beginning.slice(0, ANCHOR_UNITS);
@@ -62,8 +87,16 @@ function* formsOf(written: string, offset: number): Generator<[Iterable<string>,
  * line break may be within the first.
  */
 function findAnchors(core: string): number[] {
-  const places = [...core.matchAll(/[\dA-Za-z]{4}/g)].map(({ index }) => index);
-  return places.slice(0, 2);
+  const places: number[] = [];
+  let run = 0;
+  for (let index = 0; index < core.length && places.length < 2; index += 1) {
+    const code = core.charCodeAt(index);
+    run = code === PLUS || code === SLASH ? 0 : run + 1;
+    if (run < ANCHOR_UNITS) continue;
+    places.push(index + 1 - ANCHOR_UNITS);
+    run = 0;
+  }
+  return places;
 }
 
 /**
@@ -72,18 +105,17 @@ function findAnchors(core: string): number[] {
  * always the same; they are what can be searched for.
  */
 class Base64Form implements SecretForm {
-  readonly #written: string;
+  readonly #source: Source;
   /** Bytes of the group of three that come before: 0, 1 or 2. */
   readonly #offset: number;
   /** The first characters of the core, in the standard alphabet; all of a short one. */
   readonly beginning: string;
-  #core: string | undefined;
+  #whole: { core: string; bits: number } | undefined;
 
-  constructor(written: string, offset: number) {
-    this.#written = written;
+  constructor(source: Source, offset: number) {
+    this.#source = source;
     this.#offset = offset;
-    const bytes = Buffer.from(written.slice(0, BEGINNING_BYTES)).subarray(0, BEGINNING_BYTES);
-    this.beginning = coreOf(bytes, offset);
+    this.beginning = coreOf(source.beginning, offset);
   }
 
   /**
@@ -94,15 +126,41 @@ class Base64Form implements SecretForm {
   match(text: string, start: number, budget: SearchBudget): Range | null {
     // Most of what begins like a secret is none: the whole core is made for those that go on.
     if (matchCore(text, start, this.beginning, budget) < 0) return null;
-    this.#core ??= coreOf(Buffer.from(this.#written), this.#offset);
-    const end = matchCore(text, start, this.#core, budget);
+    this.#whole ??= wholeOf(this.#source, this.#offset);
+    const { core, bits } = this.#whole;
+    const end = matchCore(text, start, core, budget);
     if (end < 0) return null;
-    const bits = 8 * (this.#offset + Buffer.byteLength(this.#written));
     return {
       start: this.#offset === 0 ? start : back(text, start, 1),
       end: bits % 6 === 0 ? end : endOfGroup(text, end),
     };
   }
+}
+
+/** The core of a source, and the bits up to its end. */
+function wholeOf(source: Source, offset: number): { core: string; bits: number } {
+  const bytes = source.whole();
+  return { core: coreOf(bytes, offset), bits: 8 * (offset + bytes.length) };
+}
+
+/** The cores of everything that base64 makes of a value. */
+export function base64CoresOf(value: string): string[] {
+  return [...sourcesOf(value)].flatMap((source) =>
+    OFFSETS.map((offset) => wholeOf(source, offset).core),
+  );
+}
+
+/** Reads six bits of base64, line breaks before them included, as decoders read characters. */
+export function readSixBits(text: string, index: number): number {
+  const start = skipBreaks(text, index);
+  const read = readCharacter(text, start);
+  const value = read === NONE ? NOT_BASE64 : valueOf(codePointOf(read));
+  return value === NOT_BASE64 ? NONE : (value << 8) | (unitsOf(read) + start - index);
+}
+
+/** The six bits of each character of a core. */
+export function sixBitsOf(core: string): Uint32Array {
+  return Uint32Array.from(core, (char) => valueOf(char.charCodeAt(0)));
 }
 
 /** The index behind a core that stands at an index of a text; -1 when it does not. */
@@ -123,12 +181,25 @@ function matchCore(text: string, start: number, core: string, budget: SearchBudg
 
 /** The characters that hold bits of the bytes alone. */
 function coreOf(bytes: Buffer, offset: number): string {
-  const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+  const encoded = offset === 0 ? bytes.toString("base64") : behindZeros(bytes, offset);
   const first = Math.ceil((8 * offset) / 6);
   return encoded.slice(first, Math.floor((8 * (offset + bytes.length)) / 6));
 }
 
+/** Scrubbers are made for every run that uses secrets, with dozens of forms for each of them. */
+const scratch = Buffer.alloc(2 * BEGINNING_BYTES);
+
+function behindZeros(bytes: Buffer, offset: number): string {
+  const length = offset + bytes.length;
+  const padded = length <= scratch.length ? scratch : Buffer.alloc(length);
+  padded.fill(0, 0, offset);
+  bytes.copy(padded, offset);
+  return padded.toString("base64", 0, length);
+}
+
 const PERCENT = 0x25;
+const PLUS = 0x2b;
+const SLASH = 0x2f;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 const CR = 0x0d;

@@ -39,6 +39,28 @@ export function decodePercent(text: string, index: number): number {
   return text.charCodeAt(index) === PERCENT ? decodeUtf8(text, index, 3) : decodePlain(text, index);
 }
 
+/**
+ * The bytes of UTF-16 as text: NUL around what is in ASCII, on the right or on the left. Where there is
+ * none it is like what is around it.
+ */
+export function utf16Over(read: Decoder): Decoder {
+  return (text, index) => {
+    const first = read(text, index);
+    if (first === NONE) return NONE;
+    const next = read(text, index + unitsOf(first));
+    return next === NONE || codePointOf(next) !== 0 ? first : first + unitsOf(next);
+  };
+}
+
+/** Percent-encoding inside text that is itself in another form. */
+export function percentOver(read: Decoder): Decoder {
+  return (text, index) => {
+    const first = read(text, index);
+    if (first === NONE || codePointOf(first) !== PERCENT) return first;
+    return readUtf8((at) => readPercentByte(read, text, at), index);
+  };
+}
+
 /** The same with `+` for a space (application/x-www-form-urlencoded). */
 export function decodeForm(text: string, index: number): number {
   if (text.charCodeAt(index) === PLUS) return SPACE * UNITS + 1;
@@ -158,17 +180,43 @@ function entityCodePoint(name: string): number {
 
 /** One character of UTF-8 whose bytes each take `width` units, the last two of them hex digits. */
 function decodeUtf8(text: string, index: number, width: 2 | 3): number {
-  const first = byteAt(text, index, width);
-  if (first === NONE) return NONE;
-  if (first < 0x80) return first * UNITS + width;
+  return readUtf8((at) => {
+    const byte = byteAt(text, at, width);
+    return byte === NONE ? NONE : byte * UNITS + width;
+  }, index);
+}
+
+/** One character of UTF-8, from what reads the byte at an index and says how many units it took. */
+function readUtf8(readByte: (index: number) => number, index: number): number {
+  const start = readByte(index);
+  if (start === NONE) return NONE;
+  const first = codePointOf(start);
+  if (first < 0x80) return start;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   let codePoint = first & (0xff >> (length + 1));
+  let units = unitsOf(start);
   for (let count = 1; count < length; count += 1) {
-    const byte = byteAt(text, index + count * width, width);
+    const next = readByte(index + units);
+    const byte = next === NONE ? NONE : codePointOf(next);
     if (byte === NONE || byte >> 6 !== 2) return NONE;
     codePoint = codePoint * 64 + (byte & 0x3f);
+    units += unitsOf(next);
   }
-  return codePoint > 0x10ffff ? NONE : codePoint * UNITS + length * width;
+  return codePoint > 0x10ffff ? NONE : codePoint * UNITS + units;
+}
+
+/** A percent sign and two hex digits, each of them as another layer writes it. */
+function readPercentByte(read: Decoder, text: string, index: number): number {
+  const sign = read(text, index);
+  if (sign === NONE || codePointOf(sign) !== PERCENT) return NONE;
+  const high = read(text, index + unitsOf(sign));
+  if (high === NONE) return NONE;
+  const units = unitsOf(sign) + unitsOf(high);
+  const low = read(text, index + units);
+  if (low === NONE) return NONE;
+  const [left, right] = [hexDigit(codePointOf(high)), hexDigit(codePointOf(low))];
+  if (left === NONE || right === NONE) return NONE;
+  return (left * 16 + right) * UNITS + units + unitsOf(low);
 }
 
 function byteAt(text: string, index: number, width: 2 | 3): number {

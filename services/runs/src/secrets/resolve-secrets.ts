@@ -1,12 +1,20 @@
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import type { ResolveSecretsResponse } from "@workflow/proto/integrations/v1/secrets";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+
+/** A secret of a run's workflow. */
+export interface RunSecret {
+  /** In plain text; never to be stored or logged. */
+  value: string;
+  /** The only hosts that it may be sent to, as `isSecretHost` takes them; null: any (D66). */
+  allowedHosts: readonly string[] | null;
+}
 
 /** Fetches the secrets that a run is about to use. */
 export interface SecretsClient {
   /**
-   * The values of a workflow's secrets in plain text, which must never be stored or logged. Keys
-   * that do not exist are missing.
+   * The secrets of a workflow by key. Keys that do not exist are missing.
    *
    * @throws AppError UNAVAILABLE when the values cannot be had at the moment, or when aborted
    */
@@ -15,7 +23,7 @@ export interface SecretsClient {
     workflowId: string,
     keys: Iterable<string>,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, string>>;
+  ): Promise<ReadonlyMap<string, RunSecret>>;
   close(): void;
 }
 
@@ -35,7 +43,7 @@ const KEYS_MAX = 200;
 export function createSecretsClient(options: SecretsClientOptions): SecretsClient {
   const secrets = createRpcClient(SecretsServiceService, {
     address: options.address,
-    minter: createTokenMinter(options.tokenSigner),
+    minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
     tls: options.tls,
     defaultTimeoutMs: TIMEOUT_MS,
   });
@@ -46,10 +54,23 @@ export function createSecretsClient(options: SecretsClientOptions): SecretsClien
         secrets.resolveSecrets({ workflowId, keys: chunk }, call),
       );
       const answers = await Promise.all(calls);
-      return new Map(answers.flatMap(({ values }) => Object.entries(values)));
+      return new Map(answers.flatMap(secretsIn));
     },
     close: () => secrets.close(),
   };
+}
+
+function secretsIn({ values, bound }: ResolveSecretsResponse): [string, RunSecret][] {
+  return [
+    ...Object.entries(values).map(([key, value]): [string, RunSecret] => [
+      key,
+      { value, allowedHosts: null },
+    ]),
+    ...Object.entries(bound).map(([key, { value, allowedHosts }]): [string, RunSecret] => [
+      key,
+      { value, allowedHosts },
+    ]),
+  ];
 }
 
 /** The execution plane acts in its own name, for the company whose run it is. */

@@ -1,17 +1,23 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { SECRET_MASK } from "@workflow/definition";
 import type { Range } from "./anchors.ts";
+import { createCutFinder } from "./cut-finder.ts";
+import type { CutFinder } from "./cut-finder.ts";
+import { JsonWalk, SLICE_UNITS, withUniqueKeys } from "./json-walk.ts";
 import { createSecretFinder } from "./secret-finder.ts";
-import type { SecretFinder } from "./secret-finder.ts";
+import type { FinderValues, SecretFinder } from "./secret-finder.ts";
 
 /**
  * Takes secrets out of what a run stores and emits (D19). Looked for is each secret's value and what
  * usual encoders make of it, also in the middle of other text:
  *
- * - percent-encoding in its variants, form encoding, escapes of JSON once and twice, entities of
- *   HTML, and JSON within the first and the last of these;
+ * - percent-encoding in its variants and form encoding, the former also twice; escapes of JSON once
+ *   and twice; entities of HTML; and JSON within any of these;
  * - hexadecimal digits and base64, the latter of either alphabet, at any offset, with or without
- *   padding and line breaks;
- * - with other line breaks, and without the white space around it.
+ *   padding and line breaks, once and twice;
+ * - UTF-16 as text with NUL in between, and in base64 and hexadecimal digits;
+ * - with other line breaks, and without the white space around it;
+ * - all of it in upper or in lower case, from eight characters on.
  *
  * A secret of less than four characters is masked only where a whole string or number equals it:
  * anywhere else it would be found in everything.
@@ -24,12 +30,23 @@ export interface Scrubber {
    * there is none in it.
    */
   json(value: unknown): unknown;
+  /** As `json`; large values are searched in slices, between which others have their turn. */
+  jsonInTurns(value: unknown): Promise<unknown>;
   /** JSON text without secrets; the same text when there is none in it. */
   jsonText(text: string): string;
+  /**
+   * As `text`, for a text whose end may be missing: also without four and more characters at its end
+   * that are the beginning of a secret, in any form.
+   *
+   * @param unitsSeen how much of the result will be seen: what begins behind is left as it is
+   */
+  cutText(text: string, unitsSeen: number): string;
 }
 
 /** Shorter secrets are looked for as whole values only. */
 const SEARCHED_CHARS_MIN = 4;
+/** Shorter ones are too likely to be words in another case. */
+const CASELESS_CHARS_MIN = 8;
 /** From as many digits on, numbers do not keep them all. */
 const EXACT_DIGITS_MAX = 15;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -52,20 +69,26 @@ class SecretScrubber implements Scrubber {
   /** Whether there is a secret that JSON text does not show as it shows in values. */
   readonly #needsValues: boolean;
   readonly #finder: SecretFinder;
+  readonly #values: FinderValues;
+  #cutFinder: CutFinder | undefined;
 
   constructor(values: ReadonlySet<string>) {
     this.#wholes = values;
     this.#numbers = new Set([...values].filter(isNumberText).map(Number));
     this.#needsValues = [...values].some((value) => isShort(value) || isLongNumber(value));
-    const searched = [...values].filter((value) => !isShort(value)).map(withLineFeeds);
-    this.#finder = createSecretFinder(new Set(searched));
+    const long = [...values].filter((value) => !isShort(value));
+    const asText = new Set(long.map(withLineFeeds));
+    this.#values = {
+      everywhere: [...asText],
+      asText: [...asText].flatMap(otherCases),
+      // What was encoded had the line breaks that it had.
+      inBase64: long.filter((value) => !asText.has(value)),
+    };
+    this.#finder = createSecretFinder(this.#values);
   }
 
   text(text: string): string {
-    if (this.#wholes.has(text)) return SECRET_MASK;
-    const found = this.#finder.find(text);
-    if (found === "everywhere") return SECRET_MASK;
-    return found.length === 0 ? text : masked(text, found);
+    return this.#wholes.has(text) ? SECRET_MASK : masked(text, this.#finder.find(text));
   }
 
   json(value: unknown): unknown {
@@ -76,11 +99,34 @@ class SecretScrubber implements Scrubber {
     return typeof value === "object" && value !== null ? this.#object(value) : value;
   }
 
+  async jsonInTurns(value: unknown): Promise<unknown> {
+    const walk = new JsonWalk(this, (text) => this.#textInSlices(text)).walk(value);
+    for (;;) {
+      const step = walk.next();
+      if (step.done === true) return step.value;
+      await nextTurn();
+    }
+  }
+
+  *#textInSlices(text: string): Generator<undefined, string> {
+    if (this.#wholes.has(text)) return SECRET_MASK;
+    const search = this.#finder.begin(text);
+    while (!search.advance(SLICE_UNITS)) yield;
+    return masked(text, search.found);
+  }
+
   jsonText(text: string): string {
     if (!this.#needsValues && this.text(text) === text) return text;
     const value: unknown = JSON.parse(text);
     const clean = this.json(value);
     return clean === value ? text : JSON.stringify(clean);
+  }
+
+  cutText(text: string, unitsSeen: number): string {
+    const clean = this.text(text);
+    this.#cutFinder ??= createCutFinder(this.#values);
+    const end = this.#cutFinder.findCut(clean, unitsSeen);
+    return end === null ? clean : clean.slice(0, end) + SECRET_MASK;
   }
 
   #array(items: readonly unknown[]): unknown {
@@ -108,19 +154,14 @@ class SecretScrubber implements Scrubber {
   }
 }
 
-/** Two keys that were masked alike stay two. */
-function withUniqueKeys(entries: readonly [string, unknown][]): [string, unknown][] {
-  const taken = new Set<string>();
-  return entries.map(([key, value]) => {
-    let unique = key;
-    for (let count = 2; taken.has(unique); count += 1) unique = `${key} ${count}`;
-    taken.add(unique);
-    return [unique, value];
-  });
-}
-
 function withLineFeeds(value: string): string {
   return value.includes("\r") ? value.replaceAll(/\r\n?/g, "\n") : value;
+}
+
+/** In upper and in lower case, as headers, hosts and forms make it. */
+function otherCases(value: string): string[] {
+  if (value.length < CASELESS_CHARS_MIN) return [];
+  return [value.toLowerCase(), value.toUpperCase()].filter((other) => other !== value);
 }
 
 function isShort(value: string): boolean {
@@ -136,8 +177,10 @@ function isLongNumber(value: string): boolean {
   return value.length > EXACT_DIGITS_MAX && JSON_NUMBER.test(value);
 }
 
-/** The text with a mask for each run of overlapping places. */
-function masked(text: string, found: readonly Range[]): string {
+/** The text with a mask for each run of overlapping places; the same text when there is none. */
+function masked(text: string, found: readonly Range[] | "everywhere"): string {
+  if (found === "everywhere") return SECRET_MASK;
+  if (found.length === 0) return text;
   const ranges = found.toSorted((a, b) => a.start - b.start);
   let result = "";
   let done = 0;

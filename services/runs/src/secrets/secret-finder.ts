@@ -10,6 +10,26 @@ export interface SecretFinder {
    * be given up, so that the text is to be taken as one big place.
    */
   find(text: string): readonly Range[] | "everywhere";
+  /** The same as a search that can be made in parts. */
+  begin(text: string): TextSearch;
+}
+
+/** What is searched for, each with at least four characters; line breaks as `\n` but in base64. */
+export interface FinderValues {
+  /** In every form. */
+  everywhere: readonly string[];
+  /** In all forms but base64. */
+  asText: readonly string[];
+  /** In base64 only. */
+  inBase64: readonly string[];
+}
+
+/** The search of one text. */
+export interface TextSearch {
+  /** Searches so many more code units; whether that was the end of it. */
+  advance(units: number): boolean;
+  /** As `find` answers, once it has come to its end. */
+  readonly found: readonly Range[] | "everywhere";
 }
 
 /** For each anchor as many entries, so that few other units fall on one of them. */
@@ -25,13 +45,11 @@ const SPREAD = -1_640_531_535;
  * One pass over the text keeps a number made of the last four code units and looks it up, first in a
  * small table of bytes and then in a map of the forms that have such an anchor. Only where one has is
  * the text compared. The cost hardly depends on how many secrets there are, or how long.
- *
- * @param values each with at least four characters; line breaks as `\n`
  */
-export function createSecretFinder(values: Iterable<string>): SecretFinder {
+export function createSecretFinder({ everywhere, asText, inBase64 }: FinderValues): SecretFinder {
   const formsByAnchor = new Map<number, SecretForm[]>();
-  const all = [...values];
-  for (const forms of [textFormsOf(all), ...all.map(base64FormsOf)]) {
+  const texts = textFormsOf([...everywhere, ...asText]);
+  for (const forms of [texts, ...[...everywhere, ...inBase64].map(base64FormsOf)]) {
     for (const [anchors, form] of forms) addForm(formsByAnchor, anchors, form);
   }
   const bits = Math.ceil(Math.log2(1 + formsByAnchor.size * FILTER_ENTRIES_PER_ANCHOR));
@@ -40,7 +58,14 @@ export function createSecretFinder(values: Iterable<string>): SecretFinder {
   for (const hash of formsByAnchor.keys()) filter[Math.imul(hash, SPREAD) >>> shift] = 1;
 
   const index: AnchorIndex = { formsByAnchor, filter, shift };
-  return { find: (text) => search(text, index) };
+  return {
+    find(text) {
+      const search = new AnchorSearch(text, index);
+      search.advance(text.length);
+      return search.found;
+    },
+    begin: (text) => new AnchorSearch(text, index),
+  };
 }
 
 interface AnchorIndex {
@@ -50,24 +75,45 @@ interface AnchorIndex {
   shift: number;
 }
 
-function search(text: string, anchors: AnchorIndex): readonly Range[] | "everywhere" {
-  const { formsByAnchor, filter, shift } = anchors;
-  const { length } = text;
-  const found: Range[] = [];
-  const budget = new SearchBudget(length);
-  let hash = 0;
-  for (let index = 0; index < length; index += 1) {
-    hash = pushUnit(hash, text.charCodeAt(index));
-    if (filter[Math.imul(hash, SPREAD) >>> shift] === 0) continue;
-    const forms = formsByAnchor.get(hash);
-    if (forms === undefined || index + 1 < ANCHOR_UNITS) continue;
-    for (const form of forms) {
-      const range = form.match(text, index + 1 - ANCHOR_UNITS, budget);
-      if (range !== null) found.push(range);
-      if (budget.isSpent) return "everywhere";
-    }
+class AnchorSearch implements TextSearch {
+  readonly #text: string;
+  readonly #anchors: AnchorIndex;
+  readonly #budget: SearchBudget;
+  readonly #found: Range[] = [];
+  #next = 0;
+  #hash = 0;
+
+  constructor(text: string, anchors: AnchorIndex) {
+    this.#text = text;
+    this.#anchors = anchors;
+    this.#budget = new SearchBudget(text.length);
   }
-  return found;
+
+  get found(): readonly Range[] | "everywhere" {
+    return this.#budget.isSpent ? "everywhere" : this.#found;
+  }
+
+  advance(units: number): boolean {
+    const text = this.#text;
+    const budget = this.#budget;
+    const { formsByAnchor, filter, shift } = this.#anchors;
+    const end = Math.min(text.length, this.#next + units);
+    let hash = this.#hash;
+    for (let index = this.#next; index < end; index += 1) {
+      hash = pushUnit(hash, text.charCodeAt(index));
+      if (filter[Math.imul(hash, SPREAD) >>> shift] === 0) continue;
+      const forms = formsByAnchor.get(hash);
+      if (forms === undefined || index + 1 < ANCHOR_UNITS) continue;
+      for (const form of forms) {
+        const range = form.match(text, index + 1 - ANCHOR_UNITS, budget);
+        if (range !== null) this.#found.push(range);
+        if (budget.isSpent) return true;
+      }
+    }
+    this.#hash = hash;
+    this.#next = end;
+    return end === text.length;
+  }
 }
 
 function addForm(

@@ -1,47 +1,71 @@
 import {
   ANCHOR_UNITS,
+  beginningsWithAnyBreaks,
   expand,
   expandAll,
+  fullPercentAnchors,
+  hexAnchors,
   htmlWays,
   jsonWays,
   outerJsonWays,
   percentWays,
+  utf16Anchors,
 } from "./anchors.ts";
 import type { Range, SearchBudget, SecretForm } from "./anchors.ts";
 import {
+  codePointOf,
   decodeForm,
   decodeHex,
   decodePercent,
   decodePlain,
-  codePointOf,
-  htmlOver,
-  jsonOver,
   matchAt,
   NONE,
   readFolded,
   unitsOf,
 } from "./decoders.ts";
 import type { Decoder } from "./decoders.ts";
+import {
+  html,
+  htmlInJson,
+  json,
+  jsonInForm,
+  jsonInHtml,
+  jsonInPercent,
+  jsonTwice,
+  percentTwice,
+  utf16,
+  utf16InHex,
+  utf16InJson,
+  utf16InPercent,
+} from "./text-decoders.ts";
 
-const json = jsonOver(decodePlain);
-const jsonTwice = jsonOver(json);
-const jsonInPercent = jsonOver(decodePercent);
-const jsonInForm = jsonOver(decodeForm);
-const html = htmlOver(decodePlain);
-const jsonInHtml = jsonOver(html);
-const htmlInJson = htmlOver(json);
+const UTF16_DECODERS: readonly Decoder[] = [utf16, utf16InJson, utf16InPercent, utf16InHex];
+
+const ESCAPING_DECODERS: readonly Decoder[] = [
+  decodePercent,
+  decodeForm,
+  percentTwice,
+  jsonInPercent,
+  jsonInForm,
+  json,
+  jsonTwice,
+  html,
+  htmlInJson,
+  jsonInHtml,
+];
 
 /** How text may be escaped that has such a code unit in it; without any, all are like plain text. */
 const DECODERS_BY_SIGN = new Map<number, readonly Decoder[]>([
-  [0x0d, []],
-  [0x25, [decodePercent, decodeForm, jsonInPercent, jsonInForm]],
+  // Another line break ends the agreement before any sign of what is behind it is seen.
+  [0x0d, ESCAPING_DECODERS],
+  [0x25, [decodePercent, decodeForm, percentTwice, jsonInPercent, jsonInForm]],
   [0x2b, [decodeForm, jsonInForm]],
   [0x5c, [json, jsonTwice, htmlInJson, jsonInHtml]],
   [0x26, [html, htmlInJson, jsonInHtml]],
 ]);
 const ENDS_IN_SIGN = /[%&\\]$/;
 /** The longest that any of them makes of one character that is not written as a number twice. */
-const UNITS_PER_CHARACTER_MAX = 14;
+const UNITS_PER_CHARACTER_MAX = 20;
 
 /**
  * The values as they are and whatever escaping character by character makes of them, each with its
@@ -51,10 +75,19 @@ const UNITS_PER_CHARACTER_MAX = 14;
  */
 export function* textFormsOf(values: Iterable<string>): Generator<[Iterable<string>, SecretForm]> {
   const hex = new DecodedForms(decodeHex);
+  const allPercent = new DecodedForms(decodePercent);
+  const inUtf16 = UTF16_DECODERS.map((decode) => new DecodedForms(decode));
   const escaped = new Map<Decoder, DecodedForms>();
   for (const value of values) {
     hex.add(value);
     yield [hexAnchors(value), hex];
+    allPercent.add(value);
+    yield [fullPercentAnchors(value), allPercent];
+    const anchorsInUtf16 = utf16Anchors(value);
+    for (const [position, forms] of inUtf16.entries()) {
+      forms.add(value);
+      yield [anchorsInUtf16[position] ?? [], forms];
+    }
     // No encoder escapes letters and digits, so four of them in a row are always together.
     const run = value.search(/[\dA-Za-z]{4}/);
     const anchorAt = Math.max(run, 0);
@@ -115,10 +148,9 @@ function beginningOf(value: string): string {
     .join("");
 }
 
-/** A line break may also stand as CR LF. */
+/** A line break may also stand as CR LF or as CR. */
 function rawAnchors(value: string, at: number): ReadonlySet<string> {
-  const raw = value.slice(at, at + ANCHOR_UNITS);
-  return new Set([raw, raw.replaceAll("\n", "\r\n").slice(0, ANCHOR_UNITS)]);
+  return beginningsWithAnyBreaks(value.slice(at, at + ANCHOR_UNITS));
 }
 
 /** All ways of escaping at once, from letters and digits within the value. */
@@ -226,13 +258,14 @@ const HTML_SIGNS = /[&<>"'/`=]/;
 /** What a value without four letters or digits in a row may begin with once it is escaped. */
 function* escapedBeginnings(value: string): Generator<[ReadonlySet<string>, Decoder]> {
   const beginning = beginningOf(value);
-  for (const text of new Set([beginning, beginning.replaceAll("\n", "\r\n")])) {
+  for (const text of beginningsWithAnyBreaks(beginning)) {
     const inJson = expand(text, jsonWays);
     const inHtml = expand(text, htmlWays);
     const inPercent = expand(text, percentWays);
     const jsonThenPercent = expandAll(inJson, percentWays);
     yield [inPercent, decodePercent];
     yield [inPercent, decodeForm];
+    yield [expandAll(inPercent, percentWays), percentTwice];
     yield [inJson, json];
     yield [expandAll(inJson, outerJsonWays), jsonTwice];
     yield [jsonThenPercent, jsonInPercent];
@@ -244,18 +277,8 @@ function* escapedBeginnings(value: string): Generator<[ReadonlySet<string>, Deco
   }
 }
 
-/** The beginnings of the hexadecimal form. */
-function hexAnchors(value: string): ReadonlySet<string> {
-  const anchors = new Set<string>();
-  const beginning = value.slice(0, ANCHOR_UNITS);
-  for (const text of [beginning, beginning.replaceAll("\n", "\r\n")]) {
-    const hex = Buffer.from(text).toString("hex").slice(0, ANCHOR_UNITS);
-    anchors.add(hex).add(hex.toUpperCase());
-  }
-  return anchors;
-}
-
-function codePointsOf(text: string): Uint32Array {
+/** The code points of a text. */
+export function codePointsOf(text: string): Uint32Array {
   const codePoints = new Uint32Array(text.length);
   let count = 0;
   for (const char of text) {

@@ -1,33 +1,23 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { approversSchema } from "../operations/approvers.ts";
-
-/** Every status of an approval (D29). */
-export const APPROVAL_STATUSES = [
-  "waiting",
-  "approved",
-  "rejected",
-  "timed_out",
-  "cancelled",
-] as const;
-
-/** Where an approval stands. */
-export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+import { APPROVAL_STATUSES } from "../domain/approval.ts";
+import type { ApprovalStatus } from "../domain/approval.ts";
+import { approversSchema } from "../domain/approvers.ts";
 
 const approvalRow = z.object({
   id: z.string(),
-  run_id: z.string(),
-  workflow_id: z.string(),
-  step_id: z.string(),
+  runId: z.string(),
+  workflowId: z.string(),
+  stepId: z.string(),
   path: z.string(),
   status: z.enum(APPROVAL_STATUSES),
   message: z.string(),
   form: z.string().nullable(),
-  timeout_at: z.date().nullable(),
-  created_at: z.date(),
-  decided_at: z.date().nullable(),
-  decided_by: z.string().nullable(),
+  timeoutAt: z.date().nullable(),
+  createdAt: z.date(),
+  decidedAt: z.date().nullable(),
+  decidedBy: z.string().nullable(),
   comment: z.string().nullable(),
   data: z.string().nullable(),
 });
@@ -39,7 +29,7 @@ const openApprovalRow = z.object({
 const standingRow = z.object({
   status: z.enum(APPROVAL_STATUSES),
   overdue: z.boolean().nullable(),
-  run_ended: z.boolean(),
+  runEnded: z.boolean(),
 });
 const nothing = z.object({});
 
@@ -47,8 +37,9 @@ const nothing = z.object({});
 export type ApprovalRow = z.infer<typeof approvalRow>;
 
 const COLUMNS = sql.fragment`
-  id, run_id, workflow_id, step_id, path, status, message, form::text, timeout_at, created_at,
-  decided_at, decided_by, comment, data::text
+  id, run_id as "runId", workflow_id as "workflowId", step_id as "stepId", path, status, message,
+  form::text, timeout_at as "timeoutAt", created_at as "createdAt",
+  decided_at as "decidedAt", decided_by as "decidedBy", comment, data::text
 `;
 
 /** The approvals of one run in the order in which they were asked for. */
@@ -138,14 +129,14 @@ export async function getUndecidableStatus(
 ): Promise<ApprovalStatus> {
   const row = await queryable.one(sql.type(standingRow)`
     select approval.status, approval.timeout_at <= now() as overdue,
-      run.completed_at is not null as run_ended
+      run.completed_at is not null as "runEnded"
     from runs.approvals as approval
     join runs.runs as run on run.id = approval.run_id
     where approval.id = ${approvalId} and approval.run_id = ${runId}
       and approval.company_id = ${companyId}
   `);
   if (row.status !== "waiting") return row.status;
-  return row.run_ended || row.overdue !== true ? "cancelled" : "timed_out";
+  return row.runEnded || row.overdue !== true ? "cancelled" : "timed_out";
 }
 
 /** Ends the approvals that still wait, of runs that have ended. */
@@ -154,8 +145,15 @@ export async function cancelWaitingApprovals(
   runIds: readonly string[],
 ): Promise<void> {
   await transaction.query(sql.prepared("approvals_cancel", nothing)`
-    update runs.approvals
-    set status = 'cancelled', decided_at = greatest(now(), created_at)
-    where run_id = any(${sql.array([...runIds], "text")}) and status = 'waiting'
+    with locked as materialized (
+      select id from runs.approvals
+      where run_id = any(${sql.array([...runIds], "text")}) and status = 'waiting'
+      order by id
+      for update
+    )
+    update runs.approvals as approval
+    set status = 'cancelled', decided_at = greatest(now(), approval.created_at)
+    from locked
+    where approval.id = locked.id
   `);
 }

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
+import type { ChildRun } from "../domain/child-run.ts";
 import { RUN_STATUSES } from "../domain/run-status.ts";
 
 const idRow = z.object({ id: z.string() });
@@ -17,67 +18,37 @@ const childRow = z.object({
     .nullable(),
 });
 
-/** A child run as its parent sees it; `output` is JSON text. */
-export type ChildRow = z.infer<typeof childRow>;
-
-/** A run to be started by a step of another one. */
-export interface NewChild {
-  id: string;
-  companyId: string;
-  workflowId: string;
-  deploymentId: string;
-  workflowVersion: number;
-  /** JSON text of an object. */
-  input: string;
-  taskRuntimeRunId: string;
-  requestId: string | null;
-  createdAt: Date;
-  parentRunId: string;
-  /** Which attempt of which step starts it. */
-  parentStep: string;
-  parentWaits: boolean;
-  depth: number;
-  triggerDepth: number;
-}
-
 /** The child that an attempt of a step has started; null when it has not. */
 export async function findChildOfStep(
   queryable: Queryable,
   parentRunId: string,
   parentStep: string,
-): Promise<ChildRow | null> {
+): Promise<ChildRun | null> {
   return queryable.maybeOne(sql.prepared("child_find_of_step", childRow)`
-    select id, status, output::text, error from runs.runs
-    where parent_run_id = ${parentRunId} and parent_step = ${parentStep}
+    select run.id, run.status, run.output::text, run.error
+    from runs.child_runs as child
+    cross join lateral (
+      select id, status, output, error from runs.runs where id = child.run_id offset 0
+    ) as run
+    where child.parent_run_id = ${parentRunId} and child.parent_step = ${parentStep}
   `);
 }
 
 /**
- * Inserts a child whose deployment is still the active one of its workflow; null when it is not, or
- * the attempt has its child already.
+ * Keeps a run from ending, and from being acquired by another lease, until the transaction ends; false when
+ * either has happened before.
  */
-export async function insertChild(
+export async function lockAcquiredRun(
   transaction: Transaction,
-  child: NewChild,
-): Promise<string | null> {
-  const row = await transaction.maybeOne(sql.type(idRow)`
-    insert into runs.runs (
-      id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, trigger_data,
-      input, task_runtime_run_id, request_id, created_at, parent_run_id, parent_step, parent_waits,
-      depth, trigger_depth
-    )
-    select ${child.id}, head.company_id, head.workflow_id, head.deployment_id,
-      ${child.workflowVersion}, 'api', json_build_object('parentRunId', ${child.parentRunId}::text),
-      ${child.input}::json, ${child.taskRuntimeRunId}, ${child.requestId},
-      ${child.createdAt.toISOString()}::timestamptz, ${child.parentRunId}, ${child.parentStep},
-      ${child.parentWaits}, ${child.depth}, ${child.triggerDepth}
-    from runs.deployment_heads as head
-    where head.workflow_id = ${child.workflowId} and head.company_id = ${child.companyId}
-      and head.deployment_id = ${child.deploymentId} and head.status = 'active'
-    on conflict (parent_run_id, parent_step) where parent_run_id is not null do nothing
-    returning id
+  runId: string,
+  epoch: number,
+): Promise<boolean> {
+  const row = await transaction.maybeOne(sql.prepared("run_lock_acquired", idRow)`
+    select id from runs.runs
+    where id = ${runId} and epoch = ${epoch} and completed_at is null
+    for share
   `);
-  return row?.id ?? null;
+  return row !== null;
 }
 
 /** Whether a run of this workflow waits, over however many runs between, for the end of a run. */
@@ -86,7 +57,7 @@ export async function isAwaitedByRunOf(
   runId: string,
   workflowId: string,
 ): Promise<boolean> {
-  const row = await queryable.maybeOne(sql.type(idRow)`
+  const row = await queryable.maybeOne(sql.prepared("run_awaited_by", idRow)`
     with recursive above (id, workflow_id) as (
       select parent.id, parent.workflow_id
       from runs.runs as run
@@ -108,11 +79,15 @@ export async function listParentsOfOrphans(
   queryable: Queryable,
   limit: number,
 ): Promise<readonly string[]> {
-  const rows = await queryable.any(sql.type(idRow)`
+  const rows = await queryable.any(sql.prepared("orphans_list", idRow)`
     select distinct parent.id
     from runs.runs as child
-    join runs.runs as parent on parent.id = child.parent_run_id
-    where child.parent_waits and child.completed_at is null and parent.completed_at is not null
+    cross join lateral (
+      select id from runs.runs
+      where id = child.parent_run_id and completed_at is not null
+      offset 0
+    ) as parent
+    where child.parent_waits and child.completed_at is null
     limit ${limit}
   `);
   return rows.map((row) => row.id);

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 
 const nothing = z.object({});
-const runIdRow = z.object({ run_id: z.string() });
+const runIdRow = z.object({ runId: z.string() });
 const heldRow = z.object({ held: z.boolean() });
 
 /** Queued runs of one workflow that one statement looks at; a transaction frees fewer slots. */
@@ -94,9 +94,9 @@ export async function admitQueued(
       set held = true
       from admitted
       where slot.run_id = admitted.run_id and admitted.enters
-      returning slot.run_id
+      returning slot.run_id as "runId"
     `);
-    for (const row of rows) admitted.push(row.run_id);
+    for (const row of rows) admitted.push(row.runId);
     if (rows.length < ADMIT_MAX) return admitted;
   }
 }
@@ -107,6 +107,12 @@ export async function deleteSlots(
   runIds: readonly string[],
 ): Promise<void> {
   await transaction.query(sql.prepared("slot_delete", nothing)`
-    delete from runs.concurrency_slots where run_id = any(${sql.array([...runIds], "text")})
+    with locked as materialized (
+      select run_id from runs.concurrency_slots
+      where run_id = any(${sql.array([...runIds], "text")})
+      order by run_id
+      for update
+    )
+    delete from runs.concurrency_slots where run_id in (select run_id from locked)
   `);
 }

@@ -2,12 +2,12 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 
-const cursorKeyRow = z.object({ key_hex: z.string() });
+const cursorKeyRow = z.object({ keyHex: z.string() });
 
 /** The key that signs list cursors, the same for all replicas (D6). */
 export async function getCursorKey(queryable: Queryable): Promise<Buffer> {
   const row = await queryable.one(sql.type(cursorKeyRow)`
-    select encode(key, 'hex') as key_hex from runs.cursor_key
+    select encode(key, 'hex') as "keyHex" from runs.cursor_key
   `);
-  return Buffer.from(row.key_hex, "hex");
+  return Buffer.from(row.keyHex, "hex");
 }

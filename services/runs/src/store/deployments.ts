@@ -5,7 +5,7 @@ import { z } from "zod";
 
 const nothing = z.object({});
 const revisionRow = z.object({ revision: z.number() });
-const ownerRow = revisionRow.extend({ company_id: z.string() });
+const ownerRow = revisionRow.extend({ companyId: z.string() });
 
 /** What of a workflow is executed; documents are JSON text. */
 export interface DeploymentContent {
@@ -38,7 +38,7 @@ export interface PutResult {
   /** The newest revision known now. */
   revision: number;
   /** Whether the state that was handed over has become the newest one by this. */
-  isNews: boolean;
+  isNewer: boolean;
 }
 
 /**
@@ -91,38 +91,40 @@ export async function putDeployment(
     where head.revision < excluded.revision and head.company_id = excluded.company_id
     returning head.revision
   `);
-  if (head !== null) return { revision: head.revision, isNews: true };
+  if (head !== null) return { revision: head.revision, isNewer: true };
   const newest = await transaction.one(sql.type(ownerRow)`
-    select revision, company_id from runs.deployment_heads where workflow_id = ${state.workflowId}
+    select revision, company_id as "companyId"
+    from runs.deployment_heads
+    where workflow_id = ${state.workflowId}
   `);
   // Rolls back the content too, which would otherwise take the place of the owner's revision.
-  if (newest.company_id !== state.companyId) throw new AppError("NOT_FOUND", "Workflow not found");
-  return { revision: newest.revision, isNews: false };
+  if (newest.companyId !== state.companyId) throw new AppError("NOT_FOUND", "Workflow not found");
+  return { revision: newest.revision, isNewer: false };
 }
 
 const headRow = z.object({
   status: z.enum(["active", "paused", "archived"]),
-  deployment_id: z.string().nullable(),
+  deploymentId: z.string().nullable(),
 });
 
 /** A workflow's newest state; null when it was never deployed in this company. */
 export async function findHead(queryable: Queryable, companyId: string, workflowId: string) {
   return queryable.maybeOne(sql.prepared("head_find", headRow)`
-    select status, deployment_id from runs.deployment_heads
+    select status, deployment_id as "deploymentId" from runs.deployment_heads
     where workflow_id = ${workflowId} and company_id = ${companyId}
   `);
 }
 
 const deploymentRow = z.object({
   id: z.string(),
-  company_id: z.string(),
-  workflow_id: z.string(),
+  companyId: z.string(),
+  workflowId: z.string(),
   version: z.number(),
   name: z.string(),
   trigger: z.string(),
   steps: z.string(),
-  input_schema: z.string().nullable(),
-  output_schema: z.string().nullable(),
+  inputSchema: z.string().nullable(),
+  outputSchema: z.string().nullable(),
   settings: z.string().nullable(),
 });
 
@@ -132,8 +134,9 @@ export type DeploymentRow = z.infer<typeof deploymentRow>;
 /** Deployments by id; unknown ids are left out. */
 export async function listDeployments(queryable: Queryable, ids: readonly string[]) {
   return queryable.any(sql.prepared("deployments_list", deploymentRow)`
-    select id, company_id, workflow_id, version, name, trigger::text, steps::text,
-      input_schema::text, output_schema::text, settings::text
+    select id, company_id as "companyId", workflow_id as "workflowId", version, name,
+      trigger::text, steps::text,
+      input_schema::text as "inputSchema", output_schema::text as "outputSchema", settings::text
     from runs.deployments
     where id = any(${sql.array([...ids], "uuid")})
   `);

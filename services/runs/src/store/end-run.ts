@@ -2,22 +2,23 @@ import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { RUN_STATUSES, statusesBefore, TRIGGER_TYPES } from "../domain/run-status.ts";
+import { oldestRun } from "./oldest-run.ts";
 
 const cancelledRow = z.object({
   id: z.string(),
-  company_id: z.string(),
-  workflow_id: z.string(),
-  workflow_name: z.string(),
-  workflow_version: z.number(),
-  trigger_type: z.enum(TRIGGER_TYPES),
-  schedule_id: z.string().nullable(),
-  waiting_parent_run_id: z.string().nullable(),
+  companyId: z.string(),
+  workflowId: z.string(),
+  workflowName: z.string(),
+  workflowVersion: z.number(),
+  triggerType: z.enum(TRIGGER_TYPES),
+  scheduleId: z.string().nullable(),
+  waitingParentRunId: z.string().nullable(),
   limited: z.boolean(),
-  awaited: z.boolean(),
-  created_at: z.date(),
-  started_at: z.date().nullable(),
-  completed_at: z.date(),
-  status_before: z.enum(RUN_STATUSES),
+  hasSyncWaiter: z.boolean(),
+  createdAt: z.date(),
+  startedAt: z.date().nullable(),
+  completedAt: z.date(),
+  statusBefore: z.enum(RUN_STATUSES),
 });
 const idRow = z.object({ id: z.string() });
 
@@ -29,19 +30,28 @@ export async function cancelRuns(
   transaction: Transaction,
   runIds: readonly string[],
 ): Promise<readonly CancelledRow[]> {
-  return transaction.any(sql.type(cancelledRow)`
+  return transaction.any(sql.prepared("runs_cancel", cancelledRow)`
+    with before as materialized (
+      select id, status from runs.runs
+      where id = any(${sql.array([...runIds], "text")}) and id >= ${oldestRun(runIds)}
+      order by id
+      for update
+    )
     update runs.runs as run
     set status = 'cancelled', completed_at = greatest(now(), run.started_at, run.created_at)
-    from runs.deployments as deployment, runs.runs as before
-    where before.id = run.id and run.id = any(${sql.array([...runIds], "text")})
+    from runs.deployments as deployment, before
+    where before.id = run.id
       and run.status = any(${sql.array(statusesBefore("cancelled"), "text")})
       and deployment.id = run.deployment_id
-    returning run.id, run.company_id, run.workflow_id, deployment.name as workflow_name,
-      run.workflow_version, run.trigger_type, run.schedule_id,
-      case when run.parent_waits then run.parent_run_id end as waiting_parent_run_id,
+    returning run.id, run.company_id as "companyId", run.workflow_id as "workflowId",
+      deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion", run.trigger_type as "triggerType",
+      run.schedule_id as "scheduleId",
+      case when run.parent_waits then run.parent_run_id end as "waitingParentRunId",
       (deployment.settings ->> 'concurrency') is not null as limited,
-      run.awaited, run.created_at, run.started_at, run.completed_at,
-      before.status as status_before
+      run.awaited as "hasSyncWaiter", run.created_at as "createdAt", run.started_at as "startedAt",
+      run.completed_at as "completedAt",
+      before.status as "statusBefore"
   `);
 }
 

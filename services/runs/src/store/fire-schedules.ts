@@ -5,32 +5,53 @@ import { SCHEDULE_COLUMNS, scheduleRow } from "./schedules.ts";
 
 const nothing = z.object({});
 const idRow = z.object({ id: z.string() });
-const comingRow = z.object({
-  id: z.string(),
-  next_run_at: z.date(),
-  deployment_id: z.string(),
-});
-const claimedRow = scheduleRow.extend({ deployment_id: z.string(), next_run_at: z.date() });
+const dueRow = z.object({ id: z.string(), companyId: z.string(), deploymentId: z.string() });
+const nextRow = z.object({ nextRunAt: z.date().nullable() });
+const claimedRow = scheduleRow.extend({ deploymentId: z.string(), nextRunAt: z.date() });
 
-/** A schedule that fires soon, and what it would start now. */
-export type ComingRow = z.infer<typeof comingRow>;
+/** A schedule that is due, and what it would start now. */
+export type DueRow = z.infer<typeof dueRow>;
 /** A schedule that is due and is this transaction's to fire. */
 export type ClaimedRow = z.infer<typeof claimedRow>;
 
-/** Schedules that fire at or before a time, the earliest first. */
-export async function listComing(
+/**
+ * Schedules that are due and that nobody fires just now, by turns between companies (D57): the earliest
+ * of each, then the second of each, and so on. Ranking costs 1 ms for each 1,000 that are due.
+ */
+export async function listDue(
   queryable: Queryable,
-  until: Date,
+  now: Date,
   limit: number,
-): Promise<readonly ComingRow[]> {
-  return queryable.any(sql.prepared("schedules_coming", comingRow)`
-    select schedule.id, schedule.next_run_at, head.deployment_id
-    from runs.schedules as schedule
+): Promise<readonly DueRow[]> {
+  return queryable.any(sql.prepared("schedules_due", dueRow)`
+    with ranked as materialized (
+      select id, next_run_at,
+        row_number() over (partition by company_id order by next_run_at, id) as turn
+      from runs.schedules
+      where next_run_at <= ${now.toISOString()}
+    )
+    select schedule.id, schedule.company_id as "companyId", head.deployment_id as "deploymentId"
+    from ranked
+    join runs.schedules as schedule on schedule.id = ranked.id
     join runs.deployment_heads as head on head.workflow_id = schedule.workflow_id
-    where schedule.next_run_at <= ${until.toISOString()}
-    order by schedule.next_run_at, schedule.id
+    where schedule.next_run_at <= ${now.toISOString()}
+    order by ranked.turn, ranked.next_run_at, ranked.id
     limit ${limit}
+    for update of schedule skip locked
   `);
+}
+
+/** When a schedule fires next that is not due yet; null when none does until then. */
+export async function findNextFiring(
+  queryable: Queryable,
+  now: Date,
+  until: Date,
+): Promise<Date | null> {
+  const { nextRunAt } = await queryable.one(sql.prepared("schedules_next", nextRow)`
+    select min(next_run_at) as "nextRunAt" from runs.schedules
+    where next_run_at > ${now.toISOString()} and next_run_at <= ${until.toISOString()}
+  `);
+  return nextRunAt;
 }
 
 /** Locks those of the schedules that are due and that nobody else fires or changes just now. */
@@ -40,7 +61,7 @@ export async function claimDue(
   now: Date,
 ): Promise<readonly ClaimedRow[]> {
   return transaction.any(sql.type(claimedRow)`
-    select ${SCHEDULE_COLUMNS}, head.deployment_id
+    select ${SCHEDULE_COLUMNS}, head.deployment_id as "deploymentId"
     from runs.schedules as schedule
     join runs.deployment_heads as head on head.workflow_id = schedule.workflow_id
     where schedule.id = any(${sql.array([...ids], "text")})
@@ -65,6 +86,8 @@ export async function listBusySchedules(
 export interface NextFiring {
   id: string;
   nextRunAt: Date | null;
+  /** Why it has not fired now; null: what was noted before stays. */
+  skipped: string | null;
 }
 
 /** Moves schedules on that the transaction has claimed. */
@@ -74,11 +97,12 @@ export async function moveOn(
 ): Promise<void> {
   await transaction.query(sql.type(nothing)`
     update runs.schedules as schedule
-    set next_run_at = fired.next_run_at::timestamptz
+    set next_run_at = fired.next_run_at::timestamptz,
+      last_error = coalesce(fired.skipped, schedule.last_error)
     from ${sql.unnest(
-      firings.map(({ id, nextRunAt }) => [id, nextRunAt?.toISOString() ?? null]),
-      ["text", "text"],
-    )} as fired (id, next_run_at)
+      firings.map(({ id, nextRunAt, skipped }) => [id, nextRunAt?.toISOString() ?? null, skipped]),
+      ["text", "text", "text"],
+    )} as fired (id, next_run_at, skipped)
     where schedule.id = fired.id
   `);
 }

@@ -1,4 +1,4 @@
-import { firstIdAt, sql } from "@workflow/db";
+import { firstIdAt, idTimestamp, sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
@@ -8,12 +8,14 @@ import type { RunSummaryRow } from "./read-runs.ts";
 
 /** Above this many, the newest runs of the company are likely to be among those that are sought. */
 const TAGGED_WORKFLOWS_MAX = 20;
+/** So long that it covers the month before, too: two partitions, at most three. */
+const RECENT_MS = 35 * 24 * 60 * 60 * 1_000;
 const FIRST_ID = "run_";
 /** Greater than every id. */
 const LAST_ID = "run_~";
 
 const countRow = z.object({ count: z.number() });
-const taggedRow = z.object({ id: z.string(), workflow_id: z.string() });
+const taggedRow = z.object({ id: z.string(), workflowId: z.string() });
 
 /** Which runs a list holds. */
 export interface RunFilter {
@@ -46,22 +48,22 @@ export async function listRuns(
   const { companyId, workflowId, tag } = filter;
   const ids = idsBetween(filter, page.after);
   if (tag === null) {
-    if (workflowId === null) return listPage(queryable, "company", filter, ids, page.limit);
-    return listPage(queryable, "workflows", filter, ids, page.limit, [workflowId]);
+    if (workflowId === null) return listNewest(queryable, "company", filter, ids, page.limit);
+    return listNewest(queryable, "workflows", filter, ids, page.limit, [workflowId]);
   }
   const tagged = (await listTagged(queryable, companyId, tag)).filter(
-    (each) => workflowId === null || each.workflow_id === workflowId,
+    (each) => workflowId === null || each.workflowId === workflowId,
   );
   const deployments = tagged.map(({ id }) => id);
-  const workflows = [...new Set(tagged.map((each) => each.workflow_id))];
+  const workflows = [...new Set(tagged.map((each) => each.workflowId))];
   if (workflows.length === 0) return [];
   if (workflows.length > TAGGED_WORKFLOWS_MAX) {
-    return listPage(queryable, "company-tagged", filter, ids, page.limit, [], deployments);
+    return listNewest(queryable, "company-tagged", filter, ids, page.limit, [], deployments);
   }
   // Mostly a workflow's every version has its tags: the index alone says then which runs they are.
   return (await countDeployments(queryable, workflows)) === deployments.length
-    ? listPage(queryable, "workflows", filter, ids, page.limit, workflows)
-    : listPage(queryable, "workflows-tagged", filter, ids, page.limit, workflows, deployments);
+    ? listNewest(queryable, "workflows", filter, ids, page.limit, workflows)
+    : listNewest(queryable, "workflows-tagged", filter, ids, page.limit, workflows, deployments);
 }
 
 interface IdRange {
@@ -69,19 +71,48 @@ interface IdRange {
   from: string;
   /** Exclusive. */
   to: string;
+  /** The moment of `to`; now, where that is later. */
+  end: Date;
 }
 
 /** The moment of acceptance is a part of the id. */
 function idsBetween({ createdAfter, createdBefore }: RunFilter, after: string | null): IdRange {
   const before = createdBefore === null ? LAST_ID : firstIdAt(FIRST_ID, createdBefore);
-  return {
-    from: createdAfter === null ? FIRST_ID : firstIdAt(FIRST_ID, createdAfter),
-    to: after !== null && after < before ? after : before,
-  };
+  const from = createdAfter === null ? FIRST_ID : firstIdAt(FIRST_ID, createdAfter);
+  const now = new Date();
+  if (after !== null && after < before)
+    return { from, to: after, end: earlier(idTimestamp(after), now) };
+  return { from, to: before, end: earlier(createdBefore ?? now, now) };
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
 }
 
 /** Whose runs are listed, and whether only those of some deployments: each has a plan of its own. */
 type Shape = "company" | "company-tagged" | "workflows" | "workflows-tagged";
+
+/**
+ * A page is sought among the runs of the last weeks before its end first: mostly it is found there, in
+ * two or three partitions. All of them are only asked for what is missing then.
+ */
+async function listNewest(
+  queryable: Queryable,
+  shape: Shape,
+  filter: RunFilter,
+  ids: IdRange,
+  limit: number,
+  ...owners: [workflowIds?: readonly string[], deploymentIds?: readonly string[]]
+): Promise<readonly RunSummaryRow[]> {
+  const recentFrom = firstIdAt(FIRST_ID, new Date(ids.end.getTime() - RECENT_MS));
+  if (recentFrom <= ids.from) return listPage(queryable, shape, filter, ids, limit, ...owners);
+  const recent = { ...ids, from: recentFrom };
+  const newest = await listPage(queryable, shape, filter, recent, limit, ...owners);
+  if (newest.length === limit) return newest;
+  const older = { ...ids, to: recentFrom };
+  const rest = limit - newest.length;
+  return [...newest, ...(await listPage(queryable, shape, filter, older, rest, ...owners))];
+}
 
 async function listPage(
   queryable: Queryable,
@@ -102,6 +133,8 @@ async function listPage(
   const owned: SqlFragment = ofCompany
     ? sql.fragment`company_id = owner.id`
     : sql.fragment`workflow_id = owner.id`;
+  // The bounds are sub-selects, so that no plan is made for their values: over partitions that takes
+  // longer than the list. `offset 0` has each run looked up in its own partition (ADR 31).
   // Inside coalesce the planner guesses that half of the rows fit. From the statistics it would guess
   // next to none, as if deployment and workflow had nothing to do with each other, and sort them all.
   const tagged: SqlFragment =
@@ -109,9 +142,11 @@ async function listPage(
       ? sql.fragment`and coalesce(deployment_id = any(${sql.array([...deploymentIds], "uuid")}), false)`
       : sql.fragment``;
   return queryable.any(sql.prepared(`runs_list_${shape}`, summaryRow)`
-    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
-      run.status, run.trigger_type, run.error, run.restarted_from_run_id, run.created_at,
-      run.started_at, run.completed_at
+    select run.id, run.workflow_id as "workflowId", deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion",
+      run.status, run.trigger_type as "triggerType", run.error,
+      run.restarted_from_run_id as "restartedFromRunId", run.created_at as "createdAt",
+      run.started_at as "startedAt", run.completed_at as "completedAt"
     from (
       select hit.id
       from ${owners}
@@ -120,14 +155,20 @@ async function listPage(
       cross join lateral (
         select id from runs.runs
         where ${owned} and trigger_type = started.by and status = state.name
-          and id < ${ids.to} and id >= ${ids.from} ${tagged}
+          and id < (select ${ids.to}) and id >= (select ${ids.from}) ${tagged}
         order by id desc
         limit ${limit}
       ) as hit
       order by hit.id desc
       limit ${limit}
     ) as page
-    join runs.runs as run on run.id = page.id and run.company_id = ${companyId}
+    cross join lateral (
+      select id, workflow_id, deployment_id, workflow_version, status, trigger_type, error,
+        restarted_from_run_id, created_at, started_at, completed_at
+      from runs.runs
+      where id = page.id and company_id = ${companyId}
+      offset 0
+    ) as run
     join runs.deployments as deployment on deployment.id = run.deployment_id
     order by run.id desc
   `);
@@ -136,7 +177,7 @@ async function listPage(
 /** The deployments of a company that have a tag. */
 async function listTagged(queryable: Queryable, companyId: string, tag: string) {
   return queryable.any(sql.prepared("deployments_tagged", taggedRow)`
-    select id, workflow_id from runs.deployments
+    select id, workflow_id as "workflowId" from runs.deployments
     where tags @> ${sql.array([tag], "text")} and company_id = ${companyId}
   `);
 }

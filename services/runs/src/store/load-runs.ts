@@ -1,91 +1,84 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
+import { START_FAULTS } from "../domain/start-fault.ts";
+import { oldestRun } from "./oldest-run.ts";
 
 const executableRow = z.object({
   id: z.string(),
-  company_id: z.string(),
-  workflow_id: z.string(),
-  deployment_id: z.string(),
-  workflow_version: z.number(),
+  companyId: z.string(),
+  workflowId: z.string(),
+  deploymentId: z.string(),
+  workflowVersion: z.number(),
   status: z.enum(RUN_STATUSES),
-  trigger_type: z.enum(TRIGGER_TYPES),
-  trigger_data: z.string().nullable(),
-  schedule_id: z.string().nullable(),
-  parent_run_id: z.string().nullable(),
-  parent_waits: z.boolean(),
+  triggerType: z.enum(TRIGGER_TYPES),
+  triggerData: z.string().nullable(),
+  scheduleId: z.string().nullable(),
+  parentRunId: z.string().nullable(),
+  parentWaits: z.boolean(),
   depth: z.number(),
-  trigger_depth: z.number(),
-  restarted_from_run_id: z.string().nullable(),
+  triggerDepth: z.number(),
+  rootRunId: z.string().nullable(),
+  connectionId: z.string().nullable(),
+  startFault: z.enum(START_FAULTS).nullable(),
+  restartedFromRunId: z.string().nullable(),
   input: z.string(),
-  awaited: z.boolean(),
-  request_id: z.string().nullable(),
-  active_ms: z.number(),
-  active_since: z.date().nullable(),
-  created_at: z.date(),
-  started_at: z.date().nullable(),
+  hasSyncWaiter: z.boolean(),
+  requestId: z.string().nullable(),
+  activeMs: z.number(),
+  /** How long ago it began to be executed, by the clock of the database. */
+  activeSinceMs: z.number().nullable(),
+  createdAt: z.date(),
+  startedAt: z.date().nullable(),
 });
 
 /** A run as a worker needs it. */
 export type ExecutableRow = z.infer<typeof executableRow>;
 
-/** Runs by id; the worker that leased their tasks may execute them. */
-export async function listExecutableRuns(queryable: Queryable, runIds: readonly string[]) {
-  return queryable.any(sql.prepared("runs_load", executableRow)`
-    select id, company_id, workflow_id, deployment_id, workflow_version, status, trigger_type,
-      trigger_data::text, schedule_id, parent_run_id, parent_waits, depth, trigger_depth,
-      restarted_from_run_id, input::text, awaited, request_id, active_ms, active_since, created_at,
-      started_at
-    from runs.runs
-    where id = any(${sql.array([...runIds], "text")})
-  `);
+/** The right to execute one run. */
+export interface Acquisition {
+  runId: string;
+  /** Of two rights to one run the later has the greater. */
+  fence: number;
 }
 
-const errorSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
-});
-const pastRow = z.object({
-  run_id: z.string(),
-  path: z.string(),
-  step_id: z.string(),
-  seq: z.number(),
-  status: z.enum(["success", "error", "skipped"]),
-  output: z.string().nullable(),
-  error: errorSchema.nullable(),
-});
-
-/** The step results of several runs. */
-export async function listPastResults(queryable: Queryable, runIds: readonly string[]) {
-  return queryable.any(sql.prepared("past_results_load", pastRow)`
-    select run_id, path, step_id, seq, status, output::text, error
-    from runs.step_results
-    where run_id = any(${sql.array([...runIds], "text")})
-    order by run_id, seq
-  `);
-}
-
-const openRow = z.object({
-  run_id: z.string(),
-  path: z.string(),
-  seq: z.number(),
-  started_at: z.date(),
-  due_at: z.date().nullable(),
-  deadline_at: z.date().nullable(),
-  attempt: z.number(),
-  attempt_group: z.number(),
-  previous_attempts: z
-    .array(z.object({ attempt: z.number(), startedAt: z.string(), error: errorSchema }))
-    .nullable(),
-});
-
-/** The open steps of several runs. */
-export async function listOpenSteps(queryable: Queryable, runIds: readonly string[]) {
-  return queryable.any(sql.prepared("open_steps_load", openRow)`
-    select run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group, previous_attempts
-    from runs.open_steps
-    where run_id = any(${sql.array([...runIds], "text")})
+/**
+ * Makes leases the epochs of their runs, unless a later one has been, and returns these runs: from now
+ * on nothing is written for executions under earlier leases, and the journal's entries count from 0.
+ *
+ * @param beginCte says who still has the right: CTEs of which the last is `begun (run_id)`
+ */
+export async function acquireRuns(
+  queryable: Queryable,
+  acquisitions: readonly Acquisition[],
+  beginCte?: SqlFragment,
+) {
+  const runIds = acquisitions.map(({ runId }) => runId);
+  const begun = beginCte ?? sql.fragment`begun as (select run_id from acquisition)`;
+  const variant = beginCte === undefined ? "runs_acquire" : "runs_acquire_begin";
+  return queryable.any(sql.prepared(variant, executableRow)`
+    with acquisition as (
+      select * from ${sql.unnest(
+        acquisitions.map(({ runId, fence }) => [runId, fence]),
+        ["text", "int8"],
+      )} as acquisition (run_id, fence)
+    ), ${begun}
+    update runs.runs as run
+    set epoch = acquisition.fence,
+      journal_entry = case when run.epoch = acquisition.fence then run.journal_entry else 0 end
+    from acquisition
+    join begun on begun.run_id = acquisition.run_id
+    where run.id = acquisition.run_id and run.id >= ${oldestRun(runIds)}
+      and run.epoch <= acquisition.fence
+    returning id, company_id as "companyId", workflow_id as "workflowId",
+      deployment_id as "deploymentId", workflow_version as "workflowVersion", status,
+      trigger_type as "triggerType", trigger_data::text as "triggerData",
+      schedule_id as "scheduleId", parent_run_id as "parentRunId", parent_waits as "parentWaits",
+      depth, trigger_depth as "triggerDepth", root_run_id as "rootRunId",
+      connection_id as "connectionId", start_fault as "startFault", restarted_from_run_id as "restartedFromRunId", input::text,
+      awaited as "hasSyncWaiter", request_id as "requestId", active_ms as "activeMs",
+      extract(epoch from clock_timestamp() - active_since)::float8 * 1000 as "activeSinceMs",
+      created_at as "createdAt", started_at as "startedAt"
   `);
 }

@@ -2,6 +2,7 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
+import { oldestRun } from "./oldest-run.ts";
 
 const errorSchema = z.object({
   code: z.string(),
@@ -14,22 +15,24 @@ const status = z.enum(RUN_STATUSES);
 /** The columns of a run without its documents. */
 export const summaryRow = z.object({
   id: z.string(),
-  workflow_id: z.string(),
-  workflow_name: z.string(),
-  workflow_version: z.number(),
+  workflowId: z.string(),
+  workflowName: z.string(),
+  workflowVersion: z.number(),
   status,
-  trigger_type: triggerType,
+  triggerType,
   error: errorSchema.nullable(),
-  restarted_from_run_id: z.string().nullable(),
-  created_at: z.date(),
-  started_at: z.date().nullable(),
-  completed_at: z.date().nullable(),
+  restartedFromRunId: z.string().nullable(),
+  createdAt: z.date(),
+  startedAt: z.date().nullable(),
+  completedAt: z.date().nullable(),
 });
 const runRow = summaryRow.extend({
-  task_runtime_run_id: z.string().nullable(),
+  taskRuntimeRunId: z.string().nullable(),
   input: z.string(),
   output: z.string().nullable(),
 });
+
+const boundedRunRow = runRow.extend({ input: z.string().nullable(), bytes: z.number() });
 
 /** A run without its documents. */
 export type RunSummaryRow = z.infer<typeof summaryRow>;
@@ -43,9 +46,60 @@ export async function findRun(
   runId: string,
 ): Promise<RunRow | null> {
   return queryable.maybeOne(sql.prepared("run_find", runRow)`
-    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
-      run.status, run.trigger_type, run.task_runtime_run_id, run.input::text, run.output::text,
-      run.error, run.restarted_from_run_id, run.created_at, run.started_at, run.completed_at
+    select run.id, run.workflow_id as "workflowId", deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion",
+      run.status, run.trigger_type as "triggerType", run.task_runtime_run_id as "taskRuntimeRunId",
+      run.input::text, run.output::text,
+      run.error, run.restarted_from_run_id as "restartedFromRunId", run.created_at as "createdAt",
+      run.started_at as "startedAt", run.completed_at as "completedAt"
+    from runs.runs as run
+    join runs.deployments as deployment on deployment.id = run.deployment_id
+    where run.id = ${runId} and run.company_id = ${companyId}
+  `);
+}
+
+/** A run whose documents are there only when they fit. */
+export type BoundedRunRow = z.infer<typeof boundedRunRow>;
+
+/**
+ * One run of a company; null when there is none. Its input and output are left out, and not put together
+ * by the database, when they have more bytes together.
+ */
+export async function findBoundedRun(
+  queryable: Queryable,
+  companyId: string,
+  runId: string,
+  bytesMax: number,
+): Promise<BoundedRunRow | null> {
+  return queryable.maybeOne(sql.prepared("run_find_bounded", boundedRunRow)`
+    select run.id, run.workflow_id as "workflowId", deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion",
+      run.status, run.trigger_type as "triggerType", run.task_runtime_run_id as "taskRuntimeRunId",
+      case when size.bytes <= ${bytesMax} then run.input::text end as input,
+      case when size.bytes <= ${bytesMax} then run.output::text end as output, size.bytes,
+      run.error, run.restarted_from_run_id as "restartedFromRunId", run.created_at as "createdAt",
+      run.started_at as "startedAt", run.completed_at as "completedAt"
+    from runs.runs as run
+    join runs.deployments as deployment on deployment.id = run.deployment_id
+    cross join lateral (
+      select octet_length(run.input::text) + coalesce(octet_length(run.output::text), 0) as bytes
+    ) as size
+    where run.id = ${runId} and run.company_id = ${companyId}
+  `);
+}
+
+/** One run of a company without its documents; null when there is none. */
+export async function findSummary(
+  queryable: Queryable,
+  companyId: string,
+  runId: string,
+): Promise<RunSummaryRow | null> {
+  return queryable.maybeOne(sql.prepared("run_find_summary", summaryRow)`
+    select run.id, run.workflow_id as "workflowId", deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion",
+      run.status, run.trigger_type as "triggerType", run.error,
+      run.restarted_from_run_id as "restartedFromRunId", run.created_at as "createdAt",
+      run.started_at as "startedAt", run.completed_at as "completedAt"
     from runs.runs as run
     join runs.deployments as deployment on deployment.id = run.deployment_id
     where run.id = ${runId} and run.company_id = ${companyId}
@@ -55,12 +109,14 @@ export async function findRun(
 /** Runs by id, without their documents. */
 export async function listSummaries(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("run_summaries", summaryRow)`
-    select run.id, run.workflow_id, deployment.name as workflow_name, run.workflow_version,
-      run.status, run.trigger_type, run.error, run.restarted_from_run_id, run.created_at,
-      run.started_at, run.completed_at
+    select run.id, run.workflow_id as "workflowId", deployment.name as "workflowName",
+      run.workflow_version as "workflowVersion",
+      run.status, run.trigger_type as "triggerType", run.error,
+      run.restarted_from_run_id as "restartedFromRunId", run.created_at as "createdAt",
+      run.started_at as "startedAt", run.completed_at as "completedAt"
     from runs.runs as run
     join runs.deployments as deployment on deployment.id = run.deployment_id
-    where run.id = any(${sql.array([...runIds], "text")})
+    where run.id = any(${sql.array([...runIds], "text")}) and run.id >= ${oldestRun(runIds)}
   `);
 }
 
@@ -74,56 +130,4 @@ export async function hasRun(
     select id from runs.runs where id = ${runId} and company_id = ${companyId}
   `);
   return row !== null;
-}
-
-const attemptSchema = z.object({
-  attempt: z.number(),
-  startedAt: z.string(),
-  error: errorSchema,
-});
-const stepRow = z.object({
-  step_id: z.string(),
-  path: z.string(),
-  type: z.string(),
-  status: z.enum(["success", "error", "skipped"]),
-  started_at: z.date(),
-  completed_at: z.date(),
-  input: z.string().nullable(),
-  output: z.string().nullable(),
-  error: errorSchema.nullable(),
-  attempt: z.number(),
-  previous_attempts: z.array(attemptSchema).nullable(),
-  reused: z.boolean(),
-});
-
-/** A step result; documents are JSON text. */
-export type StepRow = z.infer<typeof stepRow>;
-
-/** The step results of a run in the order in which the steps began. */
-export async function listStepResults(
-  queryable: Queryable,
-  runId: string,
-): Promise<readonly StepRow[]> {
-  return queryable.any(sql.prepared("steps_list", stepRow)`
-    select step_id, path, type, status, started_at, completed_at, input::text, output::text, error,
-      attempt, previous_attempts, reused
-    from runs.step_results
-    where run_id = ${runId}
-    order by seq
-  `);
-}
-
-/** Some of the step results of a run, in the order in which the steps began. */
-export async function listStepResultsAt(
-  queryable: Queryable,
-  runId: string,
-  paths: readonly string[],
-): Promise<readonly StepRow[]> {
-  return queryable.any(sql.prepared("steps_at", stepRow)`
-    select step_id, path, type, status, started_at, completed_at, input::text, output::text, error,
-      attempt, previous_attempts, reused
-    from runs.step_results
-    where run_id = ${runId} and path = any(${sql.array([...paths], "text")})
-    order by seq
-  `);
 }

@@ -1,5 +1,6 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 
@@ -7,11 +8,11 @@ const nothing = z.object({});
 const idRow = z.object({ id: z.string() });
 const originalRow = z.object({
   id: z.string(),
-  workflow_id: z.string(),
-  deployment_id: z.string(),
-  workflow_version: z.number(),
+  workflowId: z.string(),
+  deploymentId: z.string(),
+  workflowVersion: z.number(),
   status: z.enum(RUN_STATUSES),
-  trigger_type: z.enum(TRIGGER_TYPES),
+  triggerType: z.enum(TRIGGER_TYPES),
   error: z
     .object({ code: z.string(), details: z.record(z.string(), z.unknown()).optional() })
     .nullable(),
@@ -19,9 +20,9 @@ const originalRow = z.object({
 const inputRow = z.object({ input: z.string() });
 const resultRow = z.object({
   path: z.string(),
-  step_id: z.string(),
+  stepId: z.string(),
   status: z.enum(["success", "error", "skipped"]),
-  error_code: z.string().nullable(),
+  errorCode: z.string().nullable(),
 });
 
 /** A run that is to be repeated. */
@@ -34,7 +35,8 @@ export async function findOriginal(
   runId: string,
 ): Promise<OriginalRow | null> {
   return queryable.maybeOne(sql.prepared("original_find", originalRow)`
-    select id, workflow_id, deployment_id, workflow_version, status, trigger_type, error
+    select id, workflow_id as "workflowId", deployment_id as "deploymentId",
+      workflow_version as "workflowVersion", status, trigger_type as "triggerType", error
     from runs.runs
     where id = ${runId} and company_id = ${companyId}
   `);
@@ -51,16 +53,16 @@ export async function getInput(queryable: Queryable, runId: string): Promise<str
 /** How the steps of a run ended, without their documents, in execution order. */
 export async function listOutcomes(queryable: Queryable, runId: string) {
   const rows = await queryable.any(sql.prepared("outcomes_list", resultRow)`
-    select path, step_id, status, error ->> 'code' as error_code
+    select path, step_id as "stepId", status, error ->> 'code' as "errorCode"
     from runs.step_results
     where run_id = ${runId}
     order by seq
   `);
   return rows.map((row) => ({
     path: row.path,
-    stepId: row.step_id,
+    stepId: row.stepId,
     status: row.status,
-    errorCode: row.error_code,
+    errorCode: row.errorCode,
   }));
 }
 
@@ -78,12 +80,14 @@ export interface RepeatingRun {
 /**
  * Inserts a run of the same deployment, with the same trigger and connection. It stands for itself:
  * neither the schedule nor the parent that started the original is told of its end.
+ *
+ * @throws AppError NOT_FOUND when retention has removed the original
  */
 export async function insertRepeatingRun(
   transaction: Transaction,
   run: RepeatingRun,
 ): Promise<void> {
-  await transaction.one(sql.prepared("run_repeat", idRow)`
+  const inserted = await transaction.maybeOne(sql.prepared("run_repeat", idRow)`
     insert into runs.runs (
       id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, trigger_data, input,
       connection_id, task_runtime_run_id, restarted_from_run_id, request_id, trigger_depth, created_at
@@ -93,8 +97,11 @@ export async function insertRepeatingRun(
       ${run.requestId}, trigger_depth, ${run.createdAt.toISOString()}::timestamptz
     from runs.runs
     where id = ${run.originalRunId}
+    -- Until its results are copied, retention lets it be.
+    for key share
     returning id
   `);
+  if (inserted === null) throw new AppError("NOT_FOUND", "Run not found");
 }
 
 /** Copies step results of one run to another that takes them over; their order stays. */
@@ -105,10 +112,11 @@ export async function copyResults(
   await transaction.query(sql.prepared("results_copy", nothing)`
     insert into runs.step_results (
       run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
-      attempt, previous_attempts, reused
+      attempt, previous_attempts, reused, input_bytes, output_bytes
     )
     select ${to}, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
-      attempt, previous_attempts, true
+      attempt, previous_attempts, true, coalesce(input_bytes, octet_length(input::text), 0),
+      coalesce(output_bytes, octet_length(output::text), 0)
     from runs.step_results
     where run_id = ${from} and path = any(${sql.array([...paths], "text")})
   `);

@@ -1,45 +1,23 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
+import { APPROVAL_STATUSES } from "../domain/approval.ts";
+import type { ApprovalQuestion, ApprovalState } from "../domain/approval.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 
 const nothing = z.object({});
-const idRow = z.object({ id: z.string() });
 const stateRow = z.object({
   id: z.string(),
-  status: z.enum(["waiting", "approved", "rejected", "timed_out", "cancelled"]),
-  timeout_at: z.date().nullable(),
-  decided_by: z.string().nullable(),
+  status: z.enum(APPROVAL_STATUSES),
+  timeoutAt: z.date().nullable(),
+  decidedBy: z.string().nullable(),
   comment: z.string().nullable(),
   data: z.string().nullable(),
 });
 
-/** Where an approval stands, as the run that waits for it sees it. `data` is JSON text. */
-export type ApprovalState = z.infer<typeof stateRow>;
-
-/** What one attempt of an approval step asks. */
-export interface ApprovalQuestion {
-  stepId: string;
-  path: string;
-  /** Tells the attempts of the step apart. */
-  attempt: string;
-  message: string;
-  /** JSON text of `{users, roles}`; null when everyone may decide. */
-  approvers: string | null;
-  /** JSON Schema as text. */
-  form: string | null;
-  timeoutAt: Date | null;
-}
-
-const STATE = sql.fragment`id, status, timeout_at, decided_by, comment, data::text`;
-
-/** Keeps a run from ending until the transaction does; false when it has ended. */
-export async function lockLiveRun(transaction: Transaction, runId: string): Promise<boolean> {
-  const row = await transaction.maybeOne(sql.type(idRow)`
-    select id from runs.runs where id = ${runId} and completed_at is null for share
-  `);
-  return row !== null;
-}
+const STATE = sql.fragment`
+  id, status, timeout_at as "timeoutAt", decided_by as "decidedBy", comment, data::text
+`;
 
 /** The approval of one attempt of a step; null when it was not asked for. */
 export async function findApprovalOfStep(
@@ -53,14 +31,14 @@ export async function findApprovalOfStep(
   `);
 }
 
-/** Asks for an approval; null when that was done already. */
+/** Asks for an approval, unless that was done already. */
 export async function insertApproval(
   transaction: Transaction,
   id: string,
   run: RunFacts,
   question: ApprovalQuestion,
-): Promise<ApprovalState | null> {
-  return transaction.maybeOne(sql.type(stateRow)`
+): Promise<void> {
+  await transaction.query(sql.prepared("approval_insert", nothing)`
     insert into runs.approvals (
       id, company_id, workflow_id, run_id, step_id, path, attempt, message, approvers, form,
       timeout_at, created_at
@@ -71,7 +49,6 @@ export async function insertApproval(
       ${question.timeoutAt?.toISOString() ?? null}, now()
     )
     on conflict on constraint approvals_step_key do nothing
-    returning ${STATE}
   `);
 }
 
@@ -82,15 +59,13 @@ export async function getApprovalState(queryable: Queryable, id: string): Promis
   `);
 }
 
-/** Times an approval out unless it was decided, and returns where it stands then. */
-export async function expireApproval(queryable: Queryable, id: string): Promise<ApprovalState> {
-  const expired = await queryable.maybeOne(sql.type(stateRow)`
+/** Times an approval out unless it was decided. */
+export async function expireApproval(queryable: Queryable, id: string): Promise<void> {
+  await queryable.query(sql.type(nothing)`
     update runs.approvals
     set status = 'timed_out', decided_at = greatest(now(), timeout_at)
     where id = ${id} and status = 'waiting'
-    returning ${STATE}
   `);
-  return expired ?? getApprovalState(queryable, id);
 }
 
 /** Gives an approval up unless it was decided. */

@@ -5,8 +5,8 @@ import { z } from "zod";
 const nothing = z.object({});
 const countRow = z.object({
   id: z.string(),
-  consecutive_failures: z.number(),
-  last_error: z.string().nullable(),
+  consecutiveFailures: z.number(),
+  lastError: z.string().nullable(),
 });
 
 /** How many runs of a schedule in a row have failed, and what the last of them said. */
@@ -18,7 +18,7 @@ export async function lockFailureCounts(
   ids: readonly string[],
 ): Promise<readonly FailureCount[]> {
   return transaction.any(sql.type(countRow)`
-    select id, consecutive_failures, last_error
+    select id, consecutive_failures as "consecutiveFailures", last_error as "lastError"
     from runs.schedules
     where id = any(${sql.array([...ids], "text")})
     order by id
@@ -42,12 +42,7 @@ export async function putFailureCounts(
         else schedule.updated_at
       end
     from ${sql.unnest(
-      counts.map((count) => [
-        count.id,
-        count.consecutive_failures,
-        count.last_error,
-        count.disable,
-      ]),
+      counts.map((count) => [count.id, count.consecutiveFailures, count.lastError, count.disable]),
       ["text", "int4", "text", "bool"],
     )} as counted (id, consecutive_failures, last_error, disable)
     where schedule.id = counted.id

@@ -7,29 +7,29 @@ const nothing = z.object({});
 /** A row of `runs.schedules`. */
 export const scheduleRow = z.object({
   id: z.string(),
-  company_id: z.string(),
-  workflow_id: z.string(),
+  companyId: z.string(),
+  workflowId: z.string(),
   cron: z.string().nullable(),
-  interval_value: z.number().nullable(),
-  interval_unit: z.enum(["minutes", "hours", "days", "weeks"]).nullable(),
+  intervalValue: z.number().nullable(),
+  intervalUnit: z.enum(["minutes", "hours", "days", "weeks"]).nullable(),
   timezone: z.string(),
   overlap: z.enum(["allow", "skip"]),
-  catch_up: z.enum(["none", "last"]),
+  catchUp: z.enum(["none", "last"]),
   /** JSON text of an object. */
   input: z.string().nullable(),
   enabled: z.boolean(),
   active: z.boolean(),
-  trigger_times: z.string(),
-  trigger_enabled: z.boolean(),
+  triggerTimes: z.string(),
+  triggerEnabled: z.boolean(),
   anchor: z.date(),
-  next_run_at: z.date().nullable(),
-  last_run_at: z.date().nullable(),
-  last_run_id: z.string().nullable(),
-  run_count: z.number(),
-  consecutive_failures: z.number(),
-  last_error: z.string().nullable(),
-  created_at: z.date(),
-  updated_at: z.date(),
+  nextRunAt: z.date().nullable(),
+  lastRunAt: z.date().nullable(),
+  lastRunId: z.string().nullable(),
+  runCount: z.number(),
+  consecutiveFailures: z.number(),
+  lastError: z.string().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
 });
 
 /** A schedule as it is stored. */
@@ -37,12 +37,16 @@ export type ScheduleRow = z.infer<typeof scheduleRow>;
 
 /** The columns of a `ScheduleRow` of the table called `schedule`. */
 export const SCHEDULE_COLUMNS = sql.fragment`
-  schedule.id, schedule.company_id, schedule.workflow_id, schedule.cron, schedule.interval_value,
-  schedule.interval_unit, schedule.timezone, schedule.overlap, schedule.catch_up,
-  schedule.input::text, schedule.enabled, schedule.active, schedule.trigger_times,
-  schedule.trigger_enabled, schedule.anchor, schedule.next_run_at, schedule.last_run_at,
-  schedule.last_run_id, schedule.run_count, schedule.consecutive_failures, schedule.last_error,
-  schedule.created_at, schedule.updated_at
+  schedule.id, schedule.company_id as "companyId", schedule.workflow_id as "workflowId",
+  schedule.cron, schedule.interval_value as "intervalValue",
+  schedule.interval_unit as "intervalUnit", schedule.timezone, schedule.overlap,
+  schedule.catch_up as "catchUp",
+  schedule.input::text, schedule.enabled, schedule.active, schedule.trigger_times as "triggerTimes",
+  schedule.trigger_enabled as "triggerEnabled", schedule.anchor,
+  schedule.next_run_at as "nextRunAt", schedule.last_run_at as "lastRunAt",
+  schedule.last_run_id as "lastRunId", schedule.run_count as "runCount",
+  schedule.consecutive_failures as "consecutiveFailures", schedule.last_error as "lastError",
+  schedule.created_at as "createdAt", schedule.updated_at as "updatedAt"
 `;
 
 /** Names a workflow of a company. */
@@ -88,11 +92,11 @@ export async function putSchedule(transaction: Transaction, row: ScheduleRow): P
       consecutive_failures, last_error, created_at, updated_at
     )
     values (
-      ${row.id}, ${row.company_id}, ${row.workflow_id}, ${row.cron}, ${row.interval_value},
-      ${row.interval_unit}, ${row.timezone}, ${row.overlap}, ${row.catch_up}, ${row.input},
-      ${row.enabled}, ${row.active}, ${row.trigger_times}, ${row.trigger_enabled},
-      ${row.anchor.toISOString()}, ${toTimestamp(row.next_run_at)}, ${row.consecutive_failures},
-      ${row.last_error}, ${row.created_at.toISOString()}, ${row.updated_at.toISOString()}
+      ${row.id}, ${row.companyId}, ${row.workflowId}, ${row.cron}, ${row.intervalValue},
+      ${row.intervalUnit}, ${row.timezone}, ${row.overlap}, ${row.catchUp}, ${row.input},
+      ${row.enabled}, ${row.active}, ${row.triggerTimes}, ${row.triggerEnabled},
+      ${row.anchor.toISOString()}, ${toTimestamp(row.nextRunAt)}, ${row.consecutiveFailures},
+      ${row.lastError}, ${row.createdAt.toISOString()}, ${row.updatedAt.toISOString()}
     )
     on conflict on constraint schedules_pkey do update
     set cron = excluded.cron,

@@ -3,11 +3,11 @@ import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 
 const nothing = z.object({});
-const idRow = z.object({ event_id: z.string() });
-const waitingRow = z.object({ workflow_id: z.string(), deployment_id: z.string() });
+const idRow = z.object({ eventId: z.string() });
+const waitingRow = z.object({ workflowId: z.string(), deploymentId: z.string() });
 const startedRuns = z.array(z.object({ workflowId: z.string(), runId: z.string() }));
 const startedRow = z.object({ started: startedRuns });
-const depthRow = z.object({ trigger_depth: z.number() });
+const causeRow = z.object({ triggerDepth: z.number(), rootRunId: z.string() });
 
 /** The runs that an event has started. */
 export type StartedRuns = z.infer<typeof startedRuns>;
@@ -23,7 +23,7 @@ const RETENTION = sql.fragment`interval '8 days'`;
 /** The active workflows that wait for what a key names. */
 export async function listWaiting(queryable: Queryable, companyId: string, triggerKey: string) {
   return queryable.any(sql.prepared("heads_waiting", waitingRow)`
-    select workflow_id, deployment_id from runs.deployment_heads
+    select workflow_id as "workflowId", deployment_id as "deploymentId" from runs.deployment_heads
     where company_id = ${companyId} and trigger_key = ${triggerKey} and status = 'active'
     order by workflow_id
   `);
@@ -42,7 +42,7 @@ export async function claimEvent(
     insert into runs.triggering_events (company_id, event_id, started)
     values (${companyId}, ${eventId}, ${JSON.stringify(started)}::json)
     on conflict on constraint triggering_events_pkey do nothing
-    returning event_id
+    returning event_id as "eventId"
   `);
   return row !== null;
 }
@@ -59,16 +59,24 @@ export async function getStarted(
   return row.started;
 }
 
-/** How many runs led to a run by what they wrote; null when the company has no such run. */
-export async function findTriggerDepth(
+/** The run that caused an event. */
+export interface Cause {
+  /** How many runs led to it by what they wrote. */
+  triggerDepth: number;
+  /** The first of the runs that led to it; itself when none did. */
+  rootRunId: string;
+}
+
+/** Where a run stands that has caused an event; null when the company has no such run. */
+export async function findCause(
   queryable: Queryable,
   companyId: string,
   runId: string,
-): Promise<number | null> {
-  const row = await queryable.maybeOne(sql.prepared("run_trigger_depth", depthRow)`
-    select trigger_depth from runs.runs where id = ${runId} and company_id = ${companyId}
+): Promise<Cause | null> {
+  return queryable.maybeOne(sql.prepared("run_cause", causeRow)`
+    select trigger_depth as "triggerDepth", coalesce(root_run_id, id) as "rootRunId"
+    from runs.runs where id = ${runId} and company_id = ${companyId}
   `);
-  return row?.trigger_depth ?? null;
 }
 
 /** Forgets up to `limit` events that no bus brings again (it keeps them for 7 days); returns how many. */

@@ -3,7 +3,7 @@ import type { Transaction } from "@workflow/db";
 import { z } from "zod";
 
 const nothing = z.object({});
-const runIdRow = z.object({ run_id: z.string() });
+const runIdRow = z.object({ runId: z.string() });
 
 /** Notes that runs have a reason to go on; they are woken after the commit, even by another process. */
 export async function insertWakeUps(
@@ -32,7 +32,7 @@ export async function takeWakeUps(
       )
       returning run_id
     )
-    select distinct run_id from taken order by run_id
+    select distinct run_id as "runId" from taken order by run_id
   `);
-  return rows.map((row) => row.run_id);
+  return rows.map((row) => row.runId);
 }

@@ -1,9 +1,10 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
+import { oldestRun } from "./oldest-run.ts";
 
 const versionRow = z.object({ id: z.string(), version: z.string() });
-const newStepRow = z.object({ run_id: z.string(), seq: z.number(), path: z.string() });
+const newStepRow = z.object({ runId: z.string(), seq: z.number(), path: z.string() });
 
 /**
  * What tells a changed run from an unchanged one: every checkpoint updates its run's row, whatever
@@ -12,7 +13,7 @@ const newStepRow = z.object({ run_id: z.string(), seq: z.number(), path: z.strin
 export async function listVersions(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("watch_versions", versionRow)`
     select id, xmin::text as version from runs.runs
-    where id = any(${sql.array([...runIds], "text")})
+    where id = any(${sql.array([...runIds], "text")}) and id >= ${oldestRun(runIds)}
   `);
 }
 
@@ -24,17 +25,22 @@ export interface KnownSteps {
   missing: readonly number[];
 }
 
-/** The step results of runs that are not known yet, by run in the order in which the steps began. */
+/**
+ * The step results of runs that are not known yet, by run in the order in which the steps began. With
+ * `offset 0` each run is looked up in its own partition, instead of all partitions being joined.
+ */
 export async function listNewSteps(queryable: Queryable, known: readonly KnownSteps[]) {
   const rows = JSON.stringify(
     known.map(({ runId, upTo, missing }) => ({ run_id: runId, up_to: upTo, missing })),
   );
   return queryable.any(sql.prepared("watch_steps", newStepRow)`
-    select result.run_id, result.seq, result.path
+    select known.run_id as "runId", result.seq, result.path
     from json_to_recordset(${rows}::json) as known (run_id text, up_to integer, missing integer[])
-    join runs.step_results as result
-      on result.run_id = known.run_id
-      and (result.seq > known.up_to or result.seq = any(known.missing))
-    order by result.run_id, result.seq
+    cross join lateral (
+      select seq, path from runs.step_results
+      where run_id = known.run_id and (seq > known.up_to or seq = any(known.missing))
+      offset 0
+    ) as result
+    order by known.run_id, result.seq
   `);
 }

@@ -1,11 +1,12 @@
 import { sql } from "@workflow/db";
-import type { SqlFragment, Transaction } from "@workflow/db";
+import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { toOutboxRow } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
 import { z } from "zod";
-import type { JournalEntry, OpenStep, StepRecord } from "../engine/journal.ts";
 import { RUN_TRANSITIONS } from "../domain/run-status.ts";
+import type { OpenStep, RunChange, StepRecord } from "../domain/step-records.ts";
 import { storableJson } from "../domain/storable-json.ts";
+import { oldestRun } from "./oldest-run.ts";
 
 /*
  * Each statement takes the whole batch as one JSON document (`json_to_recordset`) rather than as
@@ -13,43 +14,50 @@ import { storableJson } from "../domain/storable-json.ts";
  */
 
 const nothing = z.object({});
-const writtenRow = z.object({
-  run_id: z.string(),
-  changed: z.boolean(),
-  transaction_id: z.string(),
-});
+const lockedRow = z.object({ id: z.string() });
+const writtenRow = z.object({ runId: z.string(), changed: z.boolean() });
 
-/** Statuses from which a run may still change; the conditions below all rest on it. */
-const LIVE_STATUSES = Object.entries(RUN_TRANSITIONS)
-  .filter(([, next]) => next.length > 0)
-  .map(([status]) => status);
+/** Every step from one status to another that a run may take, as `from>to`. */
+const LEGAL_STEPS = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) =>
+  next.map((to) => `${from}>${to}`),
+);
+
+/** What a checkpoint writes of one run. */
+export interface CheckpointRows {
+  lease: { readonly runId: string; readonly fence: number };
+  /** The number of the entry that the run's journal has to be at; this one's is one more. */
+  after: number;
+  run: RunChange;
+  results: readonly StepRecord[];
+  events: readonly NewEvent[];
+}
 
 /** A run whose lease held, as the checkpoint left it. */
 export type WrittenRun = z.infer<typeof writtenRow>;
 
 /**
- * Settles the leases and writes the runs' rows, their new step results and their events, in one
- * statement. Returns
- * the runs whose lease held; for the others nothing is written. `changed` is false for a run that
- * has ended, which no leased one has: the transaction is to be given up then. So it is by the
- * database when a step has a result already.
- *
- * @param settled CTEs of which the last is `settled (run_id)`
+ * Writes the runs' rows, their new step results and their events and settles their leases, in one
+ * statement. Returns the runs whose lease held. `changed` is false for one that may not go from its status
+ * to the new one, so for each that has ended; that was acquired under a later lease meanwhile; or whose
+ * journal is at another entry: nothing is written of it. When a step has a result already the
+ * database refuses the statement.
+ * Ids in an array, which the planner takes for few, keep it from joining whole partitions.
  */
 export async function writeCheckpoints(
-  transaction: Transaction,
-  settled: SettledRuns,
-  entries: readonly JournalEntry[],
+  queryable: Queryable,
+  held: HeldRuns,
+  entries: readonly CheckpointRows[],
 ): Promise<readonly WrittenRun[]> {
   const runs = entries.map(runDocument);
+  const ids = entries.map(({ lease }) => lease.runId);
   const results = entries.flatMap(({ lease, results }) =>
     results.map((record) => resultDocument(lease.runId, record)),
   );
   const events = entries
     .flatMap(({ lease, events }) => events.map((event) => ({ runId: lease.runId, event })))
     .map(({ runId, event }, position) => eventDocument(runId, event, position));
-  return transaction.any(sql.prepared(`journal_checkpoints_${settled.by}`, writtenRow)`
-    with ${settled.ctes}, changed as (
+  return queryable.any(sql.prepared(`journal_checkpoints_${held.by}`, writtenRow)`
+    with ${held.ctes}, changed as (
       update runs.runs as run
       set status = change.status,
         started_at = coalesce(run.started_at, change.started_at),
@@ -57,65 +65,88 @@ export async function writeCheckpoints(
         output = change.output,
         error = change.error,
         active_ms = change.active_ms,
-        active_since = change.active_since
+        active_since = now() - change.active_for_ms * interval '1 millisecond',
+        journal_entry = change.after_entry + 1
       from json_to_recordset(${jsonArray(runs)}::json) as change (
         id text, status text, started_at timestamptz, completed_at timestamptz, output json,
-        error json, active_ms bigint, active_since timestamptz
+        error json, active_ms bigint, active_for_ms bigint, epoch bigint, after_entry bigint
       )
       where run.id = change.id
-        and run.id in (select run_id from settled)
-        and run.status = any(${sql.array(LIVE_STATUSES, "text")})
-      returning run.id
-    ), inserted as (
+        and run.epoch = change.epoch and run.journal_entry = change.after_entry
+        and run.id = any(array(select run_id from held)) and run.id >= ${oldestRun(ids)}
+        and run.status || '>' || change.status = any(${sql.array(LEGAL_STEPS, "text")})
+      returning run.id as run_id
+    ), ${held.settle}, inserted as (
       insert into runs.step_results (
         run_id, path, seq, step_id, type, status, started_at, completed_at, input, output, error,
-        attempt, previous_attempts
+        attempt, previous_attempts, input_bytes, output_bytes
       )
       select run_id, path, seq, step_id, type, status, started_at, completed_at, input, output,
-        error, attempt, previous_attempts
+        error, attempt, previous_attempts, coalesce(octet_length(input::text), 0),
+        coalesce(octet_length(output::text), 0)
       from json_to_recordset(${jsonArray(results)}::json) as result (
         run_id text, path text, seq integer, step_id text, type text, status text,
         started_at timestamptz, completed_at timestamptz, input json, output json, error json,
         attempt integer, previous_attempts json
       )
-      where run_id in (select run_id from settled)
+      where run_id in (select run_id from changed)
     ), announced as (
       insert into runs.outbox (id, type, company_id, payload)
       select id, type, company_id, payload
       from json_to_recordset(${jsonArray(events)}::json) as event (
         position integer, run_id text, id text, type text, company_id uuid, payload json
       )
-      where run_id in (select run_id from settled)
+      where run_id in (select run_id from changed)
       order by position
     )
-    select settled.run_id, changed.id is not null as changed,
-      pg_current_xact_id()::text as transaction_id
-    from settled
-    left join changed on changed.id = settled.run_id
+    select held.run_id as "runId", changed.run_id is not null as changed
+    from held
+    left join changed on changed.run_id = held.run_id
   `);
 }
 
 /** How a statement learns which leases hold. */
-export interface SettledRuns {
-  /** By settling them itself, or because a statement before it did. */
+export interface HeldRuns {
+  /** By looking itself, or because a statement before it did. */
   by: "itself" | "another";
-  /** CTEs of which the last is `settled (run_id)`. */
+  /** CTEs of which the last is `held (run_id)`. */
   ctes: SqlFragment;
+  /** CTEs that settle the leases of the runs in `changed (run_id)`. */
+  settle: SqlFragment;
 }
 
-/** The runs of which it is already known that their leases hold. */
-export function settledRuns(runIds: Iterable<string>): SettledRuns {
+/** The runs of which it is already known that their leases hold, settled by somebody else. */
+export function heldRuns(runIds: Iterable<string>): HeldRuns {
   const ctes = sql.fragment`
-    settled as (
+    held as (
       select run_id from ${sql.unnest(
         Array.from(runIds, (runId) => [runId]),
         ["text"],
-      )} as settled (run_id)
+      )} as held (run_id)
     )`;
-  return { by: "another", ctes };
+  return { by: "another", ctes, settle: sql.fragment`settled as (select)` };
 }
 
-function runDocument({ lease, run }: JournalEntry): string {
+/** Locks the runs, in the order of their ids, whose newest acquisition these are, and returns their ids. */
+export async function lockAcquired(
+  transaction: Transaction,
+  leases: readonly { runId: string; fence: number }[],
+): Promise<Set<string>> {
+  const rows = await transaction.any(sql.prepared("journal_lock", lockedRow)`
+    select run.id
+    from runs.runs as run
+    join ${sql.unnest(
+      leases.map(({ runId, fence }) => [runId, fence]),
+      ["text", "int8"],
+    )} as lease (run_id, fence) on lease.run_id = run.id and lease.fence = run.epoch
+    where run.completed_at is null and run.id >= ${oldestRun(leases.map(({ runId }) => runId))}
+    order by run.id
+    for update of run
+  `);
+  return new Set(rows.map((row) => row.id));
+}
+
+function runDocument({ lease, after, run }: CheckpointRows): string {
   return jsonObject({
     id: text(lease.runId),
     status: text(run.status),
@@ -124,7 +155,9 @@ function runDocument({ lease, run }: JournalEntry): string {
     output: run.output ?? "null",
     error: storableJson(run.error),
     active_ms: String(Math.round(run.activeMs)),
-    active_since: time(run.activeSince),
+    active_for_ms: String(run.activeForMs === null ? null : Math.round(run.activeForMs)),
+    epoch: String(lease.fence),
+    after_entry: String(after),
   });
 }
 
@@ -203,29 +236,55 @@ export async function deleteOpenSteps(
 ): Promise<void> {
   await transaction.query(sql.prepared("journal_close", nothing)`
     delete from runs.open_steps as open
-    using ${sql.unnest(
-      closed.map(({ runId, path }) => [runId, path]),
-      ["text", "text"],
-    )} as closed (run_id, path)
+    using ${pathRows(closed)} as closed (run_id, path)
     where open.run_id = closed.run_id and open.path = closed.path
   `);
 }
 
-/** Forgets the results inside containers that begin anew. */
+/** Forgets results. */
+export async function deleteResults(
+  transaction: Transaction,
+  results: readonly { runId: string; path: string }[],
+): Promise<void> {
+  await transaction.query(sql.prepared("journal_drop", nothing)`
+    delete from runs.step_results as result
+    using ${pathRows(results)} as dropped (run_id, path)
+    where result.run_id = dropped.run_id and result.path = dropped.path
+  `);
+}
+
+/**
+ * Forgets the results inside containers that begin anew. A result is compared with the containers above
+ * it only, of which there are few: not with all that begin anew, which may be thousands.
+ */
 export async function deleteResultsInside(
   transaction: Transaction,
   containers: readonly { runId: string; path: string }[],
 ): Promise<void> {
   await transaction.query(sql.type(nothing)`
+    with container as materialized (
+      select distinct run_id, path from ${pathRows(containers)} as container (run_id, path)
+    ), inside as (
+      select distinct result.run_id, result.path
+      from (select distinct run_id from container) as run
+      join runs.step_results as result on result.run_id = run.run_id
+      cross join lateral generate_series(2, length(result.path)) as sign (position)
+      join container
+        on container.run_id = result.run_id
+        and container.path = left(result.path, sign.position - 1)
+      where substr(result.path, sign.position, 1) in ('.', '[')
+    )
     delete from runs.step_results as result
-    using ${sql.unnest(
-      containers.map(({ runId, path }) => [runId, path]),
-      ["text", "text"],
-    )} as container (run_id, path)
-    where result.run_id = container.run_id
-      and (starts_with(result.path, container.path || '.')
-        or starts_with(result.path, container.path || '['))
+    using inside
+    where result.run_id = inside.run_id and result.path = inside.path
   `);
+}
+
+function pathRows(rows: readonly { runId: string; path: string }[]): SqlFragment {
+  return sql.fragment`${sql.unnest(
+    rows.map(({ runId, path }) => [runId, path]),
+    ["text", "text"],
+  )}`;
 }
 
 /** Forgets every open step of runs that have ended. */

@@ -1,86 +1,57 @@
 import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
+import type { NewTask } from "./port.ts";
 
-const runIdRow = z.object({ run_id: z.string() });
-const claimRow = z.object({
-  run_id: z.string().nullable(),
-  fence: z.number(),
-  takeovers: z.number(),
-  next_due_in_ms: z.number().nullable(),
-});
-const statusRow = z.object({ worker_id: z.string().nullable(), due: z.boolean() });
+const runIdRow = z.object({ runId: z.string() });
+const statusRow = z.object({ workerId: z.string().nullable(), due: z.boolean() });
 const nothing = z.object({});
-const wokenRow = z.object({ run_id: z.string(), woken: z.boolean() });
+const wokenRow = z.object({ runId: z.string(), woken: z.boolean() });
 
-/** A task as a claim returns it. */
-export interface ClaimedTask {
-  runId: string;
-  fence: number;
-  takeovers: number;
+/** A task to be stored, under a lease or due at once. */
+interface StoredLease {
+  /** The worker that executes some of the tasks itself; null: none does. */
+  workerId: string | null;
+  /** The run ids of those. */
+  runIds: ReadonlySet<string>;
+  leaseMs: number;
 }
 
-/** What a claim found. */
-export interface Claim {
-  tasks: ClaimedTask[];
-  /** Milliseconds until a further task becomes due; null when none will by itself. */
-  nextDueInMs: number | null;
-}
-
-/** Inserts tasks, due at once, for the rows of `accepted (id)`. */
-export const INSERT_TASKS_OF_ACCEPTED = sql.fragment`
-  insert into runs.tasks (run_id) select id from accepted
-`;
-
-/** Inserts tasks that are due at once. */
-export async function insertTasks(transaction: Transaction, runIds: readonly string[]) {
-  await transaction.query(sql.prepared("task_insert", nothing)`
-    insert into runs.tasks (run_id)
-    select run_id from ${sql.unnest(
-      runIds.map((runId) => [runId]),
+/** Inserts tasks for the rows of `accepted (id, company_id)`. */
+export function insertTasksCte({ workerId, runIds, leaseMs }: StoredLease): SqlFragment {
+  return sql.fragment`
+    insert into runs.tasks (run_id, company_id, due_at, fence, worker_id, begun)
+    select accepted.id, accepted.company_id,
+      case
+        when leased.run_id is null then now()
+        else now() + ${leaseMs} * interval '1 millisecond'
+      end,
+      (leased.run_id is not null)::integer,
+      case when leased.run_id is not null then ${workerId} end,
+      leased.run_id is not null
+    from accepted
+    left join ${sql.unnest(
+      Array.from(runIds, (runId) => [runId]),
       ["text"],
-    )} as task (run_id)
-  `);
+    )} as leased (run_id) on leased.run_id = accepted.id
+  `;
 }
 
-/**
- * Claims due tasks, oldest first, for one lease. SKIP LOCKED lets any number of workers claim side
- * by side; a claim of a task that still names a worker is a take-over.
- */
-export async function claimTasks(
-  database: Queryable,
-  claim: { workerId: string; leaseMs: number; limit: number },
-): Promise<Claim> {
-  const rows = await database.any(sql.prepared("task_claim", claimRow)`
-    with due as (
-      select run_id from runs.tasks
-      where due_at <= now()
-      order by due_at
-      limit ${claim.limit}
-      for update skip locked
-    ), claimed as (
-      update runs.tasks as task
-      set due_at = now() + ${claim.leaseMs} * interval '1 millisecond',
-        fence = task.fence + 1,
-        takeovers = task.takeovers + (task.worker_id is not null)::integer,
-        worker_id = ${claim.workerId},
-        woken = false
-      from due
-      where task.run_id = due.run_id
-      returning task.run_id, task.fence, task.takeovers
+/** Inserts tasks. */
+export async function insertTasks(
+  transaction: Transaction,
+  tasks: readonly NewTask[],
+  lease: StoredLease,
+): Promise<void> {
+  await transaction.query(sql.prepared("task_insert", nothing)`
+    with accepted as (
+      select id, company_id from ${sql.unnest(
+        tasks.map(({ runId, companyId }) => [runId, companyId]),
+        ["text", "uuid"],
+      )} as accepted (id, company_id)
     )
-    select run_id, fence, takeovers, null::float8 as next_due_in_ms from claimed
-    union all
-    select null, 0, 0, extract(epoch from min(due_at) - now())::float8 * 1000
-    from runs.tasks
-    where due_at > now() and due_at < 'infinity'
+    ${insertTasksCte(lease)}
   `);
-  return {
-    tasks: rows.flatMap(({ run_id: runId, fence, takeovers }) =>
-      runId === null ? [] : [{ runId, fence, takeovers }],
-    ),
-    nextDueInMs: rows.find((row) => row.run_id === null)?.next_due_in_ms ?? null,
-  };
 }
 
 /**
@@ -109,28 +80,97 @@ export async function extendLeases(
       from free
       where task.run_id = free.run_id
     )
-    select task.run_id from runs.tasks as task
+    select task.run_id as "runId" from runs.tasks as task
     join held on held.run_id = task.run_id and held.fence = task.fence
     where task.worker_id is not null
   `);
-  return rows.map((row) => row.run_id);
+  return rows.map((row) => row.runId);
 }
 
 /** Gives leases back: the tasks are due after the pause, and it does not count as a take-over. */
-export async function releaseLeases(
+export async function giveBackLeases(
   database: Queryable,
   leases: readonly { runId: string; fence: number }[],
   pauseMs: number,
 ): Promise<void> {
-  await database.query(sql.prepared("task_release", nothing)`
+  await database.query(sql.prepared("task_give_back", nothing)`
+    with ${lockedLeasesCte(leases)}
     update runs.tasks as task
     set due_at = now() + ${pauseMs} * interval '1 millisecond', worker_id = null
-    from ${sql.unnest(
-      leases.map((lease) => [lease.runId, lease.fence]),
-      ["text", "int8"],
-    )} as held (run_id, fence)
-    where task.run_id = held.run_id and task.fence = held.fence and task.worker_id is not null
+    from locked
+    where task.run_id = locked.run_id
   `);
+}
+
+/** The first pause of a task that came to nothing, and the longest. */
+export const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 60_000;
+
+/**
+ * Gives leases back of which nothing came. The pause before the next try is twice the last one, until
+ * the task makes progress; it does not count as a take-over.
+ */
+export async function postponeLeases(
+  database: Queryable,
+  leases: readonly { runId: string; fence: number }[],
+): Promise<void> {
+  await database.query(sql.prepared("task_postpone", nothing)`
+    with ${lockedLeasesCte(leases)}
+    update runs.tasks as task
+    set due_at = now() + interval '1 millisecond'
+        * least(${RETRY_MS_MIN} * power(2, least(task.attempts, 20)), ${RETRY_MS_MAX}),
+      attempts = task.attempts + 1,
+      worker_id = null
+    from locked
+    where task.run_id = locked.run_id
+  `);
+}
+
+/** Gives back what a worker has leased beside the tasks that it knows of. */
+export async function disownTasks(
+  database: Queryable,
+  workerId: string,
+  knownRunIds: readonly string[],
+): Promise<void> {
+  await database.query(sql.type(nothing)`
+    with locked as (
+      select run_id from runs.tasks
+      where worker_id = ${workerId} and run_id <> all(${sql.array([...knownRunIds], "text")})
+      order by run_id
+      for update
+    )
+    update runs.tasks as task
+    set due_at = now(), worker_id = null
+    from locked
+    where task.run_id = locked.run_id
+  `);
+}
+
+/** Those of the leases that still hold; their tasks are locked in the order that all keep. */
+function lockedLeasesCte(leases: readonly { runId: string; fence: number }[]): SqlFragment {
+  return sql.fragment`
+    locked as (
+      select task.run_id
+      from runs.tasks as task
+      join ${sql.unnest(
+        leases.map((lease) => [lease.runId, lease.fence]),
+        ["text", "int8"],
+      )} as held (run_id, fence) on held.run_id = task.run_id and held.fence = task.fence
+      where task.worker_id is not null
+      order by task.run_id
+      for update of task
+    )`;
+}
+
+/** Tasks that are locked in the order that all keep who lock several: none waits in a circle. */
+function lockedTasksCte(runIds: readonly string[]): SqlFragment {
+  return sql.fragment`
+    locked as (
+      select run_id from runs.tasks
+      where run_id = any(${sql.array([...runIds], "text")})
+      order by run_id
+      for update
+    )`;
 }
 
 /** One settlement in the form that the statement takes. */
@@ -138,68 +178,101 @@ export interface SettlementRow {
   runId: string;
   fence: number;
   next: "keep" | "done" | "park";
-  /** Only for `park`: when the task becomes due; null means not by itself. */
-  wakeAt: Date | null;
+  /** Only for `park`: when the task becomes due, in milliseconds; null means not by itself. */
+  forMs: number | null;
 }
 
-/**
- * Settles tasks whose fence is still the newest: CTEs of which the last is `settled (run_id)`. A task
- * that was woken while it was leased is due at once instead of being parked.
- */
-export function settleTasksCte(rows: readonly SettlementRow[], leaseMs: number): SqlFragment {
+/** Locks tasks whose fence is still the newest: CTEs of which the last is `held (run_id, …)`. */
+export function heldTasksCte(rows: readonly SettlementRow[]): SqlFragment {
   return sql.fragment`
     settlement as (
       select * from ${sql.unnest(
-        rows.map((row) => [row.runId, row.fence, row.next, row.wakeAt?.toISOString() ?? null]),
-        ["text", "int8", "text", "timestamptz"],
-      )} as settlement (run_id, fence, next, wake_at)
-    ), done as (
+        rows.map((row) => [row.runId, row.fence, row.next, row.forMs]),
+        ["text", "int8", "text", "float8"],
+      )} as settlement (run_id, fence, next, for_ms)
+    ), held as materialized (
+      select settlement.*
+      from settlement
+      join runs.tasks as task on task.run_id = settlement.run_id and task.fence = settlement.fence
+      order by task.run_id
+      for update of task
+    )`;
+}
+
+/**
+ * Settles those of the tasks of `heldTasksCte` that are in `changed (run_id)`: CTEs. A task that was woken
+ * while it was leased is due at once instead of being parked.
+ */
+export function settleTasksCte(leaseMs: number): SqlFragment {
+  return sql.fragment`
+    done as (
       delete from runs.tasks as task
-      using settlement
+      using held as settlement
       where task.run_id = settlement.run_id and task.fence = settlement.fence
-        and settlement.next = 'done'
-      returning task.run_id
+        and settlement.next = 'done' and task.run_id in (select run_id from changed)
     ), going_on as (
       update runs.tasks as task
       set due_at = case
           when settlement.next = 'keep' then now() + ${leaseMs} * interval '1 millisecond'
           when task.woken then now()
-          else coalesce(settlement.wake_at, 'infinity')
+          else coalesce(now() + settlement.for_ms * interval '1 millisecond', 'infinity')
         end,
         worker_id = case when settlement.next = 'keep' then task.worker_id end,
         woken = task.woken and settlement.next = 'keep',
-        takeovers = 0
-      from settlement
+        takeovers = 0,
+        attempts = 0
+      from held as settlement
       where task.run_id = settlement.run_id and task.fence = settlement.fence
-        and settlement.next <> 'done'
-      returning task.run_id
-    ), settled as (
-      select run_id from done
-      union all
-      select run_id from going_on
+        and settlement.next <> 'done' and task.run_id in (select run_id from changed)
     )`;
+}
+
+/**
+ * Marks that executions have begun, of leases that still hold: CTEs of which the last is
+ * `begun (run_id)`. What a task's earlier executions have come to stays as it is.
+ */
+export function beginTasksCte(leases: readonly { runId: string; fence: number }[]): SqlFragment {
+  return sql.fragment`
+    ${lockedLeasesCte(leases)}, begun as (
+      update runs.tasks as task
+      set begun = true
+      from locked
+      where task.run_id = locked.run_id
+      returning task.run_id
+    )`;
+}
+
+/** Marks that executions have begun, and returns the run ids of the leases that still hold. */
+export async function beginTasks(
+  database: Queryable,
+  leases: readonly { runId: string; fence: number }[],
+): Promise<readonly string[]> {
+  const rows = await database.any(sql.prepared("task_begin", runIdRow)`
+    with ${beginTasksCte(leases)} select run_id as "runId" from begun
+  `);
+  return rows.map((row) => row.runId);
 }
 
 /** Settles tasks and returns the run ids of those whose fence was still the newest. */
 export async function settleTasks(
-  transaction: Transaction,
+  queryable: Queryable,
   rows: readonly SettlementRow[],
   leaseMs: number,
 ): Promise<readonly string[]> {
-  const settled = await transaction.any(sql.prepared("task_settle", runIdRow)`
-    with ${settleTasksCte(rows, leaseMs)} select run_id from settled
+  const settled = await queryable.any(sql.prepared("task_settle", runIdRow)`
+    with ${heldTasksCte(rows)}, changed as (
+      select run_id from held
+    ), ${settleTasksCte(leaseMs)}
+    select run_id as "runId" from held
   `);
-  return settled.map((row) => row.run_id);
+  return settled.map((row) => row.runId);
 }
 
 /** Deletes tasks; whoever holds a lease on one of them has lost it. */
 export async function deleteTasks(transaction: Transaction, runIds: readonly string[]) {
   await transaction.query(sql.prepared("task_delete", nothing)`
-    delete from runs.tasks
-    where run_id in (select run_id from ${sql.unnest(
-      runIds.map((runId) => [runId]),
-      ["text"],
-    )} as gone (run_id))
+    with ${lockedTasksCte(runIds)}
+    delete from runs.tasks where run_id in (select run_id from locked)
   `);
 }
 
@@ -212,22 +285,20 @@ export async function wakeTasks(
   runIds: readonly string[],
 ): Promise<readonly string[]> {
   const rows = await transaction.any(sql.prepared("task_wake", wokenRow)`
+    with ${lockedTasksCte(runIds)}
     update runs.tasks as task
     set due_at = case when task.worker_id is null then least(task.due_at, now()) else task.due_at end,
       woken = task.worker_id is not null
-    from ${sql.unnest(
-      runIds.map((runId) => [runId]),
-      ["text"],
-    )} as woken (run_id)
-    where task.run_id = woken.run_id
-    returning task.run_id, task.woken
+    from locked
+    where task.run_id = locked.run_id
+    returning task.run_id as "runId", task.woken
   `);
-  return rows.filter((row) => row.woken).map((row) => row.run_id);
+  return rows.filter((row) => row.woken).map((row) => row.runId);
 }
 
 /** Who holds a task and whether it is due; null when there is no such task. */
 export async function findTask(database: Queryable, runId: string) {
   return database.maybeOne(sql.prepared("task_find", statusRow)`
-    select worker_id, due_at <= now() as due from runs.tasks where run_id = ${runId}
+    select worker_id as "workerId", due_at <= now() as due from runs.tasks where run_id = ${runId}
   `);
 }

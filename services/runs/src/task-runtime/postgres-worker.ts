@@ -1,222 +1,312 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database, SqlFragment, Transaction } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
+import { ClaimLoop } from "./claim-loop.ts";
+import { claimTasks } from "./claim-tasks.ts";
+import type { Claim, ClaimedTask } from "./claim-tasks.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { LeaseTable } from "./lease-table.ts";
+import type { HeldLease } from "./lease-table.ts";
+import type { Advance, Lease, NewTask, Settlement, WorkerOptions } from "./port.ts";
 import {
-  claimTasks,
-  extendLeases,
-  releaseLeases,
+  beginTasks,
+  beginTasksCte,
+  disownTasks,
+  giveBackLeases,
+  heldTasksCte,
+  postponeLeases,
+  RETRY_MS_MIN,
   settleTasks,
   settleTasksCte,
 } from "./postgres-queries.ts";
-import type { ClaimedTask, SettlementRow } from "./postgres-queries.ts";
-import type { Lease, Settlement, WorkerOptions } from "./port.ts";
+import type { SettlementRow } from "./postgres-queries.ts";
+import type { WorkerObserver } from "./worker-observer.ts";
+import type { RuntimeWorker, Settling } from "./runtime.ts";
 
-interface PostgresWorkerOptions extends WorkerOptions {
+/** What a worker is made of. */
+export interface PostgresWorkerOptions extends WorkerOptions {
   database: Database;
   logger: Logger;
   leaseMs: number;
   pollMs: number;
+  /** Is told what the worker does. */
+  observer?: WorkerObserver | undefined;
 }
 
-interface HeldLease extends Lease {
-  readonly controller: AbortController;
-  settledForGood: boolean;
+/** Slots of a worker that wait for tasks which are being stored. */
+export interface Reservation {
+  workerId: string;
+  runIds: ReadonlySet<string>;
+  /** Begins to execute those that were stored under this worker's lease. */
+  begin(stored: ReadonlySet<string>): void;
+  cancel(): void;
 }
 
-/** Most tasks that one claim takes; more would delay the first of them behind the others. */
-const CLAIM_MAX = 64;
-/**
- * In a rush, that is when so many runs are accepted by one statement, execution in the same process
- * gives way to accepting: it goes on at `RUSH_CLAIM_MAX` runs each `RUSH_PAUSE_MS`, no slower.
- */
-const RUSH_STARTS = 8;
-const RUSH_CLAIM_MAX = 20;
-const RUSH_PAUSE_MS = 25;
+/** The pause of a task for which the worker had no room. */
+const UNBEGUN_MS = 500;
+
+type Fenced = Pick<Lease, "runId" | "fence">;
+
 /** How long a stopping worker lets executions go on. */
 const STOP_GRACE_MS = 3_000;
-/** The pause after a claim, or an execution, that came to nothing. */
-const RETRY_AFTER_ERROR_MS = 500;
+/** Where the visit of companies begins. */
+const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
+/** The fence of a task that was stored under a lease. */
+export const FIRST_FENCE = 1;
+/**
+ * Turns of the event loop for which a run that is handed over waits. In one process with the gateway the
+ * answer takes so many to the caller, who would otherwise wait for the run's first steps as well.
+ */
+const ANSWER_TURNS = 4;
 
 /** Claims due tasks, keeps their leases alive and hands them to `execute`. */
-export function createPostgresWorker(options: PostgresWorkerOptions) {
-  const { database, logger, leaseMs, pollMs, concurrency } = options;
-  const workerId = randomUUID();
-  const held = new Map<string, HeldLease>();
-  let running = 0;
-  let beating: Promise<void> | null = null;
-  let beatenAt = performance.now();
-  const stopping = new AbortController();
-  let looking: Promise<void> | null = null;
-  let lookAgain = false;
-  let lookAt = Number.POSITIVE_INFINITY;
-  let lookTimer: NodeJS.Timeout | undefined;
-  let idle: (() => void) | undefined;
-  let rushUntil = 0;
+export class PostgresWorker implements RuntimeWorker {
+  readonly #options: PostgresWorkerOptions;
+  readonly #id = randomUUID();
+  readonly #leases: LeaseTable;
+  readonly #loop: ClaimLoop;
+  readonly #heartbeat: Heartbeat;
+  /** Where the visit of companies goes on; null while few tasks are due, which nobody knows at first. */
+  #companiesAfter: string | null = FIRST_COMPANY;
+  #isStopping = false;
+  /** Leases that the stop has ended: their tasks are given back together. */
+  readonly #stopped: Fenced[] = [];
+  /** What is being written of executions that are over. */
+  readonly #concluding = new Set<Promise<void>>();
+  readonly #stopShowing: (() => void) | undefined;
 
-  const inRush = (): boolean => performance.now() < rushUntil;
-
-  const lookIn = (delayMs: number): void => {
-    const at = Date.now() + delayMs;
-    if (stopping.signal.aborted || at >= lookAt) return;
-    clearTimeout(lookTimer);
-    lookAt = at;
-    lookTimer = setTimeout(
-      () => {
-        // Also when a look is under way and takes this one over: later ones must be planned again.
-        lookAt = Number.POSITIVE_INFINITY;
-        look();
-      },
-      Math.max(0, delayMs),
-    );
-  };
-
-  function look(): void {
-    if (stopping.signal.aborted) return;
-    lookAgain = true;
-    looking ??= lookUntilDone().finally(() => {
-      looking = null;
-      if (lookAgain) look();
+  constructor(options: PostgresWorkerOptions) {
+    const { database, leaseMs, pollMs, logger } = options;
+    this.#options = options;
+    this.#leases = new LeaseTable(options.concurrency);
+    this.#heartbeat = new Heartbeat({ database, leases: this.#leases, leaseMs, logger });
+    this.#loop = new ClaimLoop({
+      free: () => this.#leases.free,
+      freeForGuests: () => this.#leases.freeForGuests,
+      isMostlyFree: () => this.#leases.isMostlyFree,
+      claim: (limit, forGuests) => this.#claim(limit, forGuests),
+      onBehind: () => this.#wantSlots(),
+      begin: (tasks) => this.#begin(tasks),
+      onFailure: () => this.#disown(),
+      pollMs,
+      logger,
     });
+    this.#stopShowing = options.observer?.watchSlots(() => this.#leases.use);
   }
 
-  async function lookUntilDone(): Promise<void> {
-    clearTimeout(lookTimer);
-    lookAt = Number.POSITIVE_INFINITY;
-    try {
-      while (lookAgain && !stopping.signal.aborted && running < concurrency) {
-        lookAgain = false;
-        // After a stall or an outage its own tasks look abandoned to this worker as well.
-        if (performance.now() - beatenAt > (leaseMs * 2) / 3) await beat();
-        const limit = Math.min(concurrency - running, inRush() ? RUSH_CLAIM_MAX : CLAIM_MAX);
-        const { tasks, nextDueInMs } = await claimTasks(database, { workerId, leaseMs, limit });
-        if (tasks.length > 0) begin(tasks.map((task) => hold(task)));
-        if (inRush()) lookIn(RUSH_PAUSE_MS);
-        else if (tasks.length === limit) lookAgain = true;
-        else lookIn(Math.min(nextDueInMs ?? pollMs, pollMs));
-      }
-      // A full worker looks again when a task ends.
-      if (running >= concurrency) lookAgain = false;
-      lookIn(pollMs);
-    } catch (error) {
-      lookAgain = false;
-      logger.warn({ err: error }, "could not claim tasks");
-      lookIn(RETRY_AFTER_ERROR_MS);
+  /** Says that tasks may be due. */
+  announce(): void {
+    this.#loop.announce();
+  }
+
+  /** Reserves slots for tasks that are about to be stored; null when none is to be had. */
+  reserve(tasks: readonly NewTask[]): Reservation | null {
+    const spare = this.#loop.spare;
+    if (this.#isStopping || spare === 0) return null;
+    const runIds = this.#leases.reserve(tasks, spare);
+    const reserved = tasks.filter(({ runId }) => runIds.has(runId));
+    return {
+      workerId: this.#id,
+      runIds,
+      begin: (stored) => {
+        this.#leases.cancelReservation(reserved);
+        const begun = reserved.filter(({ runId }) => stored.has(runId));
+        // Stored while the worker stopped: nothing has begun.
+        if (this.#isStopping) return this.#track(this.#giveBack(begun.map(toFirstLease)));
+        this.#options.observer?.handedOver(begun.length);
+        if (begun.length > 0) this.#begin(begun.map(toFirstLease), ANSWER_TURNS);
+        if (begun.length < reserved.length) this.#loop.slotFreed();
+      },
+      cancel: () => {
+        this.#leases.cancelReservation(reserved);
+        this.#loop.slotFreed();
+        // They may have been stored though the answer was lost; then nothing has begun.
+        void this.#giveBack(reserved.map(toFirstLease));
+      },
+    };
+  }
+
+  /** Tells the execution of a task that the task was woken. */
+  woken(runId: string): void {
+    const lease = this.#leases.find(runId);
+    // Parked meanwhile: it is due again.
+    if (lease === undefined || lease.settledForGood) return this.#loop.announce();
+    lease.wasWoken = true;
+    lease.onWoken?.();
+  }
+
+  /** Stops the execution of a task that was cancelled. */
+  abort(runId: string): void {
+    this.#leases.find(runId)?.controller.abort();
+  }
+
+  /** @see RuntimeWorker.begin */
+  async begin(leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+    const begun = new Set(await beginTasks(this.#options.database, leases));
+    for (const { runId, fence } of leases) {
+      const lease = this.#leases.find(runId);
+      if (lease?.fence === fence && !begun.has(runId)) lease.controller.abort();
+    }
+    return begun;
+  }
+
+  /** @see RuntimeWorker.progressed */
+  async progressed(leases: readonly Lease[]): Promise<void> {
+    await this.#settleNow(leases.map((lease) => ({ lease, next: "keep" })));
+  }
+
+  /** @see Settling */
+  get settling(): Settling {
+    const { leaseMs } = this.#options;
+    return {
+      beginCte: beginTasksCte,
+      settle: async (transaction, settlements) =>
+        new Set(await settleTasks(transaction, settlements.map(toRow), leaseMs)),
+      heldCte: (settlements) => heldTasksCte(settlements.map(toRow)),
+      settleCte: () => settleTasksCte(leaseMs),
+      settled: (settlements) => this.#settled(settlements),
+    };
+  }
+
+  #settled(settlements: readonly Settlement[]): void {
+    for (const settlement of settlements) {
+      if (settlement.next === "keep") continue;
+      const lease = this.#leases.find(settlement.lease.runId);
+      if (lease?.fence === settlement.lease.fence) lease.settledForGood = true;
+      if (settlement.next !== "park") continue;
+      if (lease?.wasWoken === true) this.#loop.announce();
+      else if (settlement.forMs !== null) this.#loop.announceIn(settlement.forMs);
     }
   }
 
-  function hold(task: ClaimedTask): HeldLease {
-    // The same task again means that this worker was silent for longer than a lease.
-    held.get(task.runId)?.controller.abort();
-    const controller = new AbortController();
-    const lease: HeldLease = {
-      ...task,
-      signal: controller.signal,
-      controller,
-      settledForGood: false,
-    };
-    held.set(task.runId, lease);
-    return lease;
+  /** Settles in a transaction of its own. */
+  async #settleNow(settlements: readonly Settlement[]): Promise<void> {
+    const { database, leaseMs } = this.#options;
+    const held = new Set(await settleTasks(database, settlements.map(toRow), leaseMs));
+    this.#settled(settlements.filter(({ lease }) => held.has(lease.runId)));
   }
 
-  function begin(leases: readonly HeldLease[]): void {
-    running += leases.length;
-    options.execute(leases, (lease) => {
-      running -= 1;
-      const mine = held.get(lease.runId);
-      if (mine?.fence === lease.fence) {
-        held.delete(lease.runId);
-        if (!mine.settledForGood && !mine.signal.aborted) {
-          void release([mine], RETRY_AFTER_ERROR_MS);
-        }
-      }
-      if (inRush()) lookIn(RUSH_PAUSE_MS);
-      else if (running < concurrency) lookIn(running < concurrency / 2 ? 0 : 1);
-      if (running === 0) idle?.();
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    // Runs that only wait need not be waited for.
+    this.#wantSlots();
+    await this.#loop.stop();
+    const ended = this.#leases.idle();
+    // Most executions end within this time; calls that do not are made again by another worker.
+    await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
+    for (const lease of this.#leases.held) lease.controller.abort();
+    await ended;
+    this.#stopShowing?.();
+    await this.#heartbeat.stop();
+    await this.#giveBack(this.#stopped);
+    await Promise.all(this.#concluding);
+  }
+
+  #wantSlots(): void {
+    for (const lease of this.#leases.held) lease.onSlotWanted?.();
+  }
+
+  async #claim(limit: number, forGuests: boolean): Promise<Claim> {
+    if (this.#heartbeat.isLate) await this.#heartbeat.send();
+    const claim = await claimTasks(this.#options.database, {
+      workerId: this.#id,
+      leaseMs: this.#options.leaseMs,
+      limit,
+      taken: this.#leases.takenBy,
+      suspect: !this.#leases.hasSuspect && !forGuests,
+      forGuests,
+      companiesAfter: this.#companiesAfter,
+    });
+    if (claim.tasks.length > 0) {
+      const takenOver = claim.tasks.filter(({ takeovers }) => takeovers > 0).length;
+      this.#options.observer?.claimed(claim.tasks.length, takenOver);
+    }
+    this.#companiesAfter = claim.crowded ? (claim.lastCompanyId ?? FIRST_COMPANY) : null;
+    return claim;
+  }
+
+  #begin(tasks: readonly ClaimedTask[], turns = 1): void {
+    const isSlotWanted = (): boolean => this.#isStopping || this.#loop.isBehind;
+    const leases = tasks.map((task) => this.#leases.hold(task, isSlotWanted));
+    const byRun = new Map<Lease, HeldLease>(leases.map((lease) => [lease, lease]));
+    afterTurns(turns, () => {
+      if (this.#isStopping) for (const lease of leases) lease.controller.abort();
+      this.#options.execute(leases, (lease, advance) => {
+        const held = byRun.get(lease);
+        if (held !== undefined) this.#finish(held, advance);
+      });
     });
   }
 
-  async function release(leases: readonly HeldLease[], pauseMs: number): Promise<void> {
+  #finish(lease: HeldLease, advance: Advance): void {
+    const isLeft = this.#leases.finish(lease);
+    if (isLeft && !lease.signal.aborted) this.#track(this.#conclude(lease, advance));
+    else if (isLeft && this.#isStopping) this.#stopped.push(lease);
+    this.#loop.slotFreed();
+  }
+
+  /** Whoever stops the worker waits for it, since the database is closed afterwards. */
+  #track(concluding: Promise<void>): void {
+    this.#concluding.add(concluding);
+    void concluding.finally(() => this.#concluding.delete(concluding));
+  }
+
+  /** What was not written with the run is written now. */
+  async #conclude(lease: HeldLease, advance: Advance): Promise<void> {
+    if (advance.next === "release") return this.#postpone([lease]);
+    if (advance.next === "unbegun") return this.#giveBack([lease], UNBEGUN_MS);
+    try {
+      await this.#settleNow([{ lease, ...advance }]);
+      this.#loop.announce();
+    } catch (error) {
+      this.#warnOfKept(error);
+    }
+  }
+
+  /** Gives back leases of which nothing came: the task is tried again after a pause that grows. */
+  async #postpone(leases: readonly HeldLease[]): Promise<void> {
+    try {
+      await postponeLeases(this.#options.database, leases);
+      this.#loop.announceIn(RETRY_MS_MIN);
+    } catch (error) {
+      this.#warnOfKept(error);
+    }
+  }
+
+  async #giveBack(leases: readonly Fenced[], pauseMs = 0): Promise<void> {
     if (leases.length === 0) return;
     try {
-      await releaseLeases(database, leases, pauseMs);
+      await giveBackLeases(this.#options.database, leases, pauseMs);
+      if (pauseMs > 0) this.#loop.announceIn(pauseMs);
     } catch (error) {
-      logger.warn({ err: error }, "could not give leases back; they run out by themselves");
+      this.#warnOfKept(error);
     }
   }
 
-  function beat(): Promise<void> {
-    beating ??= extendHeld().finally(() => (beating = null));
-    return beating;
-  }
-
-  async function extendHeld(): Promise<void> {
-    const begunAt = performance.now();
-    const leases = [...held.values()].filter((lease) => !lease.settledForGood);
-    const alive = new Set(leases.length === 0 ? [] : await extendLeases(database, leases, leaseMs));
-    beatenAt = begunAt;
-    for (const lease of leases) {
-      if (!alive.has(lease.runId) && !lease.settledForGood) lease.controller.abort();
+  /** What a claim took whose answer was lost has not begun, so it must not count as a take-over. */
+  async #disown(): Promise<void> {
+    if (this.#isStopping) return;
+    try {
+      await disownTasks(this.#options.database, this.#id, this.#leases.runIds);
+    } catch (error) {
+      this.#warnOfKept(error);
     }
   }
 
-  const heartbeat = setInterval(() => {
-    beat().catch((error: unknown) => logger.warn({ err: error }, "could not extend leases"));
-  }, leaseMs / 3);
+  #warnOfKept(error: unknown): void {
+    const { logger } = this.#options;
+    logger.warn({ err: error }, "could not give leases back; they run out by themselves");
+  }
+}
 
-  return {
-    look,
-    /** Tells of tasks that this process has stored. */
-    announce(count: number): void {
-      if (count >= RUSH_STARTS) rushUntil = performance.now() + 2 * RUSH_PAUSE_MS;
-      if (inRush()) lookIn(RUSH_PAUSE_MS);
-      else look();
-    },
-    /** Tells the execution of a task that the task was woken. */
-    woken(runId: string): void {
-      held.get(runId)?.onWoken?.();
-    },
-    abort(runId: string): void {
-      held.get(runId)?.controller.abort();
-    },
-    async settle(
-      transaction: Transaction,
-      settlements: readonly Settlement[],
-    ): Promise<Set<string>> {
-      return new Set(await settleTasks(transaction, settlements.map(toRow), leaseMs));
-    },
-    settleCte(settlements: readonly Settlement[]): SqlFragment {
-      return settleTasksCte(settlements.map(toRow), leaseMs);
-    },
-    settled(settlements: readonly Settlement[]): void {
-      for (const settlement of settlements) {
-        if (settlement.next === "keep") continue;
-        const lease = held.get(settlement.lease.runId);
-        if (lease?.fence === settlement.lease.fence) lease.settledForGood = true;
-        if (settlement.next === "park" && settlement.wakeAt !== null) {
-          lookIn(Math.min(settlement.wakeAt.getTime() - Date.now(), pollMs));
-        }
-      }
-    },
-    async stop(): Promise<void> {
-      stopping.abort();
-      clearTimeout(lookTimer);
-      await looking;
-      const ended =
-        running === 0 ? Promise.resolve() : new Promise<void>((resolve) => (idle = resolve));
-      // Most executions end within this time; calls that do not are made again by another worker.
-      await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
-      const leases = [...held.values()];
-      for (const lease of leases) lease.controller.abort();
-      await ended;
-      clearInterval(heartbeat);
-      await beating?.catch(() => {});
-      await release(
-        leases.filter((lease) => !lease.settledForGood),
-        0,
-      );
-    },
-  };
+/** Calls back after so many turns of the event loop. */
+function afterTurns(turns: number, callback: () => void): void {
+  setImmediate(() => (turns > 1 ? afterTurns(turns - 1, callback) : callback()));
+}
+
+function toFirstLease({ runId, companyId }: NewTask): ClaimedTask {
+  return { runId, companyId, fence: FIRST_FENCE, takeovers: 0, idleMs: 0 };
 }
 
 function toRow(settlement: Settlement): SettlementRow {
@@ -224,6 +314,6 @@ function toRow(settlement: Settlement): SettlementRow {
     runId: settlement.lease.runId,
     fence: settlement.lease.fence,
     next: settlement.next,
-    wakeAt: settlement.next === "park" ? settlement.wakeAt : null,
+    forMs: settlement.next === "park" ? settlement.forMs : null,
   };
 }

@@ -1,26 +1,33 @@
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
-import { createPostgresWorker } from "./postgres-worker.ts";
+import { notify } from "../store/notify.ts";
+import type { WorkerObserver } from "./worker-observer.ts";
+import type { NewTask, TaskStatus, WorkerOptions } from "./port.ts";
 import {
   deleteTasks,
   findTask,
-  INSERT_TASKS_OF_ACCEPTED,
   insertTasks,
+  insertTasksCte,
   wakeTasks,
 } from "./postgres-queries.ts";
-import { notify } from "../store/notify.ts";
-import type { RuntimeWorker, TaskRuntime, TaskStatus, WorkerOptions } from "./port.ts";
+import { FIRST_FENCE, PostgresWorker } from "./postgres-worker.ts";
+import type { Reservation } from "./postgres-worker.ts";
+import type { RuntimeWorker, TaskRuntime } from "./runtime.ts";
 
 /** What the embedded task runtime needs. */
 export interface PostgresTaskRuntimeOptions {
   database: Database;
+  /** What workers claim tasks and keep leases with. */
+  workerDatabase: Database;
   /** Listens for the notifications of other processes; see `listen` of the db package. */
   listen: ListenToChannels;
   logger: Logger;
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
-  /** The longest time between two looks for due tasks, in milliseconds. */
+  /** The longest time between two polls for due tasks, in milliseconds. */
   pollMs?: number;
+  /** Is told what workers do. */
+  observer?: WorkerObserver | undefined;
 }
 
 /** Subscribes to notification channels; `onReconnect` says that some may have been missed. */
@@ -37,6 +44,7 @@ const WOKEN_CHANNEL = "runs_woken";
 /** The task named by the payload was cancelled. */
 const CANCELLED_CHANNEL = "runs_cancelled";
 
+const NO_RUNS: ReadonlySet<string> = new Set();
 const LEASE_MS = 10_000;
 const POLL_MS = 1_000;
 
@@ -46,7 +54,8 @@ const POLL_MS = 1_000;
  */
 export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): TaskRuntime {
   const { database, logger } = options;
-  const localWorkers = new Set<{ announce(count: number): void }>();
+  const leaseMs = options.leaseMs ?? LEASE_MS;
+  const localWorkers = new Set<PostgresWorker>();
   let notifying = false;
   let notifyAgain = false;
 
@@ -70,14 +79,38 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
     }
   };
 
+  const reserve = (tasks: readonly NewTask[]): Reservation | null => {
+    for (const worker of localWorkers) {
+      const reservation = worker.reserve(tasks);
+      if (reservation !== null) return reservation;
+    }
+    return null;
+  };
+
   return {
     name: "postgres",
     runtimeRunId: (runId) => runId.replace(/^run_/, "task_"),
-    dispatch: insertTasks,
-    dispatchCte: INSERT_TASKS_OF_ACCEPTED,
-    dispatched(count) {
-      if (localWorkers.size > 0) for (const worker of localWorkers) worker.announce(count);
-      else void notifyOthers();
+    dispatch(tasks) {
+      const reservation = reserve(tasks);
+      const runIds = reservation?.runIds ?? NO_RUNS;
+      const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs };
+      const companies = new Map(tasks.map(({ runId, companyId }) => [runId, companyId]));
+      return {
+        handedOver: runIds,
+        epochOf: (runId) => (runIds.has(runId) ? FIRST_FENCE : 0),
+        cte: insertTasksCte(lease),
+        async write(transaction, stored) {
+          const chosen = stored.map((runId) => ({ runId, companyId: companies.get(runId) ?? "" }));
+          await insertTasks(transaction, chosen, lease);
+        },
+        committed(stored) {
+          reservation?.begin(stored);
+          if ([...stored].every((runId) => runIds.has(runId))) return;
+          for (const worker of localWorkers) worker.announce();
+          void notifyOthers();
+        },
+        abandoned: () => reservation?.cancel(),
+      };
     },
     async cancel(transaction, runIds) {
       await deleteTasks(transaction, runIds);
@@ -91,36 +124,37 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
     async findStatus(runId): Promise<TaskStatus | null> {
       const task = await findTask(database, runId);
       if (task === null) return null;
-      if (task.worker_id !== null) return "executing";
+      if (task.workerId !== null) return "executing";
       return task.due ? "queued" : "parked";
     },
     async startWorker(workerOptions: WorkerOptions): Promise<RuntimeWorker> {
-      const worker = createPostgresWorker({
+      const worker = new PostgresWorker({
         ...workerOptions,
-        database,
+        database: options.workerDatabase,
         logger,
-        leaseMs: options.leaseMs ?? LEASE_MS,
+        leaseMs,
         pollMs: options.pollMs ?? POLL_MS,
+        observer: options.observer,
       });
       const listening = options.listen({
         channels: [TASKS_CHANNEL, CANCELLED_CHANNEL, WOKEN_CHANNEL],
         onNotification: (channel, payload) => {
           if (channel === CANCELLED_CHANNEL) worker.abort(payload);
           else if (channel === WOKEN_CHANNEL) worker.woken(payload);
-          else worker.look();
+          else worker.announce();
         },
-        onReconnect: () => worker.look(),
+        onReconnect: () => worker.announce(),
       });
       const subscription = await listening.catch(async (error: unknown) => {
         await worker.stop();
         throw error;
       });
       localWorkers.add(worker);
-      worker.look();
+      worker.announce();
       return {
-        settle: (transaction, settlements) => worker.settle(transaction, settlements),
-        settleCte: (settlements) => worker.settleCte(settlements),
-        settled: (settlements) => worker.settled(settlements),
+        begin: (leases) => worker.begin(leases),
+        progressed: (leases) => worker.progressed(leases),
+        settling: worker.settling,
         async stop() {
           localWorkers.delete(worker);
           await subscription.stop();

@@ -1,14 +1,15 @@
-import { idTimestamp, newId } from "@workflow/db";
-import type { Database } from "@workflow/db";
 import type { CompiledTrigger } from "@workflow/definition";
-import { AppError } from "@workflow/errors";
+import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { TriggerType } from "../domain/run-status.ts";
-import type { Deployment, DeploymentCache } from "../engine/deployment-cache.ts";
-import { insertRuns } from "../store/start-runs.ts";
+import type { Backlog } from "../starting/backlog.ts";
+import { newRun } from "../starting/new-run.ts";
+import { startInTransaction } from "../starting/start-in-transaction.ts";
+import type { StoringContext } from "../starting/start-in-transaction.ts";
+import { OvertakenError, untilStored } from "../starting/until-stored.ts";
+import { growFamily } from "../store/run-families.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import { claimEvent, getStarted, listWaiting } from "../store/triggering-events.ts";
-import type { StartedRuns } from "../store/triggering-events.ts";
-import type { TaskRuntime } from "../task-runtime/port.ts";
+import type { Cause, StartedRuns } from "../store/triggering-events.ts";
 
 /** Something that happened and that workflows may wait for. */
 export interface TriggeringEvent {
@@ -26,40 +27,45 @@ export interface TriggeringEvent {
   triggerData: string;
   /** The request that caused it; null when none did. */
   requestId: string | null;
-  /** How many runs led to it by what they wrote. */
-  depth: number;
+  /** The run that has caused it; null when none did. */
+  cause: Cause | null;
 }
 
 /** What starting needs. */
-export interface TriggerDependencies {
-  database: Database;
+export interface TriggerDependencies extends StoringContext {
   deployments: DeploymentCache;
-  runtime: TaskRuntime;
+  backlog: Backlog;
+  /** How many runs may descend from one (D60). */
+  descendantsMax: number;
 }
-
-/** An event is overtaken by changes of deployments at most so often before it has to come again. */
-const OVERTAKEN_MAX = 5;
 
 /**
  * Starts one run of each active workflow that waits for an event, all in one transaction. An event that
  * comes again starts nothing and is answered like the first time.
  *
- * @throws AppError UNAVAILABLE when workflows are being changed all the while
+ * @throws AppError RATE_LIMITED when the company has too many pending runs, UNAVAILABLE when workflows
+ *   are being changed all the while
  */
 export async function startTriggeredRuns(
   dependencies: TriggerDependencies,
   event: TriggeringEvent,
 ): Promise<StartedRuns> {
-  for (let attempt = 0; attempt < OVERTAKEN_MAX; attempt++) {
-    const runs = (await listFired(dependencies, event)).map((deployment) =>
-      newRun(event, deployment, dependencies.runtime),
+  const { cause } = event;
+  return untilStored(async () => {
+    const fired = await listFired(dependencies, event);
+    if (fired.length === 0) return [];
+    await dependencies.backlog.admit(event.companyId, fired.length);
+    const runs = fired.map((deployment) =>
+      newRun(dependencies.runtime, deployment, {
+        triggerType: event.triggerType,
+        triggerData: event.triggerData,
+        triggerDepth: cause === null ? 0 : cause.triggerDepth + 1,
+        rootRunId: cause?.rootRunId ?? null,
+        input: event.input,
+        requestId: event.requestId,
+      }),
     );
-    if (runs.length === 0) return [];
-    const started = await store(dependencies, event, runs);
-    if (started !== "overtaken") return started;
-  }
-  throw new AppError("UNAVAILABLE", "The workflows are being changed; try again.", {
-    retryAfterMs: 1_000,
+    return store(dependencies, event, runs);
   });
 }
 
@@ -69,9 +75,9 @@ async function listFired(
 ): Promise<Deployment[]> {
   const waiting = await listWaiting(database, companyId, triggerKey);
   if (waiting.length === 0) return [];
-  const loaded = await deployments.getMany(waiting.map((row) => row.deployment_id));
+  const loaded = await deployments.getMany(waiting.map((row) => row.deploymentId));
   return waiting.flatMap((row) => {
-    const deployment = loaded.get(row.deployment_id);
+    const deployment = loaded.get(row.deploymentId);
     // One that this release cannot execute is logged where it was loaded.
     const trigger = deployment?.compiled?.definition.trigger;
     return deployment !== undefined && trigger !== undefined && fires(trigger) ? [deployment] : [];
@@ -79,50 +85,31 @@ async function listFired(
 }
 
 async function store(
-  { database, runtime }: TriggerDependencies,
-  { companyId, id: eventId }: TriggeringEvent,
+  dependencies: TriggerDependencies,
+  { companyId, id: eventId, cause }: TriggeringEvent,
   runs: readonly NewRun[],
-): Promise<StartedRuns | "overtaken"> {
-  const starting = runs.map(({ id, workflowId }) => ({ workflowId, runId: id }));
-  try {
-    const claimed = await database.transaction(async (transaction) => {
-      if (!(await claimEvent(transaction, { companyId, eventId }, starting))) return false;
-      const stored = await insertRuns(transaction, runs);
-      // All or none: what is stored is the answer to the event, for ever.
-      if (stored.size < runs.length) throw new OvertakenError();
-      await runtime.dispatch(transaction, [...stored]);
-      return true;
-    });
-    if (!claimed) return await getStarted(database, { companyId, eventId });
-    runtime.dispatched(runs.length);
-    return starting;
-  } catch (error) {
-    if (error instanceof OvertakenError) return "overtaken";
-    throw error;
-  }
+): Promise<StartedRuns> {
+  const { descendantsMax: max } = dependencies;
+  const started = runs.map(({ id, workflowId }) => ({ workflowId, runId: id }));
+  const claimed = await startInTransaction(dependencies, async (transaction, starting) => {
+    if (!(await claimEvent(transaction, { companyId, eventId }, started))) return false;
+    const hasRoom =
+      cause === null ||
+      (await growFamily(transaction, {
+        rootRunId: cause.rootRunId,
+        companyId,
+        by: runs.length,
+        max,
+      }));
+    // Nobody is there to be told, so they fail where everybody can see it.
+    const stored = await starting.insert(hasRoom ? runs : runs.map(withoutRoom));
+    // All or none: what is stored is the answer to the event, for ever.
+    if (stored.size < runs.length) throw new OvertakenError();
+    return true;
+  });
+  return claimed ? started : getStarted(dependencies.database, { companyId, eventId });
 }
 
-/** A deployment was replaced or withdrawn since it was found. */
-class OvertakenError extends Error {
-  override readonly name = "OvertakenError";
-}
-
-function newRun(event: TriggeringEvent, deployment: Deployment, runtime: TaskRuntime): NewRun {
-  const id = newId("run_");
-  return {
-    id,
-    companyId: event.companyId,
-    workflowId: deployment.workflowId,
-    deploymentId: deployment.id,
-    workflowVersion: deployment.version,
-    triggerType: event.triggerType,
-    triggerData: event.triggerData,
-    triggerDepth: event.depth,
-    input: event.input,
-    connectionId: null,
-    taskRuntimeRunId: runtime.runtimeRunId(id),
-    awaited: false,
-    requestId: event.requestId,
-    createdAt: idTimestamp(id),
-  };
+function withoutRoom(run: NewRun): NewRun {
+  return { ...run, startFault: "RUN_TOO_MANY_CHILDREN" };
 }

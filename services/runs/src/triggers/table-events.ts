@@ -1,11 +1,13 @@
 import { isUuid } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { TABLE_EVENTS } from "@workflow/definition";
+import { parseEnvelope } from "@workflow/events";
 import type { EventBus, EventEnvelope, Subscription } from "@workflow/events";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { tableTriggerKey } from "../domain/trigger-key.ts";
-import { findTriggerDepth } from "../store/triggering-events.ts";
-import { startTriggeredRuns } from "./start-triggered-runs.ts";
+import { findCause } from "../store/triggering-events.ts";
+import { startEventInbox } from "./event-inbox.ts";
 import type { TriggerDependencies, TriggeringEvent } from "./start-triggered-runs.ts";
 
 const STREAM = "tables";
@@ -37,6 +39,9 @@ const rowEvent = z.object({
   runId: z.string().optional(),
 });
 
+/** Events that are put into the inbox at the same time; they share statements. */
+const ARRIVING_MAX = 256;
+
 /** What consuming needs. */
 export interface TableEventDependencies extends TriggerDependencies {
   bus: EventBus;
@@ -47,31 +52,47 @@ export interface TableEventDependencies extends TriggerDependencies {
  * Starts the runs of workflows whose trigger is a change of a table's rows. Events that happen at about
  * the same time may start their runs in another order.
  */
-export function consumeTableEvents(dependencies: TableEventDependencies): Promise<Subscription> {
-  const { bus, logger } = dependencies;
-  return bus.subscribe({
+export async function consumeTableEvents(
+  dependencies: TableEventDependencies,
+): Promise<Subscription> {
+  const { bus, database, logger } = dependencies;
+  const inbox = startEventInbox({ ...dependencies, read: (text) => readEvent(database, text) });
+  const subscription = await bus.subscribe({
     consumer: CONSUMER,
     stream: STREAM,
     types: [...EVENT_TYPES.keys()],
+    maxInFlight: ARRIVING_MAX,
     async handler(envelope) {
-      const event = await readEvent(dependencies, envelope);
+      const { id, companyId } = envelope;
+      const data = parseData(envelope);
       // It would be as unreadable the next time.
-      if (event === null) logger.error({ eventId: envelope.id }, "an event of a row is unreadable");
-      else await startTriggeredRuns(dependencies, event);
+      if (data === null) logger.error({ eventId: id }, "an event of a row is unreadable");
+      else {
+        const triggerKey = tableTriggerKey(data.tableId);
+        await inbox.put({ companyId, id, triggerKey, event: JSON.stringify(envelope) });
+      }
     },
   });
+  return {
+    async close() {
+      await subscription.close();
+      await inbox.stop();
+    },
+  };
 }
 
-async function readEvent(
-  { database }: TableEventDependencies,
-  { id, type, companyId, requestId, data }: EventEnvelope,
-): Promise<TriggeringEvent | null> {
+function parseData({ type, data }: EventEnvelope) {
   const event = EVENT_TYPES.get(type);
   const parsed = rowEvent.safeParse(data);
-  if (event === undefined || !parsed.success) return null;
-  const { tableId, tableName, rowId, position, runId, ...content } = parsed.data;
-  const causeDepth =
-    runId === undefined ? null : await findTriggerDepth(database, companyId, runId);
+  return event === undefined || !parsed.success ? null : { event, ...parsed.data };
+}
+
+async function readEvent(database: Database, text: string): Promise<TriggeringEvent | null> {
+  const envelope = parseEnvelope(text);
+  const parsed = envelope === null ? null : parseData(envelope);
+  if (envelope === null || parsed === null) return null;
+  const { id, companyId, requestId } = envelope;
+  const { event, tableId, tableName, rowId, position, runId, ...content } = parsed;
   return {
     companyId,
     id,
@@ -81,6 +102,6 @@ async function readEvent(
     input: JSON.stringify({ event, tableId, rowId, position, ...content }),
     triggerData: JSON.stringify({ eventId: id, event, tableId, tableName, rowId, runId }),
     requestId: requestId ?? null,
-    depth: causeDepth === null ? 0 : causeDepth + 1,
+    cause: runId === undefined ? null : await findCause(database, companyId, runId),
   };
 }

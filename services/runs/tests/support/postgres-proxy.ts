@@ -9,7 +9,17 @@ export interface PostgresProxy {
   setTarget(port: number): void;
   /** Of the next commits so many reach Postgres, but their answers do not come back. */
   loseAnswersToCommits(count: number): void;
+  /** The same for the next statements of this name, which are transactions of their own. */
+  loseAnswersToStatement(name: string, count: number): void;
+  /**
+   * Cuts the connection on which the next statement of this name comes. The statement reaches Postgres
+   * when the function that this gives is called; it resolves when Postgres has answered.
+   */
+  holdStatement(name: string): () => Promise<void>;
   answersLost(): number;
+  /** Lets nothing through any more, in neither direction, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
   close(): Promise<void>;
 }
 
@@ -21,7 +31,11 @@ export async function startPostgresProxy(connectionUri: string): Promise<Postgre
   const uri = new URL(connectionUri);
   let targetPort = Number(uri.port);
   let toLose = 0;
+  let losing = COMMIT;
   let lost = 0;
+  let isFrozen = false;
+  let holding: Buffer | null = null;
+  let held: { upstream: Socket; bytes: Buffer } | null = null;
   const sockets = new Set<Socket>();
 
   const keep = (socket: Socket): void => {
@@ -36,7 +50,14 @@ export async function startPostgresProxy(connectionUri: string): Promise<Postgre
     keep(client);
     keep(upstream);
     client.on("data", (bytes) => {
-      if (toLose > 0 && bytes.includes(COMMIT)) {
+      if (held?.upstream === upstream) return;
+      if (holding !== null && bytes.includes(holding)) {
+        held = { upstream, bytes };
+        holding = null;
+        client.destroy();
+        return;
+      }
+      if (toLose > 0 && bytes.includes(losing)) {
         toLose -= 1;
         lost += 1;
         deaf = true;
@@ -48,7 +69,10 @@ export async function startPostgresProxy(connectionUri: string): Promise<Postgre
       if (deaf) client.destroy();
       else client.write(bytes);
     });
-    client.once("close", () => upstream.destroy());
+    if (isFrozen) for (const socket of [client, upstream]) socket.pause();
+    client.once("close", () => {
+      if (held?.upstream !== upstream) upstream.destroy();
+    });
     upstream.once("close", () => client.destroy());
   });
   server.listen(0, "127.0.0.1");
@@ -63,9 +87,33 @@ export async function startPostgresProxy(connectionUri: string): Promise<Postgre
       targetPort = port;
     },
     loseAnswersToCommits(count) {
+      losing = COMMIT;
       toLose = count;
     },
+    loseAnswersToStatement(name, count) {
+      losing = Buffer.from(name, "latin1");
+      toLose = count;
+    },
+    holdStatement(name) {
+      holding = Buffer.from(name, "latin1");
+      return async () => {
+        if (held === null) throw new Error(`No statement ${name} came.`);
+        const { upstream, bytes } = held;
+        const answered = once(upstream, "data");
+        upstream.write(bytes);
+        await answered;
+        upstream.destroy();
+      };
+    },
     answersLost: () => lost,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
+    },
     async close() {
       const closed = once(server, "close");
       server.close();

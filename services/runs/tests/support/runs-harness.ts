@@ -1,4 +1,4 @@
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
@@ -8,12 +8,7 @@ import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
 import { pino } from "pino";
@@ -70,7 +65,7 @@ export interface WorkflowContent {
 export function testIdentity(companyId: string = newUuid()): Identity {
   return {
     companyId,
-    principal: { type: "service", id: "tests" },
+    principal: { type: "api_key", id: "tests" },
     scopes: [
       "runs:read",
       "workflows:read",
@@ -90,7 +85,7 @@ export async function startRunsHarness(
     options.databaseUrl === undefined
       ? await createTestDatabase()
       : { connectionUri: options.databaseUrl, close: () => Promise.resolve() };
-  const key = generateSigningKey();
+  const tokens = createTestTokens();
   const logger = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" });
   const bus = options.bus ?? createInProcessEventBus({ consumers: {} });
   const base: RunsServiceOptions = {
@@ -98,7 +93,9 @@ export async function startRunsHarness(
     databaseUrl: testDatabase.connectionUri,
     databasePoolSize: 8,
     grpcAddress: "127.0.0.1:0",
-    tokenPublicKeys: [{ keyId: key.keyId, key: key.publicKeyPem }],
+    tokenPublicKeys: tokens.publicKeys,
+    // Reading the protos takes a quarter of a start.
+    grpcReflection: false,
     bus,
     outboundAllowPrivate: true,
     workerConcurrency: 100,
@@ -107,11 +104,14 @@ export async function startRunsHarness(
   };
   const service = await startRunsService(base);
   const started: RunningService[] = [service];
-  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const minter = tokens.minterTo("runs");
   const clientOptions = { address: service.grpcAddress ?? "", minter };
   const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
-  const deployments = createRpcClient(DeploymentsServiceService, clientOptions);
+  const deployments = createRpcClient(DeploymentsServiceService, {
+    ...clientOptions,
+    minter: tokens.serviceMinterTo("runs", "workflows"),
+  });
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const schedules = createRpcClient(SchedulesServiceService, clientOptions);
   const stats = createRpcClient(RunStatsServiceService, clientOptions);

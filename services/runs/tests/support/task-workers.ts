@@ -1,18 +1,24 @@
-import type { Database } from "@workflow/db";
-import type { Lease, RuntimeWorker, Settlement, TaskRuntime } from "../../src/task-runtime/port.ts";
+import type {
+  Advance,
+  Lease,
+  RuntimePlatform,
+  RuntimeWorker,
+  Settlement,
+  TaskRuntimePort,
+} from "../../src/task-runtime/port.ts";
 
 /** One process's view of a runtime. */
-export interface RuntimeProcess {
-  runtime: TaskRuntime;
+export interface RuntimeProcess<P extends RuntimePlatform> {
+  runtime: TaskRuntimePort<P>;
   /** Cuts the process off from the runtime's store without stopping it, as a hung machine would be. */
   cutOff(): Promise<void>;
 }
 
 /** A runtime under test: any number of processes on one store. */
-export interface RuntimeFixture {
-  /** For the transactions that belong to the caller. */
-  database: Database;
-  open(options: { leaseMs: number }): Promise<RuntimeProcess>;
+export interface RuntimeFixture<P extends RuntimePlatform> {
+  /** A transaction of the caller. */
+  transaction<T>(work: (transaction: P["transaction"]) => Promise<T>): Promise<T>;
+  open(options: { leaseMs: number }): Promise<RuntimeProcess<P>>;
   close(): Promise<void>;
 }
 
@@ -23,39 +29,68 @@ export type Work = (task: {
 }) => Promise<unknown>;
 
 /** A worker that remembers what it was given. */
-export interface TestWorker {
-  runtimeWorker: RuntimeWorker;
+export interface TestWorker<P extends RuntimePlatform> {
+  runtimeWorker: RuntimeWorker<P>;
   /** Every lease that it was given, in order. */
   leases: Lease[];
   batchSizes: number[];
-  /** Settles in a transaction of its own; whether the lease still held. */
+  /**
+   * Says what becomes of a task: in a transaction of its own where the runtime settles with its callers,
+   * else as the end of the execution. False when the lease is known to be lost.
+   */
   settle(settlement: Settlement): Promise<boolean>;
 }
 
-/** Starts a worker that does this work with every task. */
-export async function startTestWorker(
-  { runtime }: RuntimeProcess,
-  database: Database,
+/** Starts a worker that does this work with every task whose execution may begin. */
+export async function startTestWorker<P extends RuntimePlatform>(
+  { runtime }: RuntimeProcess<P>,
+  fixture: RuntimeFixture<P>,
   concurrency: number,
   work: Work,
-): Promise<TestWorker> {
+): Promise<TestWorker<P>> {
   const leases: Lease[] = [];
   const batchSizes: number[] = [];
+  const endings = new Map<Lease, (advance: Advance) => void>();
+
   const settle = async (settlement: Settlement): Promise<boolean> => {
-    const settled = await database.transaction((transaction) =>
-      runtimeWorker.settle(transaction, [settlement]),
-    );
-    const held = settled.has(settlement.lease.runId);
-    if (held) runtimeWorker.settled([settlement]);
-    return held;
+    const { settling } = runtimeWorker;
+    const { lease } = settlement;
+    if (settling !== undefined) {
+      const settled = await fixture.transaction((transaction) =>
+        settling.settle(transaction, [settlement]),
+      );
+      const held = settled.has(lease.runId);
+      if (held) settling.settled([settlement]);
+      return held;
+    }
+    if (!(await begin([lease])).has(lease.runId)) return false;
+    if (settlement.next === "keep") await runtimeWorker.progressed([lease]);
+    else endings.get(lease)?.(settlement);
+    return true;
   };
-  const runtimeWorker: RuntimeWorker = await runtime.startWorker({
+  /** Which leases hold; a process that is cut off learns nothing any more. */
+  const begin = async (batch: readonly Lease[]): Promise<ReadonlySet<string>> => {
+    try {
+      return await runtimeWorker.begin(batch);
+    } catch {
+      return new Set();
+    }
+  };
+  const execute = async (lease: Lease, begun: Promise<ReadonlySet<string>>): Promise<void> => {
+    if ((await begun).has(lease.runId)) await work({ lease, settle });
+  };
+  const runtimeWorker: RuntimeWorker<P> = await runtime.startWorker({
     concurrency,
     execute(batch, finished) {
       batchSizes.push(batch.length);
+      const begun = begin(batch);
       for (const lease of batch) {
         leases.push(lease);
-        void work({ lease, settle }).finally(() => finished(lease));
+        endings.set(lease, (advance) => {
+          endings.delete(lease);
+          finished(lease, advance);
+        });
+        void execute(lease, begun).finally(() => endings.get(lease)?.({ next: "release" }));
       }
     },
   });
@@ -74,9 +109,9 @@ export function untilAborted({ lease }: { lease: Lease }): Promise<void> {
 }
 
 /** Two processes with leases of this length. */
-export async function openTwo(
-  fixture: RuntimeFixture,
+export async function openTwo<P extends RuntimePlatform>(
+  fixture: RuntimeFixture<P>,
   leaseMs: number,
-): Promise<[RuntimeProcess, RuntimeProcess]> {
+): Promise<[RuntimeProcess<P>, RuntimeProcess<P>]> {
   return [await fixture.open({ leaseMs }), await fixture.open({ leaseMs })];
 }

@@ -1,5 +1,6 @@
 import { sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
+import { logEvents } from "@workflow/testkit";
 import { z } from "zod";
 import { isTerminal, RUN_STATUSES, RUN_TRANSITIONS } from "../../src/domain/run-status.ts";
 import type { RunStatus } from "../../src/domain/run-status.ts";
@@ -17,8 +18,9 @@ const storyRow = z.object({
 /** Everything that the database saw of a run. */
 export type RunStory = z.infer<typeof storyRow>;
 
-/** Has the database itself note each change of a run's status, so that none goes unseen. */
+/** Has the database itself note each change of a run's status, and each event, so that none goes unseen. */
 export async function logTransitions(database: Database): Promise<void> {
+  await logEvents(database);
   await database.query(sql.type(nothing)`
     create table runs.transition_log (
       seq bigint generated always as identity, run_id text not null, status text not null
@@ -45,7 +47,7 @@ export async function readStory(database: Database, runId: string): Promise<RunS
       (select array_agg(status order by seq) from runs.transition_log where run_id = ${runId})
         as statuses,
       array(
-        select type from runs.outbox where payload -> 'data' ->> 'runId' = ${runId} order by seq
+        select type from runs.event_log where payload -> 'data' ->> 'runId' = ${runId} order by seq
       ) as events,
       (select started_at is not null from runs.runs where id = ${runId}) as began,
       (select count(*)::integer from runs.tasks where run_id = ${runId}) as tasks,

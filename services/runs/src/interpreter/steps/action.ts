@@ -1,22 +1,34 @@
+import { findProviderAction } from "@workflow/catalog";
 import { evaluate } from "@workflow/definition";
-import type { CompiledActionStep, EvaluatedValue } from "@workflow/definition";
-import { findPureAction } from "../../actions/registry.ts";
+import type { CompiledActionStep, CompiledValue, EvaluatedValue } from "@workflow/definition";
+import { StepError } from "../../domain/step-error.ts";
+import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
+import type { SendGuard } from "../../secrets/bound-secrets.ts";
+import { findPureAction } from "../actions/registry.ts";
+import { carriesSecret } from "../carries-secret.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
-import { completionOf } from "../step-output.ts";
+import { completionInTurns, completionOf } from "../step-output.ts";
 import { withoutWords } from "../without-words.ts";
-import { requestHttp } from "./http-request.ts";
+import { requestWithConnection } from "./http-connection.ts";
+import { parseHttpInputs, requestHttp } from "./http-request.ts";
+import type { HttpAttempt, HttpOutput } from "./http-request.ts";
+import { executeProviderAction } from "./provider-action.ts";
 import { runTableAction } from "./table-action.ts";
 
 /** Executes an action (D17). */
 export async function executeAction(
   execution: Execution,
   step: CompiledActionStep,
-  { key, showInput }: Attempt,
+  open: OpenStep,
+  { key, showInput, takeRoom }: Attempt,
 ): Promise<StepOutcome> {
-  const inputs = evaluate(step.inputs, execution.scope);
+  const isProviders = findProviderAction(step.action) !== undefined;
+  const { inputs, guard } = resolveInputs(execution, step, isProviders);
   showInput(storableJson(inputs.masked));
+  if (isProviders) {
+    return executeProviderAction(execution, step, open, inputs, { guard, key, takeRoom });
+  }
   const pure = findPureAction(step.action);
   if (pure !== undefined) return completionOf(execution, pure(inputs.value), false);
   switch (step.action) {
@@ -24,13 +36,13 @@ export async function executeAction(
       return respond(execution, inputs.value);
     case "http.request": {
       execution.journal.markStarted();
-      const { http } = execution.effects;
-      const output = await requestHttp(http, inputs.value, key, execution.signal).catch(
+      const attempt = { guard, key, takeRoom };
+      const output = await sendRequest(execution, step, open, inputs.value, attempt).catch(
         (error: unknown) => {
-          throw namesSecretHost(inputs) ? withoutWords(error) : error;
+          throw namesSecretHost(execution, inputs) ? withoutWords(error) : error;
         },
       );
-      return completionOf(execution, output, true);
+      return completionInTurns(execution, output, true);
     }
     case "table.query":
     case "table.insert":
@@ -41,10 +53,10 @@ export async function executeAction(
       const output = await runTableAction(execution, step.action, inputs.value, key).catch(
         (error: unknown) => {
           // Problems quote what a filter or a row says.
-          throw inputs.masked === inputs.value ? error : withoutWords(error);
+          throw carriesSecret(execution, inputs) ? withoutWords(error) : error;
         },
       );
-      return completionOf(execution, output, !reads);
+      return completionInTurns(execution, output, !reads);
     }
     default: {
       const message = `The action ${step.action} is not available in this installation.`;
@@ -53,12 +65,53 @@ export async function executeAction(
   }
 }
 
+/** Makes a request, with a connection's credentials where the step asks for them. */
+async function sendRequest(
+  execution: Execution,
+  step: CompiledActionStep,
+  open: OpenStep,
+  config: unknown,
+  attempt: HttpAttempt,
+): Promise<HttpOutput> {
+  const inputs = parseHttpInputs(config);
+  const { effects, facts, signal } = execution;
+  if (inputs.auth?.type !== "connection") {
+    return requestHttp(effects.http.forTenant(facts.companyId), inputs, attempt, signal);
+  }
+  return requestWithConnection(execution, step, open, inputs, attempt);
+}
+
+/**
+ * The inputs with their templates resolved. Three kinds of actions may read bound secrets (D66): a request
+ * is watched by a guard, a provider's action goes only where all of them may go, and a keyed digest does
+ * not give its key away.
+ */
+function resolveInputs(
+  { scope, bonds }: Execution,
+  step: CompiledActionStep,
+  isProviders: boolean,
+): { inputs: EvaluatedValue; guard: SendGuard | null } {
+  const mayRead = isProviders || step.action === "http.request" || step.action === "crypto.hmac";
+  const grant = mayRead ? bonds.grant() : null;
+  if (grant === null) return { inputs: evaluate(step.inputs, scope), guard: null };
+  // All but the key is text that is digested, or says how.
+  if (step.action === "crypto.hmac") evaluate(withoutMember(step.inputs, "key"), scope);
+  const inputs = evaluate(step.inputs, { ...scope, secrets: grant.secrets });
+  return { inputs, guard: grant.guard };
+}
+
+function withoutMember(inputs: CompiledValue, name: string): CompiledValue {
+  if (inputs.kind !== "object") return inputs;
+  return { ...inputs, entries: inputs.entries.filter(([key]) => key !== name) };
+}
+
 /**
  * Whether the address of a request comes from a secret. What is said of it then, a host in lower case
  * for example, is a form of the secret that nobody can look for.
  */
-function namesSecretHost({ value, masked }: EvaluatedValue): boolean {
-  return memberOf(value, "url") !== memberOf(masked, "url");
+function namesSecretHost(execution: Execution, { value, masked }: EvaluatedValue): boolean {
+  const url = { value: memberOf(value, "url"), masked: memberOf(masked, "url") };
+  return carriesSecret(execution, url);
 }
 
 function memberOf(value: unknown, name: string): unknown {

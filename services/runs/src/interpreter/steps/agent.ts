@@ -1,8 +1,8 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledAgentStep } from "@workflow/definition";
+import { StepError } from "../../domain/step-error.ts";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
 
 /** Asks an AI agent. No installation has agents yet: the step says so and fails. */
 export function executeAgent(

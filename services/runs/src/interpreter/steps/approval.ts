@@ -1,12 +1,12 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledApprovalStep } from "@workflow/definition";
-import type { ApprovalState } from "../../store/run-approvals.ts";
-import type { OpenStep } from "../../engine/journal.ts";
+import type { ApprovalQuestion, ApprovalState } from "../../domain/approval.ts";
+import { StepError } from "../../domain/step-error.ts";
+import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
+import { Parked } from "../control-flow-signals.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
 import { completionOf } from "../step-output.ts";
-import { Parked } from "../unwinding.ts";
 
 /** D17: what the step returns. */
 interface Decision {
@@ -23,22 +23,18 @@ export async function executeApproval(
   open: OpenStep,
   { showInput }: Attempt,
 ): Promise<StepOutcome> {
-  const { effects, facts, journal, strands, signal } = execution;
+  const { clock, effects, journal, fibers, signal } = execution;
   const resolved = evaluate(step.message, execution.scope);
-  const message =
-    typeof resolved.masked === "string" ? resolved.masked : storableJson(resolved.masked);
+  // What a loop goes over may hold a secret that no template here names.
+  const clean = execution.scrubber?.json(resolved.masked) ?? resolved.masked;
+  const message = typeof clean === "string" ? clean : storableJson(clean);
   showInput(storableJson({ message, onTimeout: step.onTimeout }));
   const timeoutAt =
     step.decisionTimeoutMs === undefined
       ? null
       : (open.dueAt ?? new Date(open.startedAt.getTime() + step.decisionTimeoutMs));
-  if (!journal.isHeld(open)) {
-    journal.hold(open, { dueAt: timeoutAt });
-    // What happened before is known before anybody is asked.
-    await journal.checkpoint();
-  }
-  let wakes = strands.wakes;
-  let state = await effects.approvals.ask(facts, {
+  let wakes = fibers.wakes;
+  let state = await askOnce(execution, open, {
     stepId: step.id,
     path: open.path,
     attempt: `${execution.attemptTag}:${open.attempt}`,
@@ -48,22 +44,42 @@ export async function executeApproval(
     timeoutAt,
   });
   while (state.status === "waiting") {
-    if (timeoutAt !== null && timeoutAt.getTime() <= Date.now()) {
-      state = await effects.approvals.expire(state.id);
+    if (timeoutAt !== null && timeoutAt.getTime() <= clock.now()) {
+      journal.stage(effects.approvals.expire(state.id));
+      await journal.checkpoint();
+      state = await effects.approvals.get(state.id);
       break;
     }
     try {
-      await strands.wait({ kind: "approval", dueAt: timeoutAt }, signal, wakes);
+      await fibers.wait({ kind: "approval", dueAt: timeoutAt }, signal, wakes);
     } catch (thrown) {
       if (!(thrown instanceof Parked) && !execution.stop.aborted) {
-        await effects.approvals.cancel(state.id);
+        journal.stage(effects.approvals.cancel(state.id));
       }
       throw thrown;
     }
-    wakes = strands.wakes;
-    state = await effects.approvals.find(state.id);
+    wakes = fibers.wakes;
+    state = await effects.approvals.get(state.id);
   }
   return conclude(execution, step, state);
+}
+
+/** Asks, which is a checkpoint of the run (D31), unless an earlier execution has. */
+async function askOnce(
+  { effects, facts, journal }: Execution,
+  open: OpenStep,
+  question: ApprovalQuestion,
+): Promise<ApprovalState> {
+  const known = journal.isPersisted(open) ? await effects.approvals.find(facts.id, question) : null;
+  if (known !== null) return known;
+  // What happened before is known before anybody is asked.
+  journal.persistWait(open, { dueAt: question.timeoutAt });
+  journal.announceCheckpoint(question.stepId, "waiting_approval");
+  journal.stage(effects.approvals.ask(facts, question));
+  await journal.checkpoint();
+  const asked = await effects.approvals.find(facts.id, question);
+  if (asked === null) throw new Error("an approval that was asked for is not there");
+  return asked;
 }
 
 function conclude(
@@ -93,7 +109,7 @@ function conclude(
 /** What the approval came to for the step; null when it failed for want of a decision. */
 function decisionOf(
   { onTimeout }: CompiledApprovalStep,
-  { status, decided_by: by, comment, data }: ApprovalState,
+  { status, decidedBy: by, comment, data }: ApprovalState,
 ): Decision | null {
   const given = { by, comment, data: data === null ? null : (JSON.parse(data) as unknown) };
   switch (status) {

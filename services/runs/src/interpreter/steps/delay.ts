@@ -1,10 +1,10 @@
 import { evaluate, parseIsoTime } from "@workflow/definition";
 import type { CompiledDelayStep, TemplateScope } from "@workflow/definition";
-import type { OpenStep } from "../../engine/journal.ts";
+import { StepError } from "../../domain/step-error.ts";
+import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
-import { StepError } from "../step-error.ts";
 
 /** A run counts as suspended during a delay that lasts longer (D17). */
 const SUSPENDED_FROM_MS = 5_000;
@@ -22,16 +22,20 @@ export async function executeDelay(
 ): Promise<StepOutcome> {
   const { config, dueAt } = resolveDelay(step, open, execution.scope);
   showInput(storableJson(config));
-  if (Date.now() < dueAt.getTime()) {
+  if (execution.clock.now() < dueAt.getTime()) {
     const totalMs = dueAt.getTime() - open.startedAt.getTime();
     if (open.dueAt === null) {
-      execution.journal.hold(open, { dueAt });
+      execution.journal.persistWait(open, { dueAt });
       if (totalMs > CHECKPOINT_FROM_MS) execution.journal.announceCheckpoint(step.id);
     }
     const kind = totalMs > SUSPENDED_FROM_MS ? "suspension" : "delay";
-    await execution.strands.wait({ kind, dueAt }, execution.signal);
+    await execution.fibers.wait({ kind, dueAt }, execution.signal);
   }
-  return completionOf(execution, { resumedAt: new Date().toISOString() }, false);
+  return completionOf(
+    execution,
+    { resumedAt: new Date(execution.clock.now()).toISOString() },
+    false,
+  );
 }
 
 function resolveDelay(step: CompiledDelayStep, open: OpenStep, scope: TemplateScope) {

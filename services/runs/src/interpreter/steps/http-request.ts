@@ -1,8 +1,12 @@
 import { HttpClientError } from "@workflow/http-client";
-import type { HttpClientErrorCode, SafeHttpClient, SafeResponse } from "@workflow/http-client";
+import type { HttpClientErrorCode, HttpRequester, SafeResponse } from "@workflow/http-client";
+import { ENTRIES_MAX, findOversized } from "@workflow/definition";
 import { z } from "zod";
 import { nestsTooDeep } from "../../domain/json-nesting.ts";
-import { StepError } from "../step-error.ts";
+import { Excerpt, StepError } from "../../domain/step-error.ts";
+import type { SendGuard } from "../../secrets/bound-secrets.ts";
+import type { RequestAuthorization } from "../effects/provider-client.ts";
+import type { TakeRoom } from "../execution.ts";
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 const TIMEOUT_MS_MAX = 600_000;
@@ -10,6 +14,9 @@ const TIMEOUT_MS_MAX = 600_000;
 const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 10;
 const BODY_EXCERPT_CHARS = 500;
+/** Problems with the inputs that an error tells. */
+const PROBLEMS_MAX = 20;
+const TOO_MANY_ENTRIES = `has more than ${ENTRIES_MAX} entries`;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -27,7 +34,11 @@ const resolvedInputs = z.object({
       z.object({ type: z.literal("none") }),
       z.object({ type: z.literal("bearer"), token: z.string() }),
       z.object({ type: z.literal("basic"), username: z.string(), password: z.string() }),
-      z.object({ type: z.literal("connection") }),
+      z.object({
+        type: z.literal("connection"),
+        connectionId: z.string().nullish(),
+        provider: z.string().nullish(),
+      }),
     ])
     .nullish(),
   timeoutMs: z.number().int().min(1).max(TIMEOUT_MS_MAX).nullish(),
@@ -35,7 +46,8 @@ const resolvedInputs = z.object({
   followRedirects: z.number().int().min(0).max(REDIRECTS_MAX).nullish(),
 });
 
-type Inputs = z.infer<typeof resolvedInputs>;
+/** The inputs of a request, checked. */
+export type HttpInputs = z.infer<typeof resolvedInputs>;
 
 /** What the step returns: the response's status, headers in lower case and body. */
 export interface HttpOutput {
@@ -49,35 +61,58 @@ export interface HttpOutput {
   bodyEncoding?: "base64";
 }
 
+/** What belongs to one attempt of a request. */
+export interface HttpAttempt {
+  /** Has to agree to what is sent, and where to; null when there is nothing to watch. */
+  guard: SendGuard | null;
+  /** Sent as `Idempotency-Key` unless the step sets that header itself. */
+  key: string;
+  /** Told of what the answer brings. */
+  takeRoom: TakeRoom;
+  /** What makes it a connection's request, and keeps it at the provider; null where none is meant. */
+  connection?: ConnectionPart | null;
+}
+
+/** The part that a connection has in a request. */
+export interface ConnectionPart {
+  authorization: RequestAuthorization;
+  /** Refuses a hop that is not at the provider's hosts. */
+  assertHost: (url: URL) => void;
+  /** Told of the answer, whatever its status. */
+  onAnswer: (response: SafeResponse) => void;
+}
+
 /**
  * Makes the request of an `http.request` action.
  *
- * @param idempotencyKey sent as `Idempotency-Key` unless the step sets that header itself
  * @throws StepError
  */
 export async function requestHttp(
-  client: SafeHttpClient,
-  config: unknown,
-  idempotencyKey: string,
+  client: HttpRequester,
+  inputs: HttpInputs,
+  { guard, key, takeRoom, connection = null }: HttpAttempt,
   signal: AbortSignal,
 ): Promise<HttpOutput> {
-  const inputs = parseInputs(config);
-  if (inputs.auth?.type === "connection") {
-    const message = "Connections are not available in this installation.";
-    throw new StepError("NOT_CONFIGURED", message, { retryable: false });
-  }
-  const { headers, body } = requestContent(inputs, idempotencyKey);
+  const signed = connection?.authorization ?? UNSIGNED;
+  const { headers, body } = requestContent(inputs, key, signed);
+  const url = urlWithQuery(inputs, signed.query);
+  guard?.assertMayName(URL.parse(url));
   let response: SafeResponse;
   try {
     response = await client.request(
       {
         method: inputs.method,
-        url: urlWithQuery(inputs),
+        url,
         headers,
         ...(body === undefined ? {} : { body }),
         timeoutMs: inputs.timeoutMs ?? TIMEOUT_MS_DEFAULT,
         maxResponseBytes: RESPONSE_BYTES_MAX,
         followRedirects: inputs.followRedirects ?? 0,
+        onData: takeRoom,
+        onHop: (hop) => {
+          connection?.assertHost(hop);
+          guard?.assertMaySend(hop, textsOf(headers, body));
+        },
       },
       signal,
     );
@@ -85,6 +120,7 @@ export async function requestHttp(
     if (error instanceof HttpClientError) throw stepErrorOf(error);
     throw error;
   }
+  connection?.onAnswer(response);
   const output = outputOf(response);
   if (!isSuccess(response.status, inputs.successStatuses ?? ["2xx"]))
     throw unexpectedStatus(response, output);
@@ -96,37 +132,42 @@ function isSuccess(status: number, expected: readonly (number | string)[]): bool
   return expected.some((each) => each === status || each === statusClass);
 }
 
-function parseInputs(config: unknown): Inputs {
+/** Checks the inputs of a request after their templates were resolved. Throws StepError. */
+export function parseHttpInputs(config: unknown): HttpInputs {
+  const oversized = findOversized(resolvedInputs, config);
+  if (oversized !== null) throw invalidInputs([`${oversized.join(".")}: ${TOO_MANY_ENTRIES}`]);
   const parsed = resolvedInputs.safeParse(config);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new StepError(
-    "INVALID_INPUT",
-    `The request's inputs are not valid: ${problems.join("; ")}`,
-    {
-      retryable: false,
-    },
-  );
+  const issues = parsed.error.issues.slice(0, PROBLEMS_MAX);
+  throw invalidInputs(issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
 }
 
-function urlWithQuery({ url, query }: Inputs): string {
-  if (query === null || query === undefined) return url;
-  let target: URL;
-  try {
-    target = new URL(url);
-  } catch {
-    throw new StepError("INVALID_URL", "The URL is not valid.", { retryable: false });
-  }
-  for (const [name, value] of Object.entries(query)) {
+function invalidInputs(problems: readonly string[]): StepError {
+  const message = `The request's inputs are not valid: ${problems.join("; ")}`;
+  return new StepError("INVALID_INPUT", message, { retryable: false });
+}
+
+function urlWithQuery({ url, query }: HttpInputs, signature: Signature["query"]): string {
+  const signing = Object.entries(signature);
+  if ((query === null || query === undefined) && signing.length === 0) return url;
+  const target = URL.parse(url);
+  if (target === null) return url;
+  for (const [name, value] of Object.entries(query ?? {})) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item !== null) target.searchParams.append(name, String(item));
     }
   }
+  for (const [name, value] of signing) target.searchParams.set(name, value);
   return target.href;
 }
 
-function requestContent(inputs: Inputs, idempotencyKey: string) {
-  const headers: Record<string, string> = {};
+type Signature = Pick<RequestAuthorization, "headers" | "defaultHeaders" | "query" | "body">;
+
+/** Of a request without a connection. */
+const UNSIGNED: Signature = { headers: {}, defaultHeaders: {}, query: {}, body: {} };
+
+function requestContent(inputs: HttpInputs, idempotencyKey: string, signature: Signature) {
+  const headers: Record<string, string> = { ...signature.defaultHeaders };
   for (const [name, value] of Object.entries(inputs.headers ?? {})) {
     if (value !== null) headers[name.toLowerCase()] = String(value);
   }
@@ -136,13 +177,34 @@ function requestContent(inputs: Inputs, idempotencyKey: string) {
     const credentials = `${inputs.auth.username}:${inputs.auth.password}`;
     headers["authorization"] = `Basic ${Buffer.from(credentials).toString("base64")}`;
   }
-  if (inputs.body === undefined || inputs.body === null) return { headers, body: undefined };
-  if (typeof inputs.body === "string") {
+  Object.assign(headers, signature.headers);
+  const body = signBody(inputs.body, signature.body);
+  if (body === undefined || body === null) return { headers, body: undefined };
+  if (typeof body === "string") {
     headers["content-type"] ??= "text/plain; charset=utf-8";
-    return { headers, body: inputs.body };
+    return { headers, body };
   }
   headers["content-type"] ??= "application/json";
-  return { headers, body: JSON.stringify(inputs.body) };
+  return { headers, body: JSON.stringify(body) };
+}
+
+/** Some providers want credentials among the members of a JSON body. */
+function signBody(body: unknown, members: Signature["body"]): unknown {
+  if (Object.keys(members).length === 0) return body;
+  if (body === undefined || body === null) return members;
+  if (typeof body === "object" && !Array.isArray(body)) return { ...body, ...members };
+  throw new StepError(
+    "INVALID_INPUT",
+    "The provider takes credentials in the body: it must be an object.",
+    {
+      retryable: false,
+    },
+  );
+}
+
+/** Everything that is sent beside the URL. */
+function textsOf(headers: Record<string, string>, body: string | undefined): string[] {
+  return [...Object.entries(headers).flat(), ...(body === undefined ? [] : [body])];
 }
 
 function outputOf(response: SafeResponse): HttpOutput {
@@ -172,14 +234,17 @@ function decodeText(body: Buffer): string | null {
   }
 }
 
+/** Those after which the request may have been done, as after calls of actions. */
+const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
+
 function unexpectedStatus(response: SafeResponse, output: HttpOutput): StepError {
   const retryAfterMs = parseRetryAfter(response.headers["retry-after"]);
-  const body = typeof output.body === "string" ? output.body : JSON.stringify(output.body);
   return new StepError("HTTP_STATUS", `The server answered with status ${response.status}.`, {
-    details: { status: response.status, body: body.slice(0, BODY_EXCERPT_CHARS) },
+    details: { status: response.status, body: new Excerpt(output.body, BODY_EXCERPT_CHARS) },
     // The request itself is at fault: the same one again would be answered in the same way.
     retryable: response.status >= 500 || [408, 409, 425, 429].includes(response.status),
-    answered: true,
+    // Whoever stands in front of the receiver does not know what became of the request: same key again.
+    answered: !OPEN_STATUSES.has(response.status),
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   });
 }
@@ -198,6 +263,7 @@ const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "ADDRESS_NOT_ALLOWED",
   "RESPONSE_TOO_LARGE",
   "TOO_MANY_REDIRECTS",
+  "REDIRECT_REFUSED",
 ]);
 
 function stepErrorOf(error: HttpClientError): StepError {

@@ -1,10 +1,13 @@
 import { evaluate, evaluateCondition } from "@workflow/definition";
-import type { CompiledLoopStep, TemplateScope } from "@workflow/definition";
+import type { CompiledCondition, CompiledLoopStep, TemplateScope } from "@workflow/definition";
+import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../../domain/output-limit.ts";
+import { StepError } from "../../domain/step-error.ts";
 import { storableJson } from "../../domain/storable-json.ts";
+import type { StepOutput } from "../../journal/step-outputs.ts";
+import { collectOutputs } from "../collect-outputs.ts";
+import { countStepsAtLeast, mayRespond } from "../count-steps.ts";
 import type { Attempt, Execution, LoopScope, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
-import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../output-limit.ts";
-import { completionOf } from "../step-output.ts";
+import { completionInTurns } from "../step-output.ts";
 import { StepScopes } from "../step-scopes.ts";
 
 /** Runs its steps again and again and returns the last output of each iteration (D17). */
@@ -14,13 +17,20 @@ export async function executeLoop(
   { path, showInput, runNested }: Attempt,
 ): Promise<StepOutcome> {
   const iterations = planIterations(execution, step, showInput);
+  const { journal } = execution;
+  const stepsEach = countStepsAtLeast(step.steps);
+  // A response may end the run in the first iteration.
+  const planned = mayRespond(step.steps) ? Math.min(iterations.count ?? 1, 1) : iterations.count;
+  if (planned !== null) journal.budget.assertRoomInside(path, planned * stepsEach);
   const outputs = new OutputList();
   /** The last two iterations: the newest may not have come to anything. */
   let layers: StepScopes[] = [];
   try {
     let index = 0;
-    for (; iterations.goesOn(index, layers.at(-1) ?? null); index++) {
+    for (; await iterations.goesOn(index, layers.at(-1) ?? null); index++) {
       if (index >= step.maxIterations) throw tooManyIterations(step);
+      // Nobody knows how often a condition holds: each iteration by itself has to fit whole.
+      if (planned === null) journal.budget.assertRoomInside(`${path}[${index}]`, stepsEach);
       const loop: LoopScope = { item: iterations.itemOf(index), index };
       const stepScopes = new StepScopes(execution.stepScopes);
       layers = [...layers.slice(-1), stepScopes];
@@ -29,27 +39,33 @@ export async function executeLoop(
       if (outcome.kind !== "done") return outcome;
       outputs.add(outcome.output);
     }
-    execution.journal.forgetPast(path, (part) => typeof part === "number" && part >= index);
+    journal.forgetPast(path, (part) => typeof part === "number" && part >= index);
   } finally {
     execution.stepScopes.absorbLast(layers);
   }
-  return completionOf(execution, outputs.items, false);
+  return completionInTurns(
+    execution,
+    await collectOutputs(execution.outputs, outputs.items),
+    false,
+  );
 }
 
 /** Gathers outputs and gives up when they are together larger than a step may return. */
 class OutputList {
-  readonly items: unknown[] = [];
+  readonly items: StepOutput[] = [];
   #chars = 0;
 
-  add(output: unknown): void {
-    this.#chars += storableJson(output).length + 1;
+  add(output: StepOutput): void {
+    this.#chars += output.charsMin + 1;
     if (this.#chars > STEP_OUTPUT_CHARS_MAX) throw outputTooLarge();
     this.items.push(output);
   }
 }
 
 interface Iterations {
-  goesOn(index: number, last: StepScopes | null): boolean;
+  /** Null: as long as a condition holds. */
+  count: number | null;
+  goesOn(index: number, last: StepScopes | null): boolean | Promise<boolean>;
   itemOf(index: number): unknown;
 }
 
@@ -66,7 +82,11 @@ function planIterations(
       if (!Array.isArray(value)) throw invalid("items must be an array.");
       if (value.length > step.maxIterations) throw tooManyIterations(step, value.length);
       const items: readonly unknown[] = value;
-      return { goesOn: (index) => index < items.length, itemOf: (index) => items[index] ?? null };
+      return {
+        count: items.length,
+        goesOn: (index) => index < items.length,
+        itemOf: (index) => items[index] ?? null,
+      };
     }
     case "count": {
       const { value, masked } = evaluate(over.count, execution.scope);
@@ -75,17 +95,33 @@ function planIterations(
         throw invalid("count must be a whole number, 0 or more.");
       }
       if (value > step.maxIterations) throw tooManyIterations(step, value);
-      return { goesOn: (index) => index < value, itemOf: (index) => index };
+      return { count: value, goesOn: (index) => index < value, itemOf: (index) => index };
     }
     case "while":
       showInput(JSON.stringify({ maxIterations: step.maxIterations }));
       return {
-        goesOn: (index, last) =>
-          evaluateCondition(over.condition, whileScope(execution.scope, index, last)),
+        count: null,
+        goesOn: (index, last) => holds(execution, step, over.condition, index, last),
         itemOf: () => null,
       };
     default:
       return over satisfies never;
+  }
+}
+
+async function holds(
+  { outputs, scope, stepScopes }: Execution,
+  { readsOutputs }: CompiledLoopStep,
+  condition: CompiledCondition,
+  index: number,
+  last: StepScopes | null,
+): Promise<boolean> {
+  const reads = (last ?? stepScopes).outputsOf(readsOutputs);
+  await outputs.pin(reads);
+  try {
+    return evaluateCondition(condition, whileScope(scope, index, last));
+  } finally {
+    outputs.unpin(reads);
   }
 }
 

@@ -1,16 +1,22 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledParallelStep, CompiledStep } from "@workflow/definition";
+import { StepError } from "../../domain/step-error.ts";
 import { storableJson } from "../../domain/storable-json.ts";
+import { BranchCancelled, Parked } from "../control-flow-signals.ts";
 import type { Attempt, Execution, LoopScope, Outcome, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
-import { completionOf } from "../step-output.ts";
+import { NO_OUTPUT } from "../../journal/step-outputs.ts";
+import type { StepOutput } from "../../journal/step-outputs.ts";
+import { collectOutputs } from "../collect-outputs.ts";
+import { countStepsAtLeast, mayRespond } from "../count-steps.ts";
+import { followSignal } from "../fibers.ts";
+import { completionInTurns } from "../step-output.ts";
 import { StepScopes } from "../step-scopes.ts";
-import { followSignal } from "../strands.ts";
-import { BranchCancelled, Parked } from "../unwinding.ts";
 
 /** Branches at one time where the step does not say. */
 const CONCURRENCY_DEFAULT = 100;
 const ITEMS_MAX = 10_000;
+/** Scopes of items that may gather before those that nobody will see are let go. */
+const PARALLEL_SCOPES_KEPT = 200;
 
 /** Runs branches, or the same steps for each item of an array, side by side (D17). */
 export async function executeParallel(
@@ -19,9 +25,9 @@ export async function executeParallel(
   attempt: Attempt,
 ): Promise<StepOutcome> {
   const branches = planBranches(execution, step, attempt);
+  assertRoom(execution, step, attempt, branches);
   const race = new Race(step.strategy, branches.length);
-  const scopes: (StepScopes | undefined)[] = [];
-  const isForEach = step.work.kind === "forEach";
+  const scopes = new BranchScopes(step.work.kind === "forEach");
   // A run that repeats another one may have fewer items; what it took over of the others is no more.
   execution.journal.forgetPast(
     attempt.path,
@@ -34,9 +40,10 @@ export async function executeParallel(
     if (signal.aborted && !execution.journal.isBegunInside(branch.prefix)) return;
     const { steps, prefix, loop } = branch;
     const stepScopes = new StepScopes(execution.stepScopes);
-    scopes[position] = stepScopes;
+    scopes.add(position, stepScopes);
     const nesting = { prefix, stepScopes, signal, ...(loop === undefined ? {} : { loop }) };
     const outcome = await attempt.runNested(execution, steps, nesting);
+    scopes.prune();
     race.arrive(position, outcome);
     if (race.isDecided && !signal.aborted) group.controller.abort(new BranchCancelled());
   };
@@ -46,13 +53,62 @@ export async function executeParallel(
     );
   } finally {
     group.release();
-    const begun = scopes.filter((scope) => scope !== undefined);
-    if (isForEach) execution.stepScopes.absorbLast(begun);
-    else for (const scope of begun) execution.stepScopes.absorb(scope);
+    scopes.absorbInto(execution.stepScopes);
   }
   const outcome = race.conclude();
   if (outcome.kind !== "done") return outcome;
-  return completionOf(execution, outputOf(step, branches, race.outputs), false);
+  const outputs = await collectOutputs(execution.outputs, race.outputs);
+  return completionInTurns(execution, outputOf(step, branches, outputs), false);
+}
+
+/** Before anything of a step has an effect that needs more steps than the run has left. */
+function assertRoom(
+  { journal }: Execution,
+  { work, strategy }: CompiledParallelStep,
+  { path }: Attempt,
+  branches: readonly Branch[],
+): void {
+  const mayEndEarly =
+    strategy === "wait-any" ||
+    strategy === "fail-fast" ||
+    branches.some(({ steps }) => mayRespond(steps));
+  if (mayEndEarly) return;
+  const count =
+    work.kind === "forEach"
+      ? branches.length * countStepsAtLeast(work.steps)
+      : branches.reduce((sum, { steps }) => sum + countStepsAtLeast(steps), 0);
+  journal.budget.assertRoomInside(path, count);
+}
+
+/** What the branches have seen; of the items of a forEach only what the last of them will be. */
+class BranchScopes {
+  readonly #isForEach: boolean;
+  #scopes = new Map<number, StepScopes>();
+
+  constructor(isForEach: boolean) {
+    this.#isForEach = isForEach;
+  }
+
+  add(position: number, scope: StepScopes): void {
+    this.#scopes.set(position, scope);
+  }
+
+  /** Lets go of items before the last in which any step has ended: they are not seen (D16). */
+  prune(): void {
+    if (!this.#isForEach || this.#scopes.size < 2 * PARALLEL_SCOPES_KEPT) return;
+    const last = this.#inOrder().findLast(([, scope]) => !scope.isEmpty)?.[0] ?? 0;
+    for (const position of this.#scopes.keys()) if (position < last) this.#scopes.delete(position);
+  }
+
+  absorbInto(around: StepScopes): void {
+    const scopes = this.#inOrder().map(([, scope]) => scope);
+    if (this.#isForEach) around.absorbLast(scopes);
+    else for (const scope of scopes) around.absorb(scope);
+  }
+
+  #inOrder(): [number, StepScopes][] {
+    return [...this.#scopes].toSorted(([one], [other]) => one - other);
+  }
 }
 
 interface Branch {
@@ -84,14 +140,14 @@ function planBranches(
 }
 
 /**
- * Runs branches on so many strands and waits for all of them, also for those that were given up, so
+ * Runs branches on so many fibers and waits for all of them, also for those that were given up, so
  * that what they record comes before the step's own result.
  *
  * @param onFatal told of the first error that is no outcome of a branch, so that the others stop
  * @throws that error
  */
 async function runAll(
-  { strands, stop }: Execution,
+  { fibers, stop }: Execution,
   branches: readonly Branch[],
   concurrency: number,
   runBranch: (branch: Branch, position: number) => Promise<void>,
@@ -99,7 +155,7 @@ async function runAll(
 ): Promise<void> {
   let next = 0;
   const fatal: unknown[] = [];
-  const strand = async (): Promise<void> => {
+  const fiber = async (): Promise<void> => {
     while (next < branches.length && fatal.length === 0) {
       const position = next++;
       const branch = branches[position];
@@ -109,21 +165,21 @@ async function runAll(
       } catch (error) {
         if (error instanceof BranchCancelled && !stop.aborted) continue;
         fatal.push(error);
-        // Parked is everyone's: the other strands are rejected with it as well.
+        // Parked is everyone's: the other fibers are rejected with it as well.
         if (!(error instanceof Parked)) onFatal(error);
       }
     }
   };
   const running: Promise<void>[] = [];
   for (let count = 0; count < Math.min(concurrency, branches.length); count++) {
-    strands.enter();
-    running.push(strand().finally(() => strands.leave()));
+    fibers.enter();
+    running.push(fiber().finally(() => fibers.leave()));
   }
-  strands.leave();
+  fibers.leave();
   try {
     await Promise.all(running);
   } finally {
-    strands.enter();
+    fibers.enter();
   }
   if (fatal.length > 0) throw fatal[0];
 }
@@ -157,16 +213,16 @@ class Race {
     return this.#strategy === "fail-fast" && this.#failed > 0;
   }
 
-  /** Output of each branch that ended well; undefined for the others. */
-  get outputs(): readonly unknown[] {
-    return this.#outcomes.map((outcome) => (outcome?.kind === "done" ? outcome.output : undefined));
+  /** Output of each branch that ended well; none for the others. */
+  get outputs(): readonly StepOutput[] {
+    return this.#outcomes.map((outcome) => (outcome?.kind === "done" ? outcome.output : NO_OUTPUT));
   }
 
   conclude(): Outcome {
     if (this.#responded !== null) return this.#responded;
     const failure = this.#firstFailure();
     const survives = this.#strategy === "wait-all-settled" || this.#winner !== null;
-    if (failure === undefined || survives) return { kind: "done", output: null };
+    if (failure === undefined || survives) return { kind: "done", output: NO_OUTPUT };
     return failure;
   }
 

@@ -1,6 +1,6 @@
-import { ActionInputs, invalidInput } from "../../actions/inputs.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { TablesCaller } from "../../tables/tables-client.ts";
+import { ActionInputs, invalidInput } from "../actions/inputs.ts";
+import type { TablesCaller } from "../effects/tables-client.ts";
 import type { Execution } from "../execution.ts";
 
 /** The actions on data tables (D17). */

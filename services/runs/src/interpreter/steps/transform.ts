@@ -1,10 +1,10 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledTransformStep } from "@workflow/definition";
 import { nestsTooDeep } from "../../domain/json-nesting.ts";
+import { StepError } from "../../domain/step-error.ts";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { Attempt, Execution, StepCompletion } from "../execution.ts";
-import { StepError } from "../step-error.ts";
-import { completionOf } from "../step-output.ts";
+import { completionInTurns, completionOf } from "../step-output.ts";
 
 /** Executes a transform: a mapping with templates, or a JSONata expression (D17). */
 export async function executeTransform(
@@ -27,6 +27,7 @@ export async function executeTransform(
   showInput(storableJson({ expression, ...shown }));
   const visible = JSON.stringify(document === undefined ? visibleScope(execution) : document.value);
   const text = await execution.effects.expressions.evaluate(
+    execution.facts.companyId,
     expression,
     visible ?? "null",
     execution.signal,
@@ -36,7 +37,7 @@ export async function executeTransform(
     const message = "The result of the expression nests too many arrays and objects.";
     throw new StepError("EXPRESSION_FAILED", message, { retryable: false });
   }
-  return completionOf(execution, output, false);
+  return completionInTurns(execution, output, false);
 }
 
 /** What an expression without an input of its own sees: everything but secrets. */

@@ -1,17 +1,20 @@
 import { isUuid } from "@workflow/db";
 import { evaluate } from "@workflow/definition";
 import type { CompiledWorkflowStep } from "@workflow/definition";
+import type { ChildRun } from "../../domain/child-run.ts";
 import { isTerminal } from "../../domain/run-status.ts";
+import { StepError } from "../../domain/step-error.ts";
+import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
-import type { OpenStep } from "../../engine/journal.ts";
-import type { ChildRow } from "../../store/child-runs.ts";
+import { Parked } from "../control-flow-signals.ts";
+import type { ChildCommand } from "../effects/child-runs.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { StepError } from "../step-error.ts";
-import { completionOf } from "../step-output.ts";
-import { Parked } from "../unwinding.ts";
+import { completionInTurns, completionOf } from "../step-output.ts";
 
 /** D4, as for every other run. */
 const INPUT_BYTES_MAX = 1024 * 1024;
+/** Between two tries to start a child while the company's backlog is full. */
+const PAUSE_MS = { least: 1_000, most: 60_000 } as const;
 
 /** Starts a run of another workflow and, unless told otherwise, waits for its output (D17). */
 export async function executeWorkflow(
@@ -20,29 +23,50 @@ export async function executeWorkflow(
   open: OpenStep,
   { showInput }: Attempt,
 ): Promise<StepOutcome> {
-  const { effects, facts, journal, strands, signal } = execution;
+  const { effects, facts, journal, fibers, signal } = execution;
   const command = resolveCommand(execution, step, open, showInput);
-  if (!journal.isHeld(open)) {
-    journal.hold(open, {});
+  if (!journal.isPersisted(open)) {
+    journal.persistWait(open, {});
     await journal.checkpoint();
   }
-  let wakes = strands.wakes;
-  let child: ChildRow | null = await effects.children.start(facts, command);
+  let wakes = fibers.wakes;
+  let child: ChildRun | null = await startChild(execution, open, command);
   if (!step.wait) return completionOf(execution, { runId: child.id }, true);
   while (child === null || !isTerminal(child.status)) {
     try {
-      await strands.wait({ kind: "child", dueAt: null }, signal, wakes);
+      await fibers.wait({ kind: "child", dueAt: null }, signal, wakes);
     } catch (thrown) {
       if (!(thrown instanceof Parked) && !execution.stop.aborted) {
-        await effects.children.cancel(facts, command.step);
+        journal.stage(effects.children.giveUp(facts, command.step));
       }
       throw thrown;
     }
-    wakes = strands.wakes;
+    wakes = fibers.wakes;
     child = await effects.children.find(facts.id, command.step);
   }
   if (child.status !== "completed") throw childFailed(child);
-  return completionOf(execution, child.output === null ? null : JSON.parse(child.output), true);
+  return completionInTurns(
+    execution,
+    child.output === null ? null : JSON.parse(child.output),
+    true,
+  );
+}
+
+/** Starts the child; while the company has too many pending runs, tries again after growing pauses. */
+async function startChild(
+  { clock, effects, facts, fibers, signal }: Execution,
+  open: OpenStep,
+  command: ChildCommand,
+): Promise<ChildRun> {
+  for (;;) {
+    const waitedMs = clock.now() - open.startedAt.getTime();
+    const child = await effects.children.start(facts, command, waitedMs);
+    if (child !== null) return child;
+    const pauseMs = Math.min(Math.max(waitedMs / 2, PAUSE_MS.least), PAUSE_MS.most);
+    // Some of it by chance, so that those who were refused together do not come together.
+    const dueAt = new Date(clock.now() + pauseMs * (0.8 + 0.4 * Math.random()));
+    await fibers.wait({ kind: "retry", dueAt }, signal);
+  }
 }
 
 function resolveCommand(
@@ -74,7 +98,7 @@ function resolveCommand(
   };
 }
 
-function childFailed(child: ChildRow): StepError {
+function childFailed(child: ChildRun): StepError {
   const reason = child.error === null ? "." : `: ${child.error.message}`;
   return new StepError("CHILD_RUN_FAILED", `The run ${child.id} ended ${child.status}${reason}`, {
     details: {

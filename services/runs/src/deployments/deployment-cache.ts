@@ -1,0 +1,153 @@
+import { setImmediate } from "node:timers/promises";
+import type { Database } from "@workflow/db";
+import { compileDefinition, compileJsonSchema } from "@workflow/definition";
+import type { CompiledDefinition, CompiledStep, JsonSchemaValidator } from "@workflow/definition";
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import { listDeployments } from "../store/deployments.ts";
+import type { DeploymentRow } from "../store/deployments.ts";
+
+/** A deployment ready to be started and executed. */
+export interface Deployment {
+  id: string;
+  companyId: string;
+  workflowId: string;
+  name: string;
+  version: number;
+  /** Null when this release cannot execute what an earlier one stored. */
+  compiled: CompiledContent | null;
+}
+
+/** What a deployment's documents say. */
+export interface CompiledContent {
+  definition: CompiledDefinition;
+  /** Null when the workflow has no such schema. */
+  inputSchema: JsonSchemaValidator | null;
+  outputSchema: JsonSchemaValidator | null;
+  /** Ids of the steps that end the run with a response (D17). */
+  respondStepIds: ReadonlySet<string>;
+  /** Whether any step asks people. */
+  asksApproval: boolean;
+  /** Whether any step waits for another run. */
+  waitsForRuns: boolean;
+}
+
+/** Compiled deployments by id. They never change, so the cache needs no invalidation. */
+export interface DeploymentCache {
+  /** @returns undefined when it is not in memory */
+  peek(id: string): Deployment | undefined;
+  /** Loads those that are not in memory with one query; unknown ids are left out. */
+  getMany(ids: Iterable<string>): Promise<Map<string, Deployment>>;
+}
+
+/** Of a worker's memory; some 5,000 ordinary deployments. */
+const COMPILED_BYTES_MAX = 256 * 1024 * 1024;
+/** What a compiled deployment takes at least, and for each character of its source (measured: 17). */
+const BYTES_EACH = 16 * 1024;
+const BYTES_PER_CHAR = 20;
+
+/** Makes an empty cache. */
+export function createDeploymentCache(database: Database, logger: Logger): DeploymentCache {
+  const cache = new LRUCache<string, Deployment>({
+    maxSize: COMPILED_BYTES_MAX,
+  });
+  return {
+    peek: (id) => cache.get(id),
+    async getMany(ids) {
+      const found = new Map<string, Deployment>();
+      const missing: string[] = [];
+      for (const id of new Set(ids)) {
+        const deployment = cache.get(id);
+        if (deployment === undefined) missing.push(id);
+        else found.set(id, deployment);
+      }
+      if (missing.length === 0) return found;
+      for (const row of await listDeployments(database, missing)) {
+        // Compiling a large one takes some tens of milliseconds.
+        await setImmediate();
+        const deployment = toDeployment(row, logger);
+        cache.set(row.id, deployment, { size: sizeOf(row, deployment) });
+        found.set(row.id, deployment);
+      }
+      return found;
+    },
+  };
+}
+
+/** In bytes, roughly. The schemas' validators are the largest part where there are any. */
+function sizeOf({ trigger, steps, settings }: DeploymentRow, { compiled }: Deployment): number {
+  const chars = trigger.length + steps.length + (settings?.length ?? 0);
+  const schemas = (compiled?.inputSchema?.bytes ?? 0) + (compiled?.outputSchema?.bytes ?? 0);
+  return BYTES_EACH + BYTES_PER_CHAR * chars + schemas;
+}
+
+/** Only content that was validated is stored; what does not compile now is a fault of ours. */
+function toDeployment(row: DeploymentRow, logger: Logger): Deployment {
+  let compiled: CompiledContent | null = null;
+  try {
+    compiled = compileContent(row);
+  } catch (error) {
+    logger.error({ err: error, deploymentId: row.id }, "a deployment does not compile");
+  }
+  return {
+    id: row.id,
+    companyId: row.companyId,
+    workflowId: row.workflowId,
+    name: row.name,
+    version: row.version,
+    compiled,
+  };
+}
+
+function compileContent(row: DeploymentRow): CompiledContent {
+  const definition = compileDefinition({
+    trigger: JSON.parse(row.trigger),
+    steps: JSON.parse(row.steps),
+    settings: row.settings === null ? null : JSON.parse(row.settings),
+  });
+  const steps = [...allSteps(definition.steps)];
+  return {
+    definition,
+    respondStepIds: new Set(
+      steps.flatMap((step) =>
+        step.type === "action" && step.action === "workflow.respond" ? step.id : [],
+      ),
+    ),
+    asksApproval: steps.some(({ type }) => type === "approval"),
+    waitsForRuns: steps.some((step) => step.type === "workflow" && step.wait),
+    inputSchema: compileStoredSchema(row.inputSchema),
+    outputSchema: compileStoredSchema(row.outputSchema),
+  };
+}
+
+/** Steps and those inside of them. */
+function* allSteps(steps: readonly CompiledStep[]): Generator<CompiledStep> {
+  for (const step of steps) {
+    yield step;
+    for (const block of blocksOf(step)) yield* allSteps(block);
+  }
+}
+
+function blocksOf(step: CompiledStep): readonly (readonly CompiledStep[])[] {
+  switch (step.type) {
+    case "condition":
+      return [...step.branches.map((branch) => branch.steps), step.elseSteps];
+    case "loop":
+      return [step.steps];
+    case "parallel":
+      return step.work.kind === "forEach"
+        ? [step.work.steps]
+        : step.work.branches.map((branch) => branch.steps);
+    default:
+      return [];
+  }
+}
+
+function compileStoredSchema(text: string | null): JsonSchemaValidator | null {
+  if (text === null) return null;
+  const schema: unknown = JSON.parse(text);
+  if (schema === null) return null;
+  const compiled = compileJsonSchema(schema);
+  if (!compiled.ok) throw new Error("a deployed schema does not compile");
+  return compiled;
+}

@@ -1,0 +1,15 @@
+import type { Violation } from "@workflow/errors";
+import type { Deployment } from "./deployment-cache.ts";
+
+/**
+ * What the workflow's inputSchema has against an input.
+ *
+ * @throws Error when this release cannot execute the deployment
+ */
+export function findInputViolations(
+  { compiled }: Deployment,
+  inputValue: unknown,
+): readonly Violation[] {
+  if (compiled === null) throw new Error("the deployment does not compile");
+  return compiled.inputSchema?.validate(inputValue) ?? [];
+}

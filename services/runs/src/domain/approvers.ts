@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/** Who an approval step names, as it is stored with the approval. */
+export const approversSchema = z.object({
+  users: z.array(z.string()).default([]),
+  roles: z.array(z.string()).default([]),
+  apiKeys: z.array(z.string()).default([]),
+});
+
+/** Who may decide an approval. */
+export type Approvers = z.output<typeof approversSchema>;

@@ -1,0 +1,134 @@
+import { isAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
+import type { SendEmailResponse } from "@workflow/proto/integrations/v1/email";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+import { Turns } from "@workflow/service";
+import { boundedKey } from "../domain/bounded-key.ts";
+import { StepError } from "../domain/step-error.ts";
+import type { EmailClient, EmailOutcome } from "../interpreter/effects/email-client.ts";
+import { failureOf, toPaused } from "./provider-client.ts";
+import type { DoneCall, PausedCall } from "../interpreter/effects/paused-call.ts";
+import type { EmailAttachment } from "../interpreter/steps/email-message.ts";
+
+/** Where the integrations service is, and as whom it is called. */
+export interface EmailClientOptions {
+  address: string;
+  tokenSigner: TokenSigner;
+  tls?: RpcTls | undefined;
+}
+
+/** The service gives a message 60 s, after waiting for whoever else sends it. */
+const TIMEOUT_MS = 90_000;
+
+const MIB = 1024 * 1024;
+/**
+ * Bytes of files that a worker sends at the same time: the service holds what all workers send until it has
+ * room, and cannot refuse it before it is there.
+ */
+const FILES_UNDER_WAY = { perTenant: 20 * MIB, total: 40 * MIB } as const;
+
+/** Connects on first use; the service need not be there yet. */
+export function createEmailClient(options: EmailClientOptions): EmailClient {
+  const client = createRpcClient(EmailServiceService, {
+    address: options.address,
+    tls: options.tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
+    defaultTimeoutMs: TIMEOUT_MS,
+  });
+  const turns = new Turns(FILES_UNDER_WAY);
+  return {
+    async send(companyId, { named, ...letter }, { key, hasTurn }, signal) {
+      const request = {
+        ...letter,
+        connectionId: named.step ?? undefined,
+        runConnectionId: named.run ?? undefined,
+        idempotencyKey: boundedKey(key),
+        hasTurn,
+      };
+      const bytes = fileBytesOf(letter.attachments);
+      const giveBack = bytes === 0 ? undefined : await turns.take(companyId, signal, bytes);
+      try {
+        const identity = senderOf(companyId);
+        const response = await client.sendEmail(request, { identity, signal });
+        return resultOf(response);
+      } catch (error) {
+        // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+        if (signal.aborted) throw signal.reason;
+        throw isAppError(error) ? toStepError(error) : error;
+      } finally {
+        giveBack?.();
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What it fetches by URL the service has room for, or waits. */
+function fileBytesOf(attachments: readonly EmailAttachment[]): number {
+  return attachments.reduce(
+    (sum, { source }) => sum + (source.$case === "content" ? source.value.length : 0),
+    0,
+  );
+}
+
+/** @throws StepError when the connection cannot be used */
+function resultOf({
+  failure,
+  pause,
+  ...output
+}: SendEmailResponse): DoneCall<EmailOutcome> | PausedCall {
+  if (failure !== undefined) throw failureOf(failure);
+  if (pause !== undefined) return toPaused(pause);
+  return { kind: "done", output };
+}
+
+/** The service acts in its own name, for the company whose run it is. */
+function senderOf(companyId: string): Identity {
+  return {
+    companyId,
+    principal: { type: "service", id: "runs" },
+    scopes: ["internal:effects"],
+  };
+}
+
+/** What a failed call means to the step; what is a fault of ours stays as it is. */
+function toStepError(error: AppError): AppError | StepError {
+  const { message, reason, retryAfterMs, violations, details } = error;
+  switch (reason) {
+    case "BAD_REQUEST":
+      return new StepError("EMAIL_REJECTED", message, {
+        retryable: false,
+        answered: true,
+        ...(violations.length === 0 ? {} : { details: { problems: violations } }),
+      });
+    case "FORBIDDEN":
+      // Without details it is our own identity that lacks something.
+      if (!isRecord(details) || details["field"] !== "from") return error;
+      return new StepError("EMAIL_SENDER_NOT_ALLOWED", message, { retryable: false });
+    case "RATE_LIMITED":
+      // Until the day is over, which no policy waits for.
+      return new StepError("EMAIL_QUOTA", message, {
+        retryable: false,
+        ...(isRecord(details) ? { details } : {}),
+      });
+    case "NOT_CONFIGURED":
+      return new StepError("NOT_CONFIGURED", message, { retryable: false });
+    case "UPSTREAM_ERROR":
+    case "UNAVAILABLE":
+      // Not `answered`: under the same key the next attempt is the same message with the same
+      // Message-ID, which is what keeps a reader from getting it twice.
+      return new StepError(
+        "EMAIL_FAILED",
+        message,
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
+    default:
+      return error;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

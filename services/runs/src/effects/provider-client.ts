@@ -1,0 +1,138 @@
+import { isAppError } from "@workflow/errors";
+import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import type {
+  ActionFailure,
+  ConnectionChoice,
+  Pause,
+} from "@workflow/proto/integrations/v1/actions";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+import { boundedKey } from "../domain/bounded-key.ts";
+import { Excerpt, StepError } from "../domain/step-error.ts";
+import type { NamedConnections, ProviderClient } from "../interpreter/effects/provider-client.ts";
+import type { PausedCall } from "../interpreter/effects/paused-call.ts";
+
+/** Where the integrations service is, and as whom it is called. */
+export interface ProviderClientOptions {
+  address: string;
+  tokenSigner: TokenSigner;
+  tls?: RpcTls | undefined;
+}
+
+/** The service gives one exchange with a provider 60 s; a list may have several pages. */
+const EXECUTE_TIMEOUT_MS = 180_000;
+/** Credentials may have to be renewed before they are handed out. */
+const AUTHORIZE_TIMEOUT_MS = 40_000;
+const REPORT_TIMEOUT_MS = 5_000;
+/** What is recorded of a provider's words. */
+const MESSAGE_CHARS_MAX = 1_200;
+
+/** Connects on first use; the service need not be there yet. */
+export function createProviderClient(options: ProviderClientOptions): ProviderClient {
+  const client = createRpcClient(ActionsServiceService, {
+    address: options.address,
+    tls: options.tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
+    defaultTimeoutMs: EXECUTE_TIMEOUT_MS,
+  });
+  return {
+    async execute(companyId, { action, inputs, named, key, hasTurn, hostLimits }, signal) {
+      const request = {
+        action,
+        inputsJson: inputs,
+        connection: choiceOf(named),
+        idempotencyKey: boundedKey(key),
+        hasTurn,
+        hostLimits: hostLimits.map((hosts) => ({ hosts: [...hosts] })),
+      };
+      const identity = runsOf(companyId, "internal:effects");
+      const call = client.executeAction(request, { identity, signal });
+      const { outcome } = await orStepError(call, signal);
+      if (outcome?.$case === "outputJson") return { kind: "done", output: outcome.value };
+      if (outcome?.$case === "pause") return toPaused(outcome.value);
+      throw failureOf(outcome?.value);
+    },
+    async authorize(companyId, { provider, named, hasTurn }, signal) {
+      const request = {
+        ...(provider === undefined ? {} : { provider }),
+        connection: choiceOf(named),
+        hasTurn,
+      };
+      const identity = runsOf(companyId, "internal:secrets");
+      const options = { identity, signal, timeoutMs: AUTHORIZE_TIMEOUT_MS };
+      const { outcome } = await orStepError(client.authorizeRequest(request, options), signal);
+      if (outcome?.$case === "pause") return toPaused(outcome.value);
+      if (outcome?.$case !== "authorization") throw failureOf(outcome?.value);
+      const { operatorOrigin, ...authorization } = outcome.value;
+      return { kind: "authorized", authorization: { ...authorization, operatorOrigin } };
+    },
+    async report(companyId, answer, signal) {
+      const identity = runsOf(companyId, "internal:effects");
+      const request = {
+        ...answer,
+        headers: { ...answer.headers },
+        ageMs: Math.round(answer.ageMs),
+      };
+      const options = { identity, signal, timeoutMs: REPORT_TIMEOUT_MS };
+      const { pause } = await orStepError(client.reportAnswer(request, options), signal);
+      return pause === undefined ? null : toPaused(pause);
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The service acts in its own name, for the company whose run it is. */
+function runsOf(companyId: string, scope: string): Identity {
+  return { companyId, principal: { type: "service", id: "runs" }, scopes: [scope] };
+}
+
+function choiceOf({ step, run }: NamedConnections): ConnectionChoice {
+  return {
+    ...(step === null ? {} : { stepConnectionId: step }),
+    ...(run === null ? {} : { runConnectionId: run }),
+  };
+}
+
+/** The wait of a connection that is paused. */
+export function toPaused({ waitMs, message }: Pause): PausedCall {
+  return { kind: "paused", waitMs, message };
+}
+
+/** What the step failed of; a service of another version may say what is not known here. */
+export function failureOf(failure: ActionFailure | undefined): StepError {
+  if (failure === undefined) return unavailable("the answer holds nothing");
+  const { code, message, retryable, answered, retryAfterMs, detailsJson } = failure;
+  const { message: words, ...details } = parseDetails(detailsJson);
+  return new StepError(code, message, {
+    retryable,
+    answered,
+    messageCharsMax: MESSAGE_CHARS_MAX,
+    details:
+      typeof words === "string"
+        ? { ...details, message: new Excerpt(words, MESSAGE_CHARS_MAX) }
+        : details,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function parseDetails(text: string): Record<string, unknown> {
+  const details: unknown = text === "" ? {} : JSON.parse(text);
+  return typeof details === "object" && details !== null ? { ...details } : {};
+}
+
+/** The answer of a call; a call that broke off may go well later, a fault of ours stays one. */
+async function orStepError<Answer>(call: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await call;
+  } catch (error) {
+    // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+    if (signal.aborted) throw signal.reason;
+    if (!isAppError(error)) throw error;
+    if (error.reason !== "UNAVAILABLE" && error.reason !== "UPSTREAM_ERROR") throw error;
+    throw unavailable(error.message);
+  }
+}
+
+function unavailable(reason: string): StepError {
+  return new StepError("PROVIDER_UNAVAILABLE", `The provider could not be called: ${reason}`);
+}

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
+import type { Row, WriteOrigin } from "@workflow/proto/tables/v1/rows";
+import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
+import type { RpcCallOptions, RpcTls, TokenSigner } from "@workflow/rpc";
+import { boundedKey } from "../domain/bounded-key.ts";
+import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../domain/output-limit.ts";
+import { StepError } from "../domain/step-error.ts";
+import type { TableRow, TablesCaller, TablesClient } from "../interpreter/effects/tables-client.ts";
+
+/** Where the tables service is, and as whom it is called. */
+export interface TablesClientOptions {
+  address: string;
+  tokenSigner: TokenSigner;
+  tls?: RpcTls | undefined;
+}
+
+const TIMEOUT_MS = 15_000;
+/**
+ * Pauses before a call is made again that found nobody: a service that is being replaced is no reason
+ * for a step to fail. Writes can be repeated since they are named.
+ */
+const PAUSES_MS = [100, 400, 1_500, 3_000];
+
+/** Connects on first use; the service need not be there yet. */
+export function createTablesClient(options: TablesClientOptions): TablesClient {
+  const client = createRpcClient(RowsServiceService, {
+    address: options.address,
+    tls: options.tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "tables" }),
+    defaultTimeoutMs: TIMEOUT_MS,
+    // A page that is too large for a step is still read: the step is to fail with that, for good.
+    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
+  });
+  return {
+    async query(caller, { tableId, filter = "", sort = "", order, limit, offset = 0 }, signal) {
+      const request = {
+        tableId,
+        filterJson: filter,
+        sort,
+        order: order === "desc" ? SortOrder.DESC : SortOrder.ASC,
+        limit,
+        offset,
+        legacyFilter: false,
+      };
+      const found = await callPatiently(
+        (call) => client.queryRows(request, call),
+        caller,
+        signal,
+        noSuchTable,
+      );
+      const chars = found.rows.reduce((sum, { dataJson }) => sum + dataJson.length, 0);
+      if (chars > STEP_OUTPUT_CHARS_MAX) throw outputTooLarge();
+      return { rows: found.rows.map(toTableRow), total: found.total, hasMore: found.hasMore };
+    },
+    async insert(caller, { tableId, data }, key, signal) {
+      const request = { tableId, dataJson: data, origin: originOf(caller, key) };
+      return toTableRow(
+        await callPatiently((call) => client.insertRow(request, call), caller, signal, noSuchTable),
+      );
+    },
+    async update(caller, { tableId, rowId, data, merge }, key, signal) {
+      const request = { tableId, rowId, dataJson: data, merge, origin: originOf(caller, key) };
+      return toTableRow(
+        await callPatiently((call) => client.updateRow(request, call), caller, signal, noSuchRow),
+      );
+    },
+    async delete(caller, { tableId, rowId }, key, signal) {
+      const request = { tableId, rowId, origin: originOf(caller, key) };
+      await callPatiently((call) => client.deleteRow(request, call), caller, signal, noSuchRow);
+    },
+    close: () => client.close(),
+  };
+}
+
+function originOf({ runId }: TablesCaller, key: string): WriteOrigin {
+  return { runId, idempotencyKey: boundedKey(key) };
+}
+
+/** The failure of a call about something that does not exist. */
+type NotFound = (message: string) => StepError;
+
+function noSuchTable(message: string): StepError {
+  return new StepError("TABLE_NOT_FOUND", message, { retryable: false, answered: true });
+}
+
+/** Or no such table: it makes no difference to the step. */
+function noSuchRow(message: string): StepError {
+  return new StepError("ROW_NOT_FOUND", message, { retryable: false, answered: true });
+}
+
+async function callPatiently<Answer>(
+  send: (call: RpcCallOptions) => Promise<Answer>,
+  caller: TablesCaller,
+  signal: AbortSignal,
+  notFound: NotFound,
+): Promise<Answer> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await send(callOptions(caller, signal));
+    } catch (error) {
+      // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+      if (signal.aborted) throw signal.reason;
+      if (!isAppError(error)) throw error;
+      const pauseMs = PAUSES_MS[attempt];
+      if (error.reason !== "UNAVAILABLE" || pauseMs === undefined) {
+        throw toStepError(error, notFound);
+      }
+      await pause(pauseMs, signal);
+    }
+  }
+}
+
+/** The execution plane acts in its own name, for the company whose run it is. */
+function callOptions({ companyId, requestId }: TablesCaller, signal: AbortSignal): RpcCallOptions {
+  return {
+    identity: {
+      companyId,
+      principal: { type: "service", id: "runs" },
+      scopes: ["workflows:read", "workflows:write"],
+    },
+    requestId: requestId ?? undefined,
+    signal,
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch {
+    // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+    throw signal.reason;
+  }
+}
+
+function toTableRow({ id, dataJson, position, createdAt, updatedAt }: Row): TableRow {
+  return {
+    id,
+    data: JSON.parse(dataJson),
+    position: position ?? null,
+    createdAt: createdAt?.toISOString() ?? null,
+    updatedAt: updatedAt?.toISOString() ?? null,
+  };
+}
+
+/** What a failed call means to the step; what is a fault of ours stays as it is. */
+function toStepError(error: AppError, notFound: NotFound): AppError | StepError {
+  const { message, reason, retryAfterMs, violations } = error;
+  switch (reason) {
+    case "NOT_FOUND":
+      return notFound(message);
+    case "BAD_REQUEST":
+    case "PAYLOAD_TOO_LARGE":
+      return new StepError("TABLE_REJECTED", message, {
+        retryable: false,
+        answered: true,
+        ...(violations.length === 0 ? {} : { details: { problems: violations } }),
+      });
+    case "UNAVAILABLE":
+      // Not `answered`: whether the row was written is not known, so the next attempt has the same key.
+      return new StepError(
+        "TABLE_UNAVAILABLE",
+        message,
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,198 @@
+import { databaseErrorToAppError } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import type { Logger } from "pino";
+import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
+import { isTerminal } from "../domain/run-status.ts";
+import { RESULT_BYTES } from "../journal/step-outputs.ts";
+import type { RunMemory } from "../memory/run-memory.ts";
+import type { WorkerMemory } from "../memory/worker-memory.ts";
+import { countResults } from "../store/load-history.ts";
+import type { Advance, Finished, Lease } from "../task-runtime/port.ts";
+import type { RuntimeWorker } from "../task-runtime/runtime.ts";
+import { isGivenUp } from "./execute-run.ts";
+import { loadHistories } from "./load-history.ts";
+import { hasHistory, loadRuns } from "./load-runs.ts";
+import type { LoadedRun } from "./load-runs.ts";
+import type { ParkedRuns } from "./parked-runs.ts";
+
+/** A run that can be executed, and what it takes of the worker's memory so far. */
+export interface ReadyRun {
+  lease: Lease;
+  run: LoadedRun;
+  deployment: Deployment;
+  memory: RunMemory;
+}
+
+/** What runs are loaded with. */
+export interface BeginRunsOptions {
+  database: Database;
+  worker: RuntimeWorker;
+  deployments: DeploymentCache;
+  memory: WorkerMemory;
+  parked: ParkedRuns;
+  logger: Logger;
+}
+
+/** Results of a run that are loaded without waiting for memory, together with those of others. */
+const FEW_RESULTS = 500;
+/** How long a run waits for memory in a place that others need. */
+const WAIT_MS_MAX = 2_000;
+const LOOK_MS = 250;
+/** Nothing came of it. */
+export const RELEASED: Advance = { next: "release" };
+/** There was no room for it. */
+const UNBEGUN: Advance = { next: "unbegun" };
+
+/**
+ * Loads runs that were claimed and hands each on as soon as it is there. A run with many results waits for
+ * memory before they are read. If others need its place meanwhile it goes back to the queue, which counts
+ * neither as a failure nor as a take-over.
+ */
+export async function beginRuns(
+  options: BeginRunsOptions,
+  leases: readonly Lease[],
+  execute: (ready: ReadyRun) => void,
+  finished: Finished,
+): Promise<void> {
+  const { database, parked, logger } = options;
+
+  const begin = async (some: readonly Lease[]): Promise<void> => {
+    const found = await findReady(options, some, finished);
+    const begun = found.filter((ready) => {
+      const needsHistory = hasHistory(ready.run) && !isGivenUp(ready.lease);
+      if (needsHistory && !takeParked(parked, ready)) return true;
+      execute(ready);
+      return false;
+    });
+    if (begun.length > 0) await each(begun, loadAll, (ready) => abandon(ready));
+  };
+
+  const loadAll = async (some: readonly ReadyRun[]): Promise<void> => {
+    const rows = await countResults(
+      database,
+      some.map(({ lease }) => lease.runId),
+    );
+    const counts = new Map(rows.map(({ runId, results }) => [runId, results]));
+    const countOf = ({ lease }: ReadyRun): number => counts.get(lease.runId) ?? 0;
+    const few = some.filter((ready) => countOf(ready) <= FEW_RESULTS);
+    if (few.length > 0) {
+      for (const ready of few) ready.memory.grow(countOf(ready) * RESULT_BYTES);
+      await load(few);
+    }
+    for (const ready of some) if (!few.includes(ready)) void loadLarge(ready, countOf(ready));
+  };
+
+  const loadLarge = async (ready: ReadyRun, count: number): Promise<void> => {
+    if (await waitForMemory(ready, count * RESULT_BYTES)) {
+      await each([ready], load, (each) => abandon(each));
+    } else {
+      abandon(ready, UNBEGUN);
+    }
+  };
+
+  const load = async (some: readonly ReadyRun[]): Promise<void> => {
+    const histories = await loadHistories(
+      database,
+      some.map(({ lease }) => lease.runId),
+    );
+    for (const ready of some) {
+      const history = histories.get(ready.lease.runId) ?? ready.run.history;
+      execute({ ...ready, run: { ...ready.run, history } });
+    }
+  };
+
+  const abandon = ({ lease, memory }: ReadyRun, advance = RELEASED): void => {
+    memory.close();
+    finished(lease, advance);
+  };
+
+  /** One run that cannot be loaded must not hold up the others. */
+  const each = async <T>(
+    some: readonly T[],
+    work: (some: readonly T[]) => Promise<void>,
+    giveUp: (item: T) => void,
+  ): Promise<void> => {
+    try {
+      await work(some);
+    } catch (error) {
+      const cause = databaseErrorToAppError(error);
+      logger.error({ err: cause, runs: some.length }, "could not load runs");
+      const oneByOne = some.length > 1 && cause.reason !== "UNAVAILABLE";
+      for (const item of some) {
+        if (oneByOne) await each([item], work, giveUp);
+        else giveUp(item);
+      }
+    }
+  };
+
+  await each(leases, begin, (lease) => finished(lease, RELEASED));
+}
+
+/** The runs of leases, without what they have done; a lease without one is finished here. */
+async function findReady(
+  { database, worker, deployments, memory, logger }: BeginRunsOptions,
+  leases: readonly Lease[],
+  finished: Finished,
+): Promise<ReadyRun[]> {
+  const runs = await loadRuns(database, worker, leases);
+  const found = await deployments.getMany([...runs.values()].map(({ row }) => row.deploymentId));
+  return leases.flatMap((lease) => {
+    const run = runs.get(lease.runId);
+    const deployment = run && found.get(run.row.deploymentId);
+    if (
+      run !== undefined &&
+      deployment !== undefined &&
+      isExecutable(run, deployment, lease, logger)
+    ) {
+      const runMemory = memory.open(run.row.companyId, lease.signal);
+      return { lease, run, deployment, memory: runMemory };
+    }
+    // Without a run the lease is lost: the run was cancelled, or another worker has it.
+    if (run !== undefined && deployment === undefined) {
+      logger.error({ runId: lease.runId }, "a run without a deployment");
+    }
+    finished(lease, RELEASED);
+    return [];
+  });
+}
+
+/** What can't be executed is tried again after a pause, or is over. */
+function isExecutable(
+  { row }: LoadedRun,
+  { id, compiled }: Deployment,
+  lease: Lease,
+  logger: Logger,
+): boolean {
+  // Cancelled after the task was claimed; the task is gone.
+  if (isTerminal(row.status)) return false;
+  if (compiled !== null || isGivenUp(lease)) return true;
+  // Stored by a newer release, one of whose workers can execute it.
+  logger.error({ runId: row.id, deploymentId: id }, "a run can't be executed by this version");
+  return false;
+}
+
+/** Whether this worker knows what the run has done. */
+function takeParked(parked: ParkedRuns, ready: ReadyRun): boolean {
+  const history = parked.take(ready.lease);
+  if (history === undefined) return false;
+  ready.memory.grow(history.results.count * RESULT_BYTES);
+  ready.run.history = history;
+  return true;
+}
+
+/** @returns false when the lease is lost, or its place is needed for others */
+async function waitForMemory({ lease, memory }: ReadyRun, bytes: number): Promise<boolean> {
+  const giveUp = new AbortController();
+  const begunAt = performance.now();
+  const look = setInterval(() => {
+    if (lease.isSlotWanted() && performance.now() - begunAt > WAIT_MS_MAX) giveUp.abort();
+  }, LOOK_MS);
+  try {
+    await memory.reserve(bytes, giveUp.signal);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    clearInterval(look);
+  }
+}

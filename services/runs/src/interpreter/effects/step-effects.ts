@@ -1,0 +1,20 @@
+import type { ExpressionPool } from "@workflow/expressions";
+import type { SafeHttpClient } from "@workflow/http-client";
+import type { ApprovalDesk } from "./approval-desk.ts";
+import type { ChildRuns } from "./child-runs.ts";
+import type { EmailClient } from "./email-client.ts";
+import type { ProviderClient } from "./provider-client.ts";
+import type { TablesClient } from "./tables-client.ts";
+
+/** Everything through which a step reaches beyond the run. */
+export interface StepEffects {
+  readonly http: SafeHttpClient;
+  /** Also to private addresses: for origins that the operator has named, and no other. */
+  readonly operatorHttp: SafeHttpClient;
+  readonly expressions: ExpressionPool;
+  readonly approvals: ApprovalDesk;
+  readonly children: ChildRuns;
+  readonly email: EmailClient;
+  readonly providers: ProviderClient;
+  readonly tables: TablesClient;
+}

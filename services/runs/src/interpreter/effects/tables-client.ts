@@ -1,0 +1,65 @@
+/** For which run rows are read and written. */
+export interface TablesCaller {
+  companyId: string;
+  runId: string;
+  /** The request that caused the run; null when none did. */
+  requestId: string | null;
+}
+
+/** Which rows are sought; what is undefined is left to the service. */
+export interface RowsQuery {
+  tableId: string;
+  /** JSON text of an object. */
+  filter?: string | undefined;
+  sort?: string | undefined;
+  order?: "asc" | "desc" | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+/** A row as the API shows it. */
+export interface TableRow {
+  id: string;
+  data: unknown;
+  position: number | null;
+  createdAt: string | null;
+  updatedAt: string | null;
+}
+
+/** A page of rows (D17). */
+export interface FoundRows {
+  rows: TableRow[];
+  /** How many rows match, all pages together. */
+  total: number;
+  hasMore: boolean;
+}
+
+/**
+ * The way to the company's data tables. Every method throws StepError TABLE_NOT_FOUND, ROW_NOT_FOUND or
+ * TABLE_REJECTED (for good), TABLE_UNAVAILABLE (may work later), or the signal's reason when it was
+ * aborted. A write is named by a key; under the same key it is done once.
+ */
+export interface TablesClient {
+  query(caller: TablesCaller, query: RowsQuery, signal: AbortSignal): Promise<FoundRows>;
+  /** @param data JSON text of an object */
+  insert(
+    caller: TablesCaller,
+    row: { tableId: string; data: string },
+    key: string,
+    signal: AbortSignal,
+  ): Promise<TableRow>;
+  /** @param data JSON text of an object; with `merge` members that it lacks stay */
+  update(
+    caller: TablesCaller,
+    row: { tableId: string; rowId: string; data: string; merge: boolean },
+    key: string,
+    signal: AbortSignal,
+  ): Promise<TableRow>;
+  delete(
+    caller: TablesCaller,
+    row: { tableId: string; rowId: string },
+    key: string,
+    signal: AbortSignal,
+  ): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,232 @@
+import type { Clock } from "../domain/clock.ts";
+import { Parked } from "./control-flow-signals.ts";
+
+/*
+ * Terms
+ * - fiber: a line of steps that runs one after the other; branches of a parallel step are fibers of
+ *   their own beside each other.
+ * - to park: to end an execution because every fiber of it waits; the task runtime wakes it up.
+ */
+
+/** What a fiber waits for. */
+export type WaitKind =
+  /** The pause before another attempt. */
+  | "retry"
+  | "delay"
+  /** A delay that makes the run count as suspended (D17). */
+  | "suspension"
+  | "approval"
+  /** The end of a child run. */
+  | "child";
+
+/** One wait of one fiber. */
+export interface Wait {
+  kind: WaitKind;
+  /** When it is over by itself; null: only when the run is woken. */
+  dueAt: Date | null;
+}
+
+/** Why the execution was parked. */
+export interface Parking {
+  /** The earliest moment at which something is due; null when nothing is by itself. */
+  dueAt: Date | null;
+  kinds: ReadonlySet<WaitKind>;
+}
+
+interface Waiting extends Wait {
+  resolve: () => void;
+  reject: (reason: Error) => void;
+}
+
+const TIMER_MS_MAX = 2_147_483_647;
+/** What is due so soon is waited for here. */
+const PARK_FROM_MS = 5;
+/** How the waits of an execution appear to those around it. */
+export interface FibersOptions {
+  /** By which waits are due. */
+  clock: Clock;
+  /** A wait of so many milliseconds may be waited for here, as long as nobody else needs the place. */
+  shortWaitMs: number;
+  /** Whether others wait for the place that this execution takes. */
+  isSlotWanted: () => boolean;
+  /** Told when all fibers wait without being parked, and when one of them goes on. */
+  onRest: (isResting: boolean) => void;
+}
+
+/**
+ * Knows which fibers of one execution are at work and which wait. While any is at work, waits end in
+ * this process; once all wait for longer, the execution is parked: every wait is rejected with `Parked`.
+ */
+export class Fibers {
+  #atWork = 1;
+  #wakes = 0;
+  #checking = false;
+  #parking: Parking | null = null;
+  readonly #waiting = new Set<Waiting>();
+  readonly #deadlines = new Set<Date>();
+  readonly #options: FibersOptions;
+  #isResting = false;
+
+  constructor(options: FibersOptions) {
+    this.#options = options;
+  }
+
+  /** A fiber begins to work. */
+  enter(): void {
+    this.#atWork += 1;
+  }
+
+  /** A fiber has ended, or hands over to others that it waits for. */
+  leave(): void {
+    this.#atWork -= 1;
+    if (this.#atWork === 0) this.#checkSoon();
+  }
+
+  /** Why the execution was parked; null when it was not. */
+  get parking(): Parking | null {
+    return this.#parking;
+  }
+
+  /** Grows when the run is woken, for waits that look at something first; see `wait`. */
+  get wakes(): number {
+    return this.#wakes;
+  }
+
+  /** The run was woken: whoever waits for something other than a time looks again. */
+  wake(): void {
+    this.#wakes += 1;
+    for (const waiting of this.#waiting) {
+      if (waiting.kind === "approval" || waiting.kind === "child") waiting.resolve();
+    }
+  }
+
+  /**
+   * Lets a fiber wait until the wait is due or, for an approval or a child, the run is woken.
+   *
+   * @param wakesSeen value of `wakes` before the fiber looked; a wake since then ends the wait
+   * @throws Parked when all fibers wait; the signal's reason when it is aborted
+   */
+  async wait(wait: Wait, signal: AbortSignal, wakesSeen = this.#wakes): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#parking !== null) throw new Parked();
+    if (wakesSeen !== this.#wakes) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => end(() => reject(asError(signal.reason)));
+      const timer = timerUntil(this.#options.clock, wait.dueAt, () => end(resolve));
+      const end = (settle: () => void): void => {
+        if (!this.#waiting.delete(waiting)) return;
+        clearTimeout(timer.handle);
+        signal.removeEventListener("abort", onAbort);
+        this.#atWork += 1;
+        if (this.#isResting) this.#setResting(false);
+        settle();
+      };
+      const waiting: Waiting = {
+        ...wait,
+        resolve: () => end(resolve),
+        reject: (reason) => end(() => reject(reason)),
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.add(waiting);
+      this.leave();
+    });
+  }
+
+  /**
+   * Gives work a signal that is also aborted at a moment, which counts for parking as well.
+   *
+   * @param makeReason what the signal is aborted with then
+   */
+  async withDeadline<T>(
+    dueAt: Date,
+    outer: AbortSignal,
+    makeReason: () => Error,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const inner = followSignal(outer);
+    const timer = timerUntil(this.#options.clock, dueAt, () =>
+      inner.controller.abort(makeReason()),
+    );
+    this.#deadlines.add(dueAt);
+    try {
+      return await work(inner.controller.signal);
+    } finally {
+      this.#deadlines.delete(dueAt);
+      clearTimeout(timer.handle);
+      inner.release();
+    }
+  }
+
+  /** The place is needed for others: an execution that only waits is parked. */
+  giveUpPlace(): void {
+    if (this.#isResting) this.#checkSoon();
+  }
+
+  /** In the next turn: a fiber that ends another's wait may only be about to go on. */
+  #checkSoon(): void {
+    if (this.#checking) return;
+    this.#checking = true;
+    setImmediate(() => {
+      this.#checking = false;
+      if (this.#atWork > 0 || this.#waiting.size === 0) return;
+      this.#park();
+    });
+  }
+
+  #park(): void {
+    const moments = [...this.#deadlines, ...[...this.#waiting].flatMap(({ dueAt }) => dueAt ?? [])];
+    const dueMs = Math.min(...moments.map((moment) => moment.getTime()));
+    const kinds = new Set([...this.#waiting].map(({ kind }) => kind));
+    const leftMs = dueMs - this.#options.clock.now();
+    if (leftMs < PARK_FROM_MS || (leftMs <= this.#options.shortWaitMs && this.#mayStay(kinds))) {
+      if (!this.#isResting) this.#setResting(true);
+      return;
+    }
+    this.#parking = { dueAt: Number.isFinite(dueMs) ? new Date(dueMs) : null, kinds };
+    for (const waiting of this.#waiting) waiting.reject(new Parked());
+  }
+
+  /** Not where the run's status has to say what it waits for. */
+  #mayStay(kinds: ReadonlySet<WaitKind>): boolean {
+    if (this.#options.isSlotWanted()) return false;
+    return [...kinds].every((kind) => kind === "retry" || kind === "delay");
+  }
+
+  #setResting(isResting: boolean): void {
+    this.#isResting = isResting;
+    this.#options.onRest(isResting);
+  }
+}
+
+/** A controller that is aborted along with a signal. */
+export function followSignal(outer: AbortSignal): {
+  controller: AbortController;
+  release: () => void;
+} {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(outer.reason);
+  outer.addEventListener("abort", onAbort, { once: true });
+  if (outer.aborted) onAbort();
+  return { controller, release: () => outer.removeEventListener("abort", onAbort) };
+}
+
+/** A timer holds at most 24.8 days, so a longer one is set again. */
+function timerUntil(
+  clock: Clock,
+  dueAt: Date | null,
+  onDue: () => void,
+): { readonly handle: NodeJS.Timeout | undefined } {
+  if (dueAt === null) return { handle: undefined };
+  const timer: { handle: NodeJS.Timeout | undefined } = { handle: undefined };
+  const arm = (): void => {
+    const leftMs = dueAt.getTime() - clock.now();
+    if (leftMs <= 0 && timer.handle !== undefined) return onDue();
+    timer.handle = setTimeout(arm, Math.min(Math.max(leftMs, 0), TIMER_MS_MAX));
+  };
+  arm();
+  return timer;
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error("aborted", { cause: reason });
+}

@@ -1,0 +1,45 @@
+import { StepError } from "../domain/step-error.ts";
+import type { OpenStep } from "../domain/step-records.ts";
+import type { DoneCall, PausedCall } from "./effects/paused-call.ts";
+import type { Execution } from "./execution.ts";
+
+/** Whoever has waited for so long fails: a provider that is busy for hours needs somebody's attention. */
+const WAIT_MS_MAX = 60 * 60_000;
+
+/**
+ * Calls a provider, as often as the connection is paused, each time when the step's turn has come. That is
+ * no attempt of the step. A short wait is waited for in memory, for a long one the run is parked; the
+ * step's timeout goes on.
+ *
+ * @param call is told whether the turn has come that an earlier answer gave
+ * @throws StepError CONNECTION_PAUSED after an hour; Parked
+ */
+export async function callInTurn<Output>(
+  { clock, fibers, journal, signal }: Execution,
+  open: OpenStep,
+  call: (hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>,
+): Promise<Output> {
+  for (;;) {
+    const outcome = await call(open.dueAt !== null && open.dueAt.getTime() <= clock.now());
+    if (outcome.kind === "done") return outcome.output;
+    const dueAt = new Date(clock.now() + outcome.waitMs);
+    if (dueAt.getTime() - waitsSince(open) > WAIT_MS_MAX) throw waitedTooLong(outcome);
+    journal.persistWait(open, { dueAt });
+    await fibers.wait({ kind: "retry", dueAt }, signal);
+  }
+}
+
+/** The beginning of the attempt, as far as that is stored: not before that of the one before. */
+function waitsSince({ startedAt, previousAttempts }: OpenStep): number {
+  const last = previousAttempts.at(-1);
+  return last === undefined ? startedAt.getTime() : Date.parse(last.startedAt);
+}
+
+function waitedTooLong({ waitMs, message }: PausedCall): StepError {
+  const words = message === undefined ? "" : ` Its words: ${message}`;
+  return new StepError(
+    "CONNECTION_PAUSED",
+    `The provider is called too often with this connection, and it would be more than an hour until the step's turn.${words}`,
+    { retryAfterMs: waitMs },
+  );
+}

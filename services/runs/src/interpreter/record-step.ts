@@ -1,0 +1,137 @@
+import type { CompiledStep } from "@workflow/definition";
+import type { ExecutionError } from "../domain/execution-error.ts";
+import type { RunLimitError } from "../domain/run-limits.ts";
+import type { OpenStep } from "../domain/step-records.ts";
+import { storable } from "../domain/storable-json.ts";
+import type { StepOutput } from "../journal/step-outputs.ts";
+import { RunFailed } from "./control-flow-signals.ts";
+import { toErrorRecord } from "./error-record.ts";
+import type { Execution, Outcome, StepOutcome } from "./execution.ts";
+import { isContainer } from "./step-traits.ts";
+
+/** How a step ended, or `skipped`. */
+export type StepEnd = Outcome | { kind: "skipped" };
+
+/** What a record shows of a step's config: JSON text with secrets masked. */
+export interface ShownInput {
+  text: string | null;
+}
+
+/** Records that a step's condition did not hold. */
+export function recordSkip(execution: Execution, step: CompiledStep, open: OpenStep): StepEnd {
+  const output = record(execution, step, open, { status: "skipped" });
+  execution.stepScopes.set(step.id, { output, error: null, status: "skipped" });
+  return { kind: "skipped" };
+}
+
+/** Records a step that did its work, and writes it when it had an effect. */
+export async function recordSuccess(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  outcome: Exclude<StepOutcome, { kind: "failed" }>,
+  shown: ShownInput,
+): Promise<Outcome> {
+  const { journal } = execution;
+  if (outcome.kind === "responded") {
+    // The response is the output of the step that gave it, not of those around it.
+    const output = isContainer(step) ? null : made(outcome.output);
+    record(execution, step, open, { status: "success", input: shown.text, output });
+    return outcome;
+  }
+  const output = record(execution, step, open, {
+    status: "success",
+    input: shown.text,
+    output: { value: outcome.output, text: outcome.outputText },
+  });
+  execution.stepScopes.set(step.id, { output, error: null, status: "success" });
+  if (step.checkpoint) journal.announceCheckpoint(step.id);
+  if (step.checkpoint || outcome.effect || journal.isFull) await journal.checkpoint();
+  return { kind: "done", output };
+}
+
+/** Records a step that has failed for good. */
+export async function recordFailure(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  error: ExecutionError,
+  shown: ShownInput,
+  given: unknown,
+): Promise<Outcome> {
+  const output = record(execution, step, open, {
+    status: "error",
+    input: shown.text,
+    output: given === null ? null : made(given),
+    error,
+  });
+  execution.stepScopes.set(step.id, { output, error, status: "error" });
+  if (step.onError === "fail") return { kind: "failed", error: located(error, step, open) };
+  if (!isContainer(step)) await execution.journal.checkpoint();
+  return { kind: "done", output };
+}
+
+/** The step had begun when a step around it was decided, or its time was over. */
+export function recordGivenUp(execution: Execution, step: CompiledStep, open: OpenStep): void {
+  const error = {
+    code: "CANCELLED",
+    message: "The step was given up: a step around it had its outcome, or no time left.",
+  };
+  const output = record(execution, step, open, { status: "error", error });
+  execution.stepScopes.set(step.id, { output, error, status: "error" });
+}
+
+/** The step is over a limit of the run; it keeps neither input nor output, which may be what is too much. */
+export function failRun(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  limit: RunLimitError,
+): RunFailed {
+  const error = toErrorRecord(limit, execution.scrubber);
+  record(execution, step, open, { status: "error", error });
+  return new RunFailed(located(error, step, open));
+}
+
+/** The run has failed in one of the steps inside. */
+export function recordFailedInside(
+  execution: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  error: ExecutionError,
+): void {
+  record(execution, step, open, { status: "error", error });
+}
+
+/** A container fails with the error of the step inside that failed, and keeps its name. */
+function located(error: ExecutionError, step: CompiledStep, { path }: OpenStep): ExecutionError {
+  return { ...error, details: { stepId: step.id, path, ...error.details } };
+}
+
+function made(given: unknown): { value: unknown; text: string } {
+  const { value, text } = storable(given);
+  return { value, text };
+}
+
+/** @throws RunLimitError when the run would hold too much with it */
+function record(
+  { clock, journal }: Execution,
+  step: CompiledStep,
+  open: OpenStep,
+  result: {
+    status: "success" | "error" | "skipped";
+    input?: string | null;
+    output?: { value: unknown; text: string } | null;
+    error?: ExecutionError;
+  },
+): StepOutput {
+  return journal.record(open, {
+    stepId: step.id,
+    type: step.type,
+    status: result.status,
+    completedAt: new Date(clock.now()),
+    input: result.input ?? null,
+    output: result.output ?? null,
+    error: result.error ?? null,
+  });
+}

@@ -1,0 +1,52 @@
+import { evaluate } from "@workflow/definition";
+import type { CompiledActionStep, EvaluatedValue, TemplateScope } from "@workflow/definition";
+import { StepError } from "../../domain/step-error.ts";
+import type { OpenStep } from "../../domain/step-records.ts";
+import { storableJson } from "../../domain/storable-json.ts";
+import type { SendGuard } from "../../secrets/bound-secrets.ts";
+import type { NamedConnections } from "../effects/provider-client.ts";
+import type { Attempt, Execution, StepOutcome } from "../execution.ts";
+import { callInTurn } from "../in-turn.ts";
+import { completionInTurns } from "../step-output.ts";
+
+/** Calls a provider's action with the connection that the step means (D17, ADR 37). */
+export async function executeProviderAction(
+  execution: Execution,
+  step: CompiledActionStep,
+  open: OpenStep,
+  inputs: EvaluatedValue,
+  { guard, key, takeRoom }: Pick<Attempt, "key" | "takeRoom"> & { guard: SendGuard | null },
+): Promise<StepOutcome> {
+  const { effects, facts, journal, signal } = execution;
+  const named = connectionsOf(execution, step.connectionId);
+  const text = storableJson(inputs.value);
+  const hostLimits = guard?.hostLimits([text]) ?? [];
+  journal.markStarted();
+  const output = await callInTurn(execution, open, (hasTurn) =>
+    effects.providers.execute(
+      facts.companyId,
+      { action: step.action, inputs: text, named, key, hasTurn, hostLimits },
+      signal,
+    ),
+  );
+  await takeRoom(output.length);
+  return completionInTurns(execution, JSON.parse(output), true);
+}
+
+/**
+ * The connections that a step and its run name. One that a template names must be there: another one in
+ * its place could be another company's customer.
+ */
+export function connectionsOf(
+  { facts, scope }: { facts: Execution["facts"]; scope: TemplateScope },
+  connectionId: CompiledActionStep["connectionId"],
+): NamedConnections {
+  const run = facts.connectionId;
+  if (connectionId === undefined) return { step: null, run };
+  const { value } = evaluate(connectionId, scope);
+  if (typeof value === "string" && value !== "") return { step: value, run };
+  throw new StepError("INVALID_INPUT", "connectionId must be the id of a connection.", {
+    retryable: false,
+    details: { problems: [{ path: ["connectionId"], message: "must be the id of a connection" }] },
+  });
+}

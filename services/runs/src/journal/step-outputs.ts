@@ -1,0 +1,196 @@
+import type { RunMemory } from "../memory/run-memory.ts";
+
+/** Reads outputs that are stored, as JSON text by path; null where there is none. */
+export type ReadOutputs = (paths: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
+
+/** Stored outputs that a run keeps in memory for the next step that reads them (JSON bytes). */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+/** An output of so many bytes takes less than the query that would read it again: it is always held. */
+export const SMALL_OUTPUT_BYTES = 256;
+/** What a result takes beside, with its path and its places in maps. */
+export const RESULT_BYTES = 300;
+/** Outputs that are read by one query. */
+const READ_BYTES_MAX = 8 * 1024 * 1024;
+const READ_MAX = 1_000;
+/** Of JSON text a character takes at most so many bytes of UTF-8. */
+const BYTES_PER_CHAR_MAX = 3;
+
+/** The output of a step: its value, or that it is stored and was not needed yet (D56). */
+export class StepOutput {
+  readonly path: string;
+  /** Of its JSON text. */
+  bytes: number;
+  /** Of its JSON text; of one that was only measured in bytes the fewest that it can have. */
+  charsMin: number;
+  #held: { value: unknown } | null;
+
+  constructor(
+    path: string,
+    size: { bytes: number; chars?: number },
+    held: { value: unknown } | null,
+  ) {
+    this.path = path;
+    this.bytes = size.bytes;
+    this.charsMin = size.chars ?? Math.ceil(size.bytes / BYTES_PER_CHAR_MAX);
+    this.#held = held;
+  }
+
+  /** Whether its value is in memory. */
+  get isHeld(): boolean {
+    return this.#held !== null;
+  }
+
+  /** @throws Error when it is not in memory; whoever reads it pins it before */
+  get value(): unknown {
+    if (this.#held === null) throw new Error(`the output of ${this.path} was not loaded`);
+    return this.#held.value;
+  }
+
+  hold(value: unknown): void {
+    this.#held = { value };
+  }
+
+  drop(): void {
+    this.#held = null;
+  }
+
+  /** The result that it belongs to counts no more: there is nothing to be read of it. */
+  forget(): void {
+    this.bytes = 0;
+    this.charsMin = 0;
+    this.#held = { value: null };
+  }
+}
+
+/** The output of what has none. */
+export const NO_OUTPUT = new StepOutput("", { bytes: 0, chars: 4 }, { value: null });
+
+/**
+ * Which outputs of a run are in memory: those that were not stored yet, those that a step at work reads,
+ * and some megabytes of those that were used last. The others are read again when a step names them.
+ */
+export class StepOutputs {
+  readonly #read: ReadOutputs;
+  readonly #memory: RunMemory;
+  readonly #pins = new Map<StepOutput, number>();
+  /** Stored and in memory, in the order of their last use. */
+  readonly #droppable = new Set<StepOutput>();
+  #droppableBytes = 0;
+
+  constructor(read: ReadOutputs, memory: RunMemory) {
+    this.#read = read;
+    this.#memory = memory;
+    memory.onPressure = () => this.#shed(0);
+  }
+
+  /** The output of a step that has ended just now; it stays in memory until it is stored. */
+  add(path: string, made: { value: unknown; text: string } | null, bytes: number): StepOutput {
+    this.#memory.grow(RESULT_BYTES + (bytes > SMALL_OUTPUT_BYTES ? bytes : 0));
+    if (made === null) return NO_OUTPUT;
+    return new StepOutput(path, { bytes, chars: made.text.length }, made);
+  }
+
+  /** These were written, or count no more. */
+  release(outputs: Iterable<StepOutput>): void {
+    for (const output of outputs) {
+      if (output.isHeld && output.bytes > SMALL_OUTPUT_BYTES) this.#makeDroppable(output);
+    }
+    this.#shed(KEPT_BYTES_MAX);
+    this.#memory.offer();
+  }
+
+  /** The results that they belong to count no more: nothing is to be read of them again. */
+  forget(outputs: Iterable<StepOutput>): void {
+    for (const output of outputs) {
+      if (output === NO_OUTPUT) continue;
+      if (this.#droppable.delete(output)) this.#droppableBytes -= output.bytes;
+      if (output.isHeld && output.bytes > SMALL_OUTPUT_BYTES) this.#memory.shrink(output.bytes);
+      output.forget();
+    }
+  }
+
+  /**
+   * Sees to it that the values of outputs are in memory until they are unpinned.
+   *
+   * @returns undefined when they are in memory already
+   */
+  pin(outputs: readonly StepOutput[]): Promise<void> | undefined {
+    for (const output of outputs) this.#pins.set(output, (this.#pins.get(output) ?? 0) + 1);
+    const missing = outputs.filter((output) => !output.isHeld);
+    if (missing.length === 0) return undefined;
+    return this.#load([...new Set(missing)]).catch((error: unknown) => {
+      this.unpin(outputs);
+      throw error;
+    });
+  }
+
+  unpin(outputs: readonly StepOutput[]): void {
+    for (const output of outputs) {
+      const pins = (this.#pins.get(output) ?? 0) - 1;
+      if (pins > 0) this.#pins.set(output, pins);
+      else this.#pins.delete(output);
+      // Used last.
+      if (this.#droppable.delete(output)) this.#droppable.add(output);
+    }
+    this.#shed(KEPT_BYTES_MAX);
+  }
+
+  /** Drops all that is stored: the run only waits from now on. */
+  dropAll(): void {
+    this.#pins.clear();
+    this.#shed(0);
+  }
+
+  async #load(missing: readonly StepOutput[]): Promise<void> {
+    await this.#memory.reserve(missing.reduce((sum, { bytes }) => sum + bytes, 0));
+    let unread = [...missing];
+    try {
+      while (unread.length > 0) {
+        const batch = takeBatch(unread);
+        const texts = await this.#read(batch.map(({ path }) => path));
+        for (const output of batch) this.#hold(output, texts.get(output.path));
+        unread = unread.slice(batch.length);
+      }
+    } finally {
+      this.#memory.shrink(unread.reduce((sum, { bytes }) => sum + bytes, 0));
+    }
+  }
+
+  #hold(output: StepOutput, text: string | null | undefined): void {
+    if (text === undefined) throw new Error(`the result of ${output.path} is missing`);
+    if (output.isHeld) {
+      // Two strands have read it at the same time.
+      this.#memory.shrink(output.bytes);
+      return;
+    }
+    output.hold(text === null ? null : JSON.parse(text));
+    this.#makeDroppable(output);
+  }
+
+  #makeDroppable(output: StepOutput): void {
+    if (this.#droppable.has(output)) return;
+    this.#droppable.add(output);
+    this.#droppableBytes += output.bytes;
+  }
+
+  #shed(bytesMax: number): void {
+    for (const output of this.#droppable) {
+      if (this.#droppableBytes <= bytesMax) return;
+      if (this.#pins.has(output)) continue;
+      this.#droppable.delete(output);
+      this.#droppableBytes -= output.bytes;
+      this.#memory.shrink(output.bytes);
+      output.drop();
+    }
+  }
+}
+
+/** At least one. */
+function takeBatch(outputs: readonly StepOutput[]): StepOutput[] {
+  let bytes = 0;
+  const end = outputs.findIndex((output, index) => {
+    bytes += output.bytes;
+    return index > 0 && (bytes > READ_BYTES_MAX || index >= READ_MAX);
+  });
+  return outputs.slice(0, end === -1 ? outputs.length : end);
+}

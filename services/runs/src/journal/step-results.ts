@@ -1,0 +1,152 @@
+import type { ExecutionError } from "../domain/execution-error.ts";
+import type { StepOutput } from "./step-outputs.ts";
+
+/** How a step ended, as the interpreter needs it to go on. */
+export interface StepResult {
+  path: string;
+  stepId: string;
+  status: "success" | "error" | "skipped";
+  output: StepOutput;
+  error: ExecutionError | null;
+  /** Of its input and output together, as they are stored (D56). */
+  bytes: number;
+}
+
+/** A part of a container: a branch by its id, an iteration or an item by its number. */
+export type Part = string | number;
+
+/** The part of a container in which a path lies; null when it lies outside. */
+export function partInside(path: string, containerPath: string): Part | null {
+  if (!path.startsWith(containerPath)) return null;
+  const rest = path.slice(containerPath.length);
+  const index = /^\[(\d+)\]/.exec(rest)?.[1];
+  if (index !== undefined) return Number(index);
+  return rest.startsWith(".") ? (rest.slice(1).split(".", 1)[0] ?? "") : null;
+}
+
+/** Whether a path lies inside a container's. */
+export function isInside(path: string, containerPath: string): boolean {
+  if (!path.startsWith(containerPath)) return false;
+  const next = path[containerPath.length];
+  return next === "." || next === "[";
+}
+
+/** A place in the tree of paths: `loop[2].child` is three below each other, `loop`, `[2]`, `child`. */
+interface Place {
+  result: StepResult | undefined;
+  parts: Map<string, Place> | undefined;
+}
+
+/**
+ * The results of a run's steps, those of earlier executions and of this one. They stand in the tree that
+ * their paths make, so what lies inside a container is found without a look at the rest: each of
+ * thousands of containers may begin anew.
+ */
+export class StepResults {
+  readonly #byPath = new Map<string, StepResult>();
+  readonly #root: Place = { result: undefined, parts: undefined };
+  #bytes = 0;
+
+  /** @param results in the order in which the steps began */
+  constructor(results: Iterable<StepResult> = []) {
+    for (const result of results) this.add(result);
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#byPath.size;
+  }
+
+  /** Of their inputs and outputs together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(result: StepResult): void {
+    let place = this.#root;
+    for (const name of namesOf(result.path)) {
+      place.parts ??= new Map();
+      let next = place.parts.get(name);
+      if (next === undefined)
+        place.parts.set(name, (next = { result: undefined, parts: undefined }));
+      place = next;
+    }
+    this.#bytes += result.bytes - (place.result?.bytes ?? 0);
+    place.result = result;
+    this.#byPath.set(result.path, result);
+  }
+
+  find(path: string): StepResult | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** The successful result of one of these steps, if there is any. */
+  findSuccessOf(stepIds: ReadonlySet<string>): StepResult | undefined {
+    if (stepIds.size === 0) return undefined;
+    for (const result of this.#byPath.values()) {
+      if (result.status === "success" && stepIds.has(result.stepId)) return result;
+    }
+    return undefined;
+  }
+
+  /** The results inside a container. */
+  inside(containerPath: string): readonly StepResult[] {
+    const results: StepResult[] = [];
+    const container = this.#placeOf(containerPath);
+    if (container !== undefined) collectBelow(container, results);
+    return results;
+  }
+
+  /** Forgets the results inside those parts of a container, and returns them. */
+  forgetParts(containerPath: string, isMeant: (part: Part) => boolean): StepResult[] {
+    const container = this.#placeOf(containerPath);
+    const forgotten: StepResult[] = [];
+    for (const [name, place] of container?.parts ?? []) {
+      if (!isMeant(name.startsWith("[") ? Number(name.slice(1, -1)) : name)) continue;
+      collect(place, forgotten);
+      container?.parts?.delete(name);
+    }
+    this.#drop(forgotten);
+    return forgotten;
+  }
+
+  /** Forgets the results inside a container. */
+  forgetInside(containerPath: string): void {
+    const container = this.#placeOf(containerPath);
+    if (container === undefined) return;
+    const forgotten: StepResult[] = [];
+    collectBelow(container, forgotten);
+    container.parts = undefined;
+    this.#drop(forgotten);
+  }
+
+  [Symbol.iterator](): Iterator<StepResult> {
+    return this.#byPath.values();
+  }
+
+  #drop(results: readonly StepResult[]): void {
+    for (const { path, bytes } of results) {
+      this.#byPath.delete(path);
+      this.#bytes -= bytes;
+    }
+  }
+
+  #placeOf(path: string): Place | undefined {
+    let place: Place | undefined = this.#root;
+    for (const name of namesOf(path)) place = place?.parts?.get(name);
+    return place;
+  }
+}
+
+function namesOf(path: string): string[] {
+  return path.match(/\[\d+\]|[^.[]+/g) ?? [];
+}
+
+function collectBelow({ parts }: Place, results: StepResult[]): void {
+  for (const place of parts?.values() ?? []) collect(place, results);
+}
+
+function collect(place: Place, results: StepResult[]): void {
+  if (place.result !== undefined) results.push(place.result);
+  collectBelow(place, results);
+}

@@ -1,0 +1,104 @@
+import { counterIn, gaugeIn, histogramIn } from "@workflow/service";
+import type { Gauge, Registry } from "prom-client";
+import type { JournalObserver } from "../journal/journal-observer.ts";
+import type { SlotUse, WorkerObserver } from "../task-runtime/worker-observer.ts";
+
+/** What the engine of this process tells of itself; what is found out by queries is in `figures.ts`. */
+export interface EngineMetrics extends WorkerObserver, JournalObserver {}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const ENTRIES = [1, 2, 5, 10, 25, 50, 100, 250];
+const KIB = 1024;
+const BYTES = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384].map((kib) => kib * KIB);
+
+/** Registers the metrics; services that share a registry share them. */
+export function createEngineMetrics(registry: Registry): EngineMetrics {
+  const claims = counterIn(registry, {
+    name: "runs_claims_total",
+    help: "Claims that took tasks.",
+  });
+  const claimed = counterIn(registry, {
+    name: "runs_claimed_tasks_total",
+    help: "Tasks that claims have taken.",
+  });
+  const handedOver = counterIn(registry, {
+    name: "runs_handed_over_tasks_total",
+    help: "Tasks that were executed where they were stored, without a claim.",
+  });
+  const takenOver = counterIn(registry, {
+    name: "runs_takeovers_total",
+    help: "Claims of tasks whose worker was lost before they made progress (D30).",
+  });
+  const journalSeconds = histogramIn(registry, {
+    name: "runs_journal_write_duration_seconds",
+    help: "Time that batches of checkpoints took to be written, tries that failed included.",
+    buckets: SECONDS,
+  });
+  const journalEntries = histogramIn(registry, {
+    name: "runs_journal_batch_entries",
+    help: "Checkpoints of a batch.",
+    buckets: ENTRIES,
+  });
+  const journalBytes = histogramIn(registry, {
+    name: "runs_journal_batch_bytes",
+    help: "Documents of a batch of checkpoints, about.",
+    buckets: BYTES,
+  });
+  const watchSlots = slotGauges(registry);
+  return {
+    claimed(tasks, fromLost) {
+      claims.inc();
+      claimed.inc(tasks);
+      takenOver.inc(fromLost);
+    },
+    handedOver: (tasks) => handedOver.inc(tasks),
+    watchSlots,
+    batchWritten({ entries, bytes, ms }) {
+      journalSeconds.observe(ms / 1000);
+      journalEntries.observe(entries);
+      journalBytes.observe(bytes);
+    },
+  };
+}
+
+const lookersByRegistry = new WeakMap<Registry, Set<() => SlotUse>>();
+
+/** Looked at when they are asked for, which takes no longer than there are companies with slots. */
+function slotGauges(registry: Registry): WorkerObserver["watchSlots"] {
+  const known = lookersByRegistry.get(registry);
+  const lookers = known ?? new Set<() => SlotUse>();
+  lookersByRegistry.set(registry, lookers);
+  if (known === undefined) {
+    const show = (name: string, help: string, valueOf: (uses: SlotUse[]) => number): void => {
+      gaugeIn(registry, {
+        name,
+        help,
+        collect(this: Gauge) {
+          this.set(valueOf(Array.from(lookers, (look) => look())));
+        },
+      });
+    };
+    show("runs_worker_slots", "Runs that this process may execute at a time.", (uses) =>
+      sum(uses.map(({ slots }) => slots)),
+    );
+    show("runs_worker_slots_taken", "Runs that this process executes.", (uses) =>
+      sum(uses.map(({ taken }) => taken)),
+    );
+    show("runs_worker_companies", "Companies that have slots of this process.", (uses) =>
+      sum(uses.map(({ companies }) => companies)),
+    );
+    show(
+      "runs_worker_slots_of_largest_company",
+      "Slots of this process that the company with most of them has (D57).",
+      (uses) => Math.max(0, ...uses.map(({ largest }) => largest)),
+    );
+  }
+  return (look) => {
+    lookers.add(look);
+    return () => lookers.delete(look);
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

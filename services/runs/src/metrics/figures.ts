@@ -1,0 +1,76 @@
+import type { Database } from "@workflow/db";
+import { gaugeIn, loop } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { LIVE_STATUSES } from "../domain/run-status.ts";
+import { countLiveRuns, measureTasks } from "../store/engine-figures.ts";
+
+/** What is asked for may wait that long, however often it is asked for. */
+const TASKS_INTERVAL_MS = 5_000;
+const LIVE_INTERVAL_MS = 30_000;
+/** Due tasks that are counted: more are as bad. About 2 ms. */
+const DUE_MAX = 10_000;
+/** Live runs that are counted by status: about 100 ms of Postgres. */
+const LIVE_MAX = 20_000;
+
+/** How figures are found out. */
+interface FiguresOptions {
+  database: Database;
+  registry: Registry;
+  logger: Logger;
+}
+
+/**
+ * Measures now and then what all workers together have to do, until the signal; bounded queries, which
+ * never wait for a scrape. The figures are the same in each process.
+ *
+ * @returns resolves when it has stopped
+ */
+export async function watchFigures(options: FiguresOptions, signal: AbortSignal): Promise<void> {
+  await Promise.all([watchTasks(options, signal), watchLiveRuns(options, signal)]);
+}
+
+function watchTasks({ database, registry, logger }: FiguresOptions, signal: AbortSignal) {
+  const due = gaugeIn(registry, {
+    name: "runs_due_tasks",
+    help: `Tasks of all companies that are due, counted up to ${DUE_MAX}; the same in each worker.`,
+  });
+  const oldest = gaugeIn(registry, {
+    name: "runs_oldest_due_task_age_seconds",
+    help: "For how long the oldest due task has been due; the same in each worker.",
+  });
+  const postponed = gaugeIn(registry, {
+    name: "runs_postponed_tasks",
+    help: "Tasks whose tries came to nothing, with a pause before the next that grows; the same in each worker.",
+  });
+  return loop({
+    name: "measure-tasks",
+    signal,
+    intervalMs: TASKS_INTERVAL_MS,
+    logger,
+    run: async () => {
+      const measured = await measureTasks(database, DUE_MAX);
+      due.set(measured.due);
+      oldest.set(measured.oldestAgeSeconds);
+      postponed.set(measured.postponed);
+    },
+  }).done;
+}
+
+function watchLiveRuns({ database, registry, logger }: FiguresOptions, signal: AbortSignal) {
+  const live = gaugeIn(registry, {
+    name: "runs_live",
+    help: `Live runs by status, the first ${LIVE_MAX} of them; the same in each worker.`,
+    labelNames: ["status"],
+  });
+  return loop({
+    name: "count-live-runs",
+    signal,
+    intervalMs: LIVE_INTERVAL_MS,
+    logger,
+    run: async () => {
+      const counts = await countLiveRuns(database, LIVE_MAX);
+      for (const status of LIVE_STATUSES) live.set({ status }, counts.get(status) ?? 0);
+    },
+  }).done;
+}

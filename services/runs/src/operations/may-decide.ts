@@ -1,0 +1,34 @@
+import type { Principal } from "@workflow/rpc";
+import type { Approvers } from "../domain/approvers.ts";
+
+/**
+ * Whether a caller with the scope workflows:execute may decide (D59): anybody from outside when nobody
+ * is named, else only those who are. Services act in nobody's name, so they never decide.
+ *
+ * @param approvers null when the step names nobody
+ */
+export function mayDecide(approvers: Approvers | null, caller: Principal): boolean {
+  switch (caller.type) {
+    case "service":
+      return false;
+    case "token":
+      return approvers === null;
+    case "api_key":
+      return approvers === null || approvers.apiKeys.some((id) => isSame(id, caller.id));
+    case "user":
+      return approvers === null || namesPerson(approvers, caller);
+    default:
+      return caller.type satisfies never;
+  }
+}
+
+/** Ids and e-mail addresses cannot be taken for each other: only the latter have an @. */
+function namesPerson({ users, roles }: Approvers, { id, email, role }: Principal): boolean {
+  if (role !== undefined && roles.includes(role)) return true;
+  return users.some((name) => isSame(name, id) || (email !== undefined && isSame(name, email)));
+}
+
+/** Ids and addresses mean the same in capitals. */
+function isSame(named: string, known: string): boolean {
+  return named.toLowerCase() === known.toLowerCase();
+}

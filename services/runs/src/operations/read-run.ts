@@ -1,0 +1,182 @@
+import type { Database } from "@workflow/db";
+import { isId } from "@workflow/db";
+import type { AnswerTurns } from "@workflow/service";
+import { isTerminal } from "../domain/run-status.ts";
+import { findBoundedRun, findRun } from "../store/read-runs.ts";
+import type { BoundedRunRow, RunRow } from "../store/read-runs.ts";
+import { listFewSteps, listStepsAt, listStepSizes } from "../store/read-steps.ts";
+import type { StepBounds, StepRow } from "../store/read-steps.ts";
+import type { TaskRuntime } from "../task-runtime/runtime.ts";
+import { READING_BOUNDS, ReadingBudget } from "./reading-budget.ts";
+
+/** A piece of a run: first the run, then its step results in the order in which the steps began. */
+export type RunPiece = { kind: "run"; run: RunRow } | { kind: "steps"; steps: readonly StepRow[] };
+
+/** What reading needs. */
+export interface ReadingContext {
+  database: Database;
+  runtime: TaskRuntime;
+  /** Bounds the large runs that are being read, in bytes. */
+  readings: AnswerTurns;
+}
+
+/** Documents of fewer bytes are read at once, however many do so. */
+export const SMALL_BYTES = 256 * 1024;
+const PIECE_BYTES = 1024 * 1024;
+/** So many results are read at once, too. */
+const SMALL_STEPS = 500;
+/** Step results of one piece: parsing so many takes some 10 ms, in which nothing else is done. */
+const PIECE_STEPS = 1_000;
+/** Results whose sizes are looked at together, which takes the database a pass over all of the run. */
+const SIZES_MAX = 25_000;
+
+/**
+ * Reads a run of a company, with as much of its step results as one answer may hold (D56); of a run
+ * that does not exist there is no piece. A large run is read when its turn has come, piece by piece as
+ * fast as the pieces are taken, and a reader who takes no more keeps its turn until it goes away.
+ *
+ * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come
+ */
+export async function* readRun(
+  context: ReadingContext,
+  companyId: string,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<RunPiece, void, undefined> {
+  const { database, readings } = context;
+  // The run first: what it says of its end must not be older than the step results.
+  const bounded = isId("run_", runId)
+    ? await findBoundedRun(database, companyId, runId, SMALL_BYTES)
+    : null;
+  if (bounded === null) return;
+  const small = await readSmallRun(context, bounded);
+  if (small !== null) {
+    yield* small;
+    return;
+  }
+  const leave = await readings.take(companyId, bounded.bytes + READING_BOUNDS.documentsMax, signal);
+  try {
+    const run = await findRun(database, companyId, runId);
+    if (run === null) return;
+    yield { kind: "run", run: await withRuntimeStatus(run, context.runtime) };
+    for await (const steps of oneAhead(readSteps(database, runId))) yield { kind: "steps", steps };
+  } finally {
+    leave();
+  }
+}
+
+/** A run that is held in memory, and what to call when it no longer is. */
+export interface HeldRun {
+  run: RunRow;
+  leave: () => void;
+}
+
+/**
+ * Reads a run of a company without its step results; one with large documents when its turn has come.
+ *
+ * @returns null when there is none
+ * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come
+ */
+export async function holdRun(
+  { database, readings, runtime }: ReadingContext,
+  companyId: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<HeldRun | null> {
+  const bounded = await findBoundedRun(database, companyId, runId, SMALL_BYTES);
+  if (bounded === null) return null;
+  const { input, bytes, ...rest } = bounded;
+  if (input !== null) {
+    return { run: await withRuntimeStatus({ ...rest, input }, runtime), leave: () => {} };
+  }
+  const leave = await readings.take(companyId, bytes, signal);
+  try {
+    const run = await findRun(database, companyId, runId);
+    if (run !== null) return { run: await withRuntimeStatus(run, runtime), leave };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  leave();
+  return null;
+}
+
+/** A run that fits into one piece; null when it does not. */
+async function readSmallRun(
+  { database, runtime }: ReadingContext,
+  { input, bytes: _bytes, ...run }: BoundedRunRow,
+): Promise<RunPiece[] | null> {
+  if (input === null) return null;
+  const bounds = { documentsMax: SMALL_BYTES, notesMax: SMALL_BYTES };
+  const steps = await listFewSteps(database, run.id, SMALL_STEPS + 1, bounds);
+  const isWhole = steps.every(({ documentsFit, notesFit }) => documentsFit && notesFit);
+  if (!isWhole || steps.length > SMALL_STEPS) return null;
+  return [
+    { kind: "run", run: await withRuntimeStatus({ ...run, input }, runtime) },
+    { kind: "steps", steps },
+  ];
+}
+
+async function* readSteps(
+  database: Database,
+  runId: string,
+): AsyncGenerator<readonly StepRow[], void, undefined> {
+  const budget = new ReadingBudget(PIECE_BYTES);
+  for (let after = -1; ;) {
+    const page = { after, limit: SIZES_MAX };
+    const { paths, numbers, bytes } = await listStepSizes(database, runId, page);
+    for (let start = 0; start < paths.length;) {
+      const end = endOfPiece(bytes, start, budget.left);
+      const { left } = budget;
+      const steps = await listStepsAt(database, runId, paths.slice(start, end), left);
+      yield budget.charge(steps, left);
+      start = end;
+    }
+    const last = numbers.at(-1);
+    if (last === undefined || numbers.length < SIZES_MAX) return;
+    after = last;
+  }
+}
+
+/** Has the next item made while one is taken, so that neither database nor taker waits for the other. */
+async function* oneAhead<Item>(
+  items: AsyncGenerator<Item, void, undefined>,
+): AsyncGenerator<Item, void, undefined> {
+  let next = items.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done === true) return;
+      next = items.next();
+      // Whoever takes it hears of the failure; who goes away before need not.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
+    await items.return();
+  }
+}
+
+/** Where the piece ends that begins at `start`: it has one result, or more of which little is read. */
+function endOfPiece(bytes: readonly number[], start: number, left: StepBounds): number {
+  let end = start;
+  let sum = 0;
+  const most = left.documentsMax + left.notesMax;
+  while (end < bytes.length && end - start < PIECE_STEPS) {
+    sum += Math.min(bytes[end] ?? 0, most);
+    if (end > start && sum > PIECE_BYTES) break;
+    end += 1;
+  }
+  return end;
+}
+
+/**
+ * A worker writes that a run has begun together with its first result, so until then only the task
+ * runtime knows that it is being executed.
+ */
+export async function withRuntimeStatus(run: RunRow, runtime: TaskRuntime): Promise<RunRow> {
+  if (isTerminal(run.status) || run.status === "running") return run;
+  const status = await runtime.findStatus(run.id);
+  return status === "executing" ? { ...run, status: "running" } : run;
+}

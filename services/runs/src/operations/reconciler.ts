@@ -1,0 +1,172 @@
+import type { Database, Transaction } from "@workflow/db";
+import { counterIn } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Counter, Registry } from "prom-client";
+import { giveUpSlots } from "../concurrency/release-slots.ts";
+import { cancelWaitingApprovals } from "../store/approvals.ts";
+import {
+  findRunsWithoutTask,
+  insertMissingTasks,
+  listCompanies,
+  listEndedWithApproval,
+  listSlots,
+  liveRangesOf,
+  removeTasksWithoutRun,
+  tryLockReconciliation,
+} from "../store/reconcile.ts";
+import type { LiveRange, RangePage } from "../store/reconcile.ts";
+
+/** What does not belong together: found, told and mended. */
+const KINDS = [
+  "run_without_task",
+  "task_without_run",
+  "approval_of_ended_run",
+  "slot_of_ended_run",
+] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What reconciling needs. */
+export interface ReconcilerOptions {
+  database: Database;
+  logger: Logger;
+  metricsRegistry?: Registry | undefined;
+}
+
+/** Companies of one batch, and runs of each range of theirs that it looks at. */
+const COMPANIES = 20;
+const RUNS_OF_RANGE = 250;
+/** Runs of one large range that a batch goes on with. */
+const RUNS_OF_LARGE_RANGE = 2_000;
+const APPROVALS_OF_COMPANY = 500;
+const ROWS = 1_000;
+/** Batches of a round, each a transaction of some milliseconds. */
+const BATCHES = 20;
+/** Ids that one line of the log names. */
+const LOGGED = 20;
+
+const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
+
+/** Where the next batch goes on. */
+interface Position {
+  companiesAfter: string;
+  /** Ranges with more runs than one look takes. */
+  large: (LiveRange & { beforeId: string })[];
+  tasksAfter: string;
+  slotsAfter: string;
+}
+
+/**
+ * Compares what transactions keep together and only a fault of ours, or somebody's own statement, takes
+ * apart: live runs and their tasks, ended runs and what they held (ADR 33). It tells of what it finds and
+ * mends it. A round looks at a bounded part, the next one goes on there; of several processes one works at
+ * a time.
+ */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #found: Counter<"kind"> | undefined;
+  #position: Position = beginning();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#found =
+      options.metricsRegistry &&
+      counterIn(options.metricsRegistry, {
+        name: "runs_reconciled_total",
+        help: "Rows that did not belong together and were mended; each is a fault of ours.",
+        labelNames: ["kind"],
+      });
+    // So that the first one is seen as an increase.
+    for (const kind of KINDS) this.#found?.inc({ kind }, 0);
+  }
+
+  /** Works until everything was looked at, the round is long enough, or another process is at work. */
+  async round(signal: AbortSignal): Promise<void> {
+    for (let batch = 0; batch < BATCHES && !signal.aborted; batch += 1) {
+      const next = await this.#options.database.transaction((transaction) =>
+        this.#batch(transaction, structuredClone(this.#position)),
+      );
+      if (next === null) return;
+      this.#position = next.position;
+      for (const [kind, runIds] of next.mended) this.#tell(kind, runIds);
+      if (next.isComplete) return;
+    }
+  }
+
+  /** Null when another process is at work; may be run twice. */
+  async #batch(transaction: Transaction, position: Position): Promise<Batch | null> {
+    if (!(await tryLockReconciliation(transaction))) return null;
+    const mended = new Map<Kind, readonly string[]>();
+    const companiesDone = await this.#compareRuns(transaction, position, mended);
+    const tasks = await removeTasksWithoutRun(transaction, position.tasksAfter, ROWS);
+    mended.set("task_without_run", tasks.removed);
+    position.tasksAfter = tasks.lastId ?? "";
+    const slots = await listSlots(transaction, position.slotsAfter, ROWS);
+    const left = slots.filter(({ hasEnded }) => hasEnded);
+    if (left.length > 0) await giveUpSlots(transaction, left);
+    mended.set(
+      "slot_of_ended_run",
+      left.map(({ runId }) => runId),
+    );
+    position.slotsAfter = slots.at(-1)?.runId ?? "";
+    const isComplete = companiesDone && tasks.lastId === null && slots.length === 0;
+    return { position, mended, isComplete };
+  }
+
+  /** Goes on with one large range, or with the next companies; returns whether none are left. */
+  async #compareRuns(
+    transaction: Transaction,
+    position: Position,
+    mended: Map<Kind, readonly string[]>,
+  ): Promise<boolean> {
+    const large = position.large.shift();
+    if (large !== undefined) {
+      const pages = await findRunsWithoutTask(transaction, [large], RUNS_OF_LARGE_RANGE);
+      await this.#mendRuns(transaction, position, pages, RUNS_OF_LARGE_RANGE, mended);
+      return false;
+    }
+    const companies = await listCompanies(transaction, position.companiesAfter, COMPANIES);
+    position.companiesAfter = companies.at(-1) ?? FIRST_COMPANY;
+    if (companies.length === 0) return true;
+    const ranges = liveRangesOf(companies);
+    const pages = await findRunsWithoutTask(transaction, ranges, RUNS_OF_RANGE);
+    await this.#mendRuns(transaction, position, pages, RUNS_OF_RANGE, mended);
+    const asking = await listEndedWithApproval(transaction, companies, APPROVALS_OF_COMPANY);
+    if (asking.length > 0) await cancelWaitingApprovals(transaction, asking);
+    mended.set("approval_of_ended_run", asking);
+    return false;
+  }
+
+  async #mendRuns(
+    transaction: Transaction,
+    position: Position,
+    pages: readonly RangePage[],
+    limit: number,
+    mended: Map<Kind, readonly string[]>,
+  ): Promise<void> {
+    for (const { companyId, triggerType, status, seen, lastId } of pages) {
+      if (seen === limit) position.large.push({ companyId, triggerType, status, beforeId: lastId });
+    }
+    const runIds = pages.flatMap(({ withoutTask }) => withoutTask);
+    if (runIds.length === 0) return;
+    mended.set("run_without_task", await insertMissingTasks(transaction, runIds));
+  }
+
+  #tell(kind: Kind, runIds: readonly string[]): void {
+    if (runIds.length === 0) return;
+    this.#found?.inc({ kind }, runIds.length);
+    const fields = { kind, count: runIds.length, runIds: runIds.slice(0, LOGGED) };
+    this.#options.logger.error(fields, "rows that did not belong together were mended");
+  }
+}
+
+interface Batch {
+  position: Position;
+  /** The runs concerned. */
+  mended: ReadonlyMap<Kind, readonly string[]>;
+  /** Whether nothing is left to be looked at. */
+  isComplete: boolean;
+}
+
+function beginning(): Position {
+  return { companiesAfter: FIRST_COMPANY, large: [], tasksAfter: "", slotsAfter: "" };
+}

@@ -1,0 +1,18 @@
+import type { StartRunRequest, StartRunsResult } from "@workflow/proto/runs/v1/runs";
+import type { RpcContext } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { toFailure } from "./failure-message.ts";
+import { startOne } from "./start-run.ts";
+
+/** Starts one of several runs. Never rejects: a refusal is that run's result and concerns no other. */
+export async function startSafely(
+  context: ServiceContext,
+  request: StartRunRequest,
+  rpcContext: RpcContext,
+): Promise<StartRunsResult> {
+  try {
+    return { started: await startOne(context, request, rpcContext), failure: undefined };
+  } catch (error) {
+    return { started: undefined, failure: toFailure(error, rpcContext) };
+  }
+}

@@ -1,0 +1,51 @@
+import type { Deployment } from "../deployments/deployment-cache.ts";
+import { findInputViolations } from "../deployments/input-violations.ts";
+import type { ClaimedRow } from "../store/fire-schedules.ts";
+import type { NewRun } from "../store/start-runs.ts";
+import type { TaskRuntime } from "../task-runtime/runtime.ts";
+import type { FiringPlanner } from "./schedule-times.ts";
+import { inputOf, scheduledRun } from "./scheduled-run.ts";
+
+/** What becomes of one schedule that is due. */
+export type Firing =
+  | { kind: "start"; id: string; nextRunAt: Date | null; run: NewRun }
+  /** No run, and no failure either. */
+  | { kind: "skip"; id: string; nextRunAt: Date | null; reason: string }
+  | { kind: "fail"; id: string; nextRunAt: Date | null; error: string };
+
+/** What is known when schedules are fired. */
+export interface FiringMoment {
+  planner: FiringPlanner;
+  /** Schedules whose earlier runs have not ended. */
+  busy: ReadonlySet<string>;
+  /** Schedules of companies that have too many pending runs. */
+  refused: ReadonlySet<string>;
+}
+
+/** Plans what becomes of a schedule that is due. */
+export function planSchedule(
+  schedule: ClaimedRow,
+  deployment: Deployment,
+  runtime: TaskRuntime,
+  { planner, busy, refused }: FiringMoment,
+): Firing {
+  const { id } = schedule;
+  const { latest, missed, nextRunAt } = planner.plan(schedule, schedule.nextRunAt);
+  const skip = (why: string): Firing => ({
+    kind: "skip",
+    id,
+    nextRunAt,
+    reason: `The firing of ${latest.toISOString()} was skipped: ${why}`,
+  });
+  if (missed && schedule.catchUp === "none") return skip("no scheduler was there.");
+  if (busy.has(id)) return skip("the run before it had not ended.");
+  const [violation] = findInputViolations(deployment, JSON.parse(inputOf(schedule)));
+  if (violation !== undefined) {
+    const place = ["input", ...violation.path].join(".");
+    const error = `The schedule's input does not fit the inputSchema: ${place} ${violation.message}.`;
+    return { kind: "fail", id, nextRunAt, error };
+  }
+  if (refused.has(id)) return skip("the company had too many runs that had not begun.");
+  const firing = { scheduledAt: latest, requestId: null };
+  return { kind: "start", id, nextRunAt, run: scheduledRun(schedule, deployment, firing, runtime) };
+}

@@ -1,0 +1,167 @@
+import { isSecretHost } from "@workflow/definition";
+import type { TemplateScope } from "@workflow/definition";
+import { StepError } from "../domain/step-error.ts";
+import type { RunSecret } from "./resolve-secrets.ts";
+import { createScrubber } from "./scrubber.ts";
+import type { Scrubber } from "./scrubber.ts";
+
+/*
+ * D66: a secret that is bound to hosts goes nowhere else. Templates cannot read it at all, in whatever
+ * step they stand, unless that step asks for a grant. So a step type that nobody has thought of here
+ * refuses bound secrets, and so do those through which a value could leave in another form (an
+ * expression may turn it around), bit by bit (a condition) or to anybody (e-mail, rows, child runs).
+ */
+
+/** What templates see as `secrets`. */
+type SecretsScope = TemplateScope["secrets"];
+
+/** Leave to read bound secrets, for one step that watches over where they go. */
+export interface SecretGrant {
+  /** Notes which bound secrets are read. */
+  readonly secrets: SecretsScope;
+  /** What has to agree to everything that is sent. */
+  readonly guard: SendGuard;
+}
+
+/** Decides whether something may be sent to a host. */
+export interface SendGuard {
+  /**
+   * Refuses when a bound secret that templates have read under the grant, or that is found in the
+   * texts in any form, may not be sent there. To be asked for every host, redirects included.
+   *
+   * @param url parsed by the WHATWG standard; it is searched as well
+   * @throws StepError SECRET_HOST_NOT_ALLOWED
+   */
+  assertMaySend(url: URL, texts: readonly string[]): void;
+  /**
+   * Refuses when a bound secret that templates have read under the grant may not be sent there. To be
+   * asked before anything else is said of a URL: how one with a secret in it fails tells of the secret.
+   *
+   * @param url null when it is not valid, so that it is no host's
+   * @throws StepError SECRET_HOST_NOT_ALLOWED
+   */
+  assertMayName(url: URL | null): void;
+  /**
+   * The hosts of each bound secret that templates have read under the grant, or that is found in the texts
+   * in any form: for a sender that learns of the host later than we do. It may send to hosts that are in
+   * all of the lists.
+   */
+  hostLimits(texts: readonly string[]): (readonly string[])[];
+}
+
+/** The secrets of one execution of a run, with their bonds. */
+export interface SecretBonds {
+  /** For every template that has no grant: reading a bound secret fails the step. */
+  readonly secrets: SecretsScope;
+  /** A new grant; null when no secret is bound, so that nothing need be watched. */
+  grant(): SecretGrant | null;
+}
+
+/** Prepares the secrets of a run. */
+export function createSecretBonds(all: ReadonlyMap<string, RunSecret>): SecretBonds {
+  const bound = new Map<string, BoundSecret>();
+  for (const [key, { value, allowedHosts }] of all) {
+    if (allowedHosts !== null) bound.set(key, { key, value, allowedHosts });
+  }
+  const search = new StrangerSearch();
+  return {
+    secrets: {
+      get(key) {
+        if (bound.has(key)) throw notForThisStep(key);
+        return all.get(key)?.value;
+      },
+    },
+    grant() {
+      if (bound.size === 0) return null;
+      const guard = new BoundSecretGuard([...bound.values()], search);
+      return {
+        guard,
+        secrets: {
+          get(key) {
+            const secret = bound.get(key);
+            if (secret !== undefined) guard.noteRead(secret);
+            return all.get(key)?.value;
+          },
+        },
+      };
+    },
+  };
+}
+
+interface BoundSecret {
+  key: string;
+  value: string;
+  allowedHosts: readonly string[];
+}
+
+class BoundSecretGuard implements SendGuard {
+  readonly #bound: readonly BoundSecret[];
+  readonly #search: StrangerSearch;
+  readonly #read = new Set<BoundSecret>();
+
+  constructor(bound: readonly BoundSecret[], search: StrangerSearch) {
+    this.#bound = bound;
+    this.#search = search;
+  }
+
+  noteRead(secret: BoundSecret): void {
+    this.#read.add(secret);
+  }
+
+  assertMaySend(url: URL, texts: readonly string[]): void {
+    // A host that is allowed to all of them needs no search.
+    const strangers = this.#bound.filter(
+      ({ allowedHosts }) => !isSecretHost(allowedHosts, url.hostname),
+    );
+    if (strangers.length === 0) return;
+    const read = strangers.find((secret) => this.#read.has(secret));
+    if (read !== undefined) throw notForThisHost(`The secret ${read.key}`, read.key);
+    // A value may also come without a template that names it: from the input, a row, an answer.
+    if (this.#search.isIn([url.href, ...texts], strangers)) throw notForThisHost("A secret in it");
+  }
+
+  hostLimits(texts: readonly string[]): (readonly string[])[] {
+    const sent = this.#bound.filter(
+      (secret) => this.#read.has(secret) || this.#search.isIn(texts, [secret]),
+    );
+    return sent.map(({ allowedHosts }) => allowedHosts);
+  }
+
+  assertMayName(url: URL | null): void {
+    for (const { key, allowedHosts } of this.#read) {
+      const isAllowed = url !== null && isSecretHost(allowedHosts, url.hostname);
+      if (!isAllowed) throw notForThisHost(`The secret ${key}`, key);
+    }
+  }
+}
+
+/** Searches texts for the values of secrets; requests of a run mostly go to the same few hosts. */
+class StrangerSearch {
+  #last: { keys: string; scrubber: Scrubber | null } = { keys: "", scrubber: null };
+
+  isIn(texts: readonly string[], secrets: readonly BoundSecret[]): boolean {
+    const keys = secrets.map(({ key }) => key).join();
+    if (this.#last.keys !== keys) {
+      this.#last = { keys, scrubber: createScrubber(secrets.map(({ value }) => value)) };
+    }
+    const { scrubber } = this.#last;
+    return scrubber !== null && texts.some((text) => scrubber.text(text) !== text);
+  }
+}
+
+function notForThisHost(subject: string, secretKey?: string): StepError {
+  return new StepError(
+    "SECRET_HOST_NOT_ALLOWED",
+    `${subject} may not be sent to this host: it is not among the secret's allowedHosts.`,
+    { retryable: false, ...(secretKey === undefined ? {} : { details: { secretKey } }) },
+  );
+}
+
+function notForThisStep(key: string): StepError {
+  return new StepError(
+    "SECRET_HOST_NOT_ALLOWED",
+    `The secret ${key} is bound to hosts (allowedHosts): only an http.request to one of them may ` +
+      "use it, or crypto.hmac as its key.",
+    { retryable: false, details: { secretKey: key } },
+  );
+}

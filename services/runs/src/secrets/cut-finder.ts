@@ -1,0 +1,101 @@
+import { SearchBudget } from "./anchors.ts";
+import { base64CoresOf, readSixBits, sixBitsOf } from "./base64-form.ts";
+import { codePointOf, NONE, readFolded, unitsOf } from "./decoders.ts";
+import type { Decoder } from "./decoders.ts";
+import type { FinderValues } from "./secret-finder.ts";
+import { HEX_DECODERS, TEXT_DECODERS } from "./text-decoders.ts";
+import { codePointsOf } from "./text-form.ts";
+
+/** Looks at the end of texts for the beginning of secrets. */
+export interface CutFinder {
+  /**
+   * Where a part of a secret begins that the text ends in; null when it ends in none, or in one that
+   * begins behind so many units, which nobody will see.
+   */
+  findCut(text: string, unitsSeen: number): number | null;
+}
+
+/** Fewer characters of a secret are no part of it, unless they are escaped at such length. */
+const PART_CHARS_MIN = 4;
+const PART_UNITS_MIN = 8;
+/** The longest escape of one character, which may itself have been cut in two, as a pair may. */
+const ESCAPE_UNITS_MAX = 20;
+const CUT_ESCAPE = /^[%\\&\ud800-\udbff]/;
+/** Also the end of a line, behind which base64 goes on. */
+const CUT_BASE64 = /^(?:[%\\&]|[\r\n]+$)/;
+/** Of a character in UTF-8. */
+const CUT_HEX = /^[\da-f]{1,7}$/i;
+
+/** Prepares to look for the beginnings of values. */
+export function createCutFinder({ everywhere, asText, inBase64 }: FinderValues): CutFinder {
+  const texts = byFirst([...everywhere, ...asText].map(codePointsOf));
+  // A cut is rare, and looked at once: all of them in every form.
+  const encoded = [...everywhere, ...asText, ...inBase64];
+  const cores = byFirst(encoded.flatMap(base64CoresOf).map(sixBitsOf));
+  const forms: readonly Form[] = [
+    ...TEXT_DECODERS.map((decode) => ({
+      read: (text: string, index: number) => readFolded(text, index, decode),
+      sequences: texts,
+      cutRest: HEX_DECODERS.has(decode) ? CUT_HEX : CUT_ESCAPE,
+    })),
+    { read: readSixBits, sequences: cores, cutRest: CUT_BASE64 },
+  ];
+  return { findCut: (text, unitsSeen) => findCut(text, unitsSeen, forms) };
+}
+
+/** What may stand at the end of a text in one form, by what it begins with. */
+interface Form {
+  read: Decoder;
+  sequences: ReadonlyMap<number, readonly Uint32Array[]>;
+  /** What may be left at the end of a character that was cut in two. */
+  cutRest: RegExp;
+}
+
+function byFirst(sequences: readonly Uint32Array[]): ReadonlyMap<number, readonly Uint32Array[]> {
+  return Map.groupBy(sequences, ([first = NONE]) => first);
+}
+
+function findCut(text: string, unitsSeen: number, forms: readonly Form[]): number | null {
+  const budget = new SearchBudget(forms.length * text.length);
+  let earliest: number | null = null;
+  for (const form of forms) {
+    const { read, sequences } = form;
+    const end = earliest ?? Math.min(text.length, unitsSeen);
+    for (let start = 0; start < end; start += 1) {
+      const first = read(text, start);
+      const begun = first === NONE ? undefined : sequences.get(codePointOf(first));
+      if (begun?.some((sequence) => reachesEnd(text, start, sequence, form, budget)) === true) {
+        earliest = start;
+        break;
+      }
+      // Texts can be made that agree with secrets again and again at length.
+      if (budget.isSpent) return 0;
+    }
+  }
+  return earliest;
+}
+
+function reachesEnd(
+  text: string,
+  start: number,
+  sequence: Uint32Array,
+  { read, cutRest }: Form,
+  budget: SearchBudget,
+): boolean {
+  let index = start;
+  /** Where the last character that agrees begins: it may be the sign of an escape that was cut. */
+  let last = start;
+  let count = 0;
+  for (; count < sequence.length && index < text.length; count += 1) {
+    const next = read(text, index);
+    if (next === NONE || codePointOf(next) !== sequence[count]) break;
+    last = index;
+    index += unitsOf(next);
+  }
+  budget.spend(index - start);
+  if (count < PART_CHARS_MIN && text.length - start < PART_UNITS_MIN) return false;
+  if (index >= text.length) return true;
+  return [index, last].some(
+    (from) => text.length - from < ESCAPE_UNITS_MAX && cutRest.test(text.slice(from)),
+  );
+}

@@ -1,0 +1,39 @@
+import type { NewRun } from "../store/start-runs.ts";
+import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
+
+/**
+ * Runs that this process has stored and executes itself: what is known of them need not be loaded, nor
+ * their input parsed again. There are never more than the worker has slots.
+ */
+export interface AcceptedRuns {
+  /** Dispatches runs, and remembers those that are handed over once they are stored. */
+  dispatch(runs: readonly NewRun[]): Dispatch;
+  /** The run, when this process has stored it and nobody has taken it before. */
+  take(runId: string): NewRun | undefined;
+}
+
+/** @see AcceptedRuns */
+export function createAcceptedRuns(runtime: TaskRuntime): AcceptedRuns {
+  const accepted = new Map<string, NewRun>();
+  return {
+    dispatch(runs) {
+      const dispatch = runtime.dispatch(
+        runs.map(({ id, companyId }) => ({ runId: id, companyId })),
+      );
+      return {
+        ...dispatch,
+        committed(stored) {
+          for (const run of runs) {
+            if (dispatch.handedOver.has(run.id) && stored.has(run.id)) accepted.set(run.id, run);
+          }
+          dispatch.committed(stored);
+        },
+      };
+    },
+    take(runId) {
+      const run = accepted.get(runId);
+      accepted.delete(runId);
+      return run;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { idTimestamp, newId } from "@workflow/db";
+import type { Deployment } from "../deployments/deployment-cache.ts";
+import type { NewRun } from "../store/start-runs.ts";
+import type { TaskRuntime } from "../task-runtime/runtime.ts";
+
+/** What the one who starts a run knows of it; the rest follows from the deployment. */
+export type NewRunFacts = Pick<NewRun, "triggerType" | "input" | "requestId"> &
+  Partial<
+    Pick<
+      NewRun,
+      | "inputValue"
+      | "connectionId"
+      | "hasSyncWaiter"
+      | "idempotencyKey"
+      | "triggerData"
+      | "scheduleId"
+      | "triggerDepth"
+      | "parent"
+      | "rootRunId"
+      | "startFault"
+    >
+  >;
+
+/** A run of a deployment, to be stored. */
+export function newRun(runtime: TaskRuntime, deployment: Deployment, facts: NewRunFacts): NewRun {
+  const id = newId("run_");
+  return {
+    connectionId: null,
+    hasSyncWaiter: false,
+    idempotencyKey: null,
+    triggerData: null,
+    scheduleId: null,
+    triggerDepth: 0,
+    parent: null,
+    rootRunId: null,
+    startFault: null,
+    ...facts,
+    id,
+    companyId: deployment.companyId,
+    workflowId: deployment.workflowId,
+    deploymentId: deployment.id,
+    workflowVersion: deployment.version,
+    taskRuntimeRunId: runtime.runtimeRunId(id),
+    // The id's own moment, so that the order of ids is the order of createdAt.
+    createdAt: idTimestamp(id),
+  };
+}

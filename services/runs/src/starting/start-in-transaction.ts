@@ -1,0 +1,69 @@
+import type { Database, Transaction } from "@workflow/db";
+import { insertRuns } from "../store/start-runs.ts";
+import type { NewRun } from "../store/start-runs.ts";
+import type { NewTask } from "../task-runtime/port.ts";
+import type { AcceptedRuns } from "./accepted-runs.ts";
+import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
+
+/** What storing runs needs. */
+export interface StoringContext {
+  database: Database;
+  runtime: TaskRuntime;
+  acceptedRuns: AcceptedRuns;
+}
+
+/** The ways in which a transaction starts runs; once in each. */
+export interface Starting {
+  /**
+   * Stores runs whose deployment is still the active one, with their tasks, and returns their ids. One
+   * that is left out was overtaken by a pause or an update.
+   */
+  insert(runs: readonly NewRun[]): Promise<ReadonlySet<string>>;
+  /** Makes tasks for runs that the transaction itself has stored. */
+  dispatch(tasks: readonly NewTask[]): Promise<void>;
+}
+
+/**
+ * Starts runs together with whatever else `work` writes: all of it is committed, and then the workers
+ * are told, or none. The work may be run twice.
+ */
+export async function startInTransaction<T>(
+  context: StoringContext,
+  work: (transaction: Transaction, starting: Starting) => Promise<T>,
+): Promise<T> {
+  let begun: { dispatch: Dispatch; stored: ReadonlySet<string> } | null = null;
+  const begin = (dispatch: Dispatch): void => {
+    // A try before this one was rolled back.
+    begun?.dispatch.abandoned();
+    begun = { dispatch, stored: new Set() };
+  };
+  const current = (): typeof begun => begun;
+  try {
+    const result = await context.database.transaction((transaction) =>
+      work(transaction, {
+        async insert(runs) {
+          if (runs.length === 0) return new Set();
+          const dispatch = context.acceptedRuns.dispatch(runs);
+          begin(dispatch);
+          const stored = await insertRuns(transaction, runs, dispatch);
+          if (dispatch.cte === undefined) await dispatch.write(transaction, [...stored]);
+          begun = { dispatch, stored };
+          return stored;
+        },
+        async dispatch(tasks) {
+          const dispatch = context.runtime.dispatch(tasks);
+          begin(dispatch);
+          const runIds = tasks.map(({ runId }) => runId);
+          await dispatch.write(transaction, runIds);
+          begun = { dispatch, stored: new Set(runIds) };
+        },
+      }),
+    );
+    const started = current();
+    started?.dispatch.committed(started.stored);
+    return result;
+  } catch (error) {
+    current()?.dispatch.abandoned();
+    throw error;
+  }
+}

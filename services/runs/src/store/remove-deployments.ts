@@ -1,0 +1,61 @@
+import { sql } from "@workflow/db";
+import type { Database, Queryable } from "@workflow/db";
+import { z } from "zod";
+import type { Partition } from "./partitions.ts";
+
+const nothing = z.object({});
+const idRow = z.object({ id: z.string() });
+
+/** A partition of a hundred million runs is read in some minutes. */
+const SCAN_TIMEOUT_MS = 15 * 60 * 1_000;
+
+/** The next deployments after one that are a day old and not the newest of their workflows. */
+export async function listOldDeployments(
+  queryable: Queryable,
+  afterId: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await queryable.any(sql.type(idRow)`
+    select id from runs.deployments as deployment
+    where id > ${afterId} and created_at < now() - interval '1 day'
+      and not exists (select from runs.deployment_heads where deployment_id = deployment.id)
+    order by id
+    limit ${limit}
+  `);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Those of the deployments that runs of a partition name. It reads the whole partition, since an index
+ * for this alone would cost each run; one partition a statement, so that no snapshot gets old.
+ */
+export async function listNamedDeployments(
+  database: Database,
+  deploymentIds: readonly string[],
+  { fromId, toId }: Partition,
+): Promise<readonly string[]> {
+  return database.transaction(async (transaction) => {
+    await transaction.query(sql.type(nothing)`
+      select set_config('statement_timeout', ${String(SCAN_TIMEOUT_MS)}, true)
+    `);
+    const rows = await transaction.any(sql.type(idRow)`
+      select distinct deployment_id as id from runs.runs
+      where id >= ${fromId} and id < ${toId}
+        and deployment_id = any(${sql.array([...deploymentIds], "uuid")})
+    `);
+    return rows.map(({ id }) => id);
+  });
+}
+
+/** Deletes deployments, unless they are the newest of their workflows; returns how many. */
+export async function deleteDeployments(
+  queryable: Queryable,
+  deploymentIds: readonly string[],
+): Promise<number> {
+  const result = await queryable.query(sql.type(nothing)`
+    delete from runs.deployments as deployment
+    where id = any(${sql.array([...deploymentIds], "uuid")})
+      and not exists (select from runs.deployment_heads where deployment_id = deployment.id)
+  `);
+  return result.rowCount;
+}

@@ -1,0 +1,195 @@
+import { sql } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
+import { z } from "zod";
+
+const claimRow = z.object({
+  runId: z.string().nullable(),
+  companyId: z.string().nullable(),
+  fence: z.number(),
+  takeovers: z.number(),
+  idleMs: z.number(),
+  nextDueInMs: z.number().nullable(),
+  oldest: z.number(),
+  lastCompanyId: z.string().nullable(),
+});
+
+/** A task as a claim returns it. */
+export interface ClaimedTask {
+  runId: string;
+  /** Null when an earlier version of the service has stored it. */
+  companyId: string | null;
+  fence: number;
+  takeovers: number;
+  /** For how long it had been due. */
+  idleMs: number;
+}
+
+/** What a claim asks for. */
+export interface ClaimRequest {
+  workerId: string;
+  leaseMs: number;
+  limit: number;
+  /** The slots of the worker that companies have taken. */
+  taken: ReadonlyMap<string, number>;
+  /** Whether a task that may kill its worker may be among them; there is at most one. */
+  suspect: boolean;
+  /** Whether only companies get one that have none of the worker's slots. */
+  forGuests: boolean;
+  /** Also looks behind the oldest due tasks, for companies after this id; null: it does not. */
+  companiesAfter: string | null;
+}
+
+/** What a claim found. */
+export interface Claim {
+  tasks: ClaimedTask[];
+  /** Milliseconds until a further task becomes due; null when none will by itself. */
+  nextDueInMs: number | null;
+  /** Whether so many are due that some companies may have been overlooked. */
+  crowded: boolean;
+  /** Where the next look at companies goes on; null: from the first one. */
+  lastCompanyId: string | null;
+}
+
+/** Take-overs from which on a task is executed alone: it may be what its workers died of. */
+export const SUSPECT_TAKEOVERS = 2;
+/** Due tasks that one claim chooses from; as long as fewer are due, it sees them all. */
+const OLDEST_MAX = 256;
+/** Companies that one claim visits where more are due. */
+const COMPANIES_MAX = 100;
+
+const IS_SUSPECT = sql.fragment`
+  takeovers + (worker_id is not null and begun)::integer >= ${SUSPECT_TAKEOVERS}
+`;
+
+/**
+ * Claims due tasks for one lease. Companies take turns: next is always the oldest task of the company
+ * that has the fewest slots of this worker, so none gets more than half of them while another waits
+ * (D57). SKIP LOCKED lets any number of workers claim side by side; a claim of a task whose
+ * execution another worker has begun is a take-over.
+ */
+export async function claimTasks(database: Queryable, claim: ClaimRequest): Promise<Claim> {
+  const share = SHARES.find(({ most }) => 2 * most >= claim.limit) ?? LARGEST_SHARE;
+  const byCompany =
+    claim.companiesAfter === null ? null : eachCompanyCtes(claim.companiesAfter, share.rows);
+  const variant = byCompany === null ? "task_claim" : `task_claim_by_company_${share.most}`;
+  const rows = await database.any(sql.prepared(variant, claimRow)`
+    with recursive oldest as materialized (
+      select run_id, company_id, due_at from runs.tasks
+      where due_at <= now() and not (${IS_SUSPECT})
+      order by due_at
+      limit ${OLDEST_MAX}
+    ), ${byCompany ?? ONLY_OLDEST}, taken (company_id, slots) as (
+      select * from ${sql.unnest([...claim.taken], ["uuid", "int4"])} as taken (company_id, slots)
+    ), ranked as (
+      select candidate.run_id, candidate.due_at,
+        coalesce(taken.slots, 0) + row_number() over (
+          partition by candidate.company_id order by candidate.due_at, candidate.run_id
+        ) as turn
+      from candidate
+      left join taken on taken.company_id = candidate.company_id
+      union all
+      (
+        select run_id, due_at, 0 from runs.tasks
+        where ${claim.suspect} and takeovers > 0 and due_at <= now() and ${IS_SUSPECT}
+        order by due_at
+        limit 1
+      )
+    ), due as (
+      select task.run_id, task.due_at
+      from ranked
+      join runs.tasks as task on task.run_id = ranked.run_id
+      where task.due_at <= now() and (ranked.turn = 1 or not ${claim.forGuests})
+      order by ranked.turn, ranked.due_at, ranked.run_id
+      limit ${claim.limit}
+      for update of task skip locked
+    ), claimed as (
+      update runs.tasks as task
+      set due_at = now() + ${claim.leaseMs} * interval '1 millisecond',
+        fence = task.fence + 1,
+        takeovers = task.takeovers + (task.worker_id is not null and task.begun)::integer,
+        worker_id = ${claim.workerId},
+        begun = false,
+        woken = false
+      from due
+      where task.run_id = due.run_id
+      returning task.run_id, task.company_id, task.fence, task.takeovers,
+        extract(epoch from now() - due.due_at)::float8 * 1000 as idle_ms
+    )
+    select run_id as "runId", company_id as "companyId", fence, takeovers, idle_ms as "idleMs",
+      null::float8 as "nextDueInMs", 0 as oldest,
+      null::uuid as "lastCompanyId"
+    from claimed
+    union all
+    select null, null, 0, 0, 0,
+      (
+        select extract(epoch from min(due_at) - now())::float8 * 1000
+        from runs.tasks
+        where due_at > now() and due_at < 'infinity'
+      ),
+      (select count(*) from oldest), (select company_id from last_company)
+  `);
+  const summary = rows.find((row) => row.runId === null);
+  return {
+    tasks: rows.flatMap(({ runId, companyId, fence, takeovers, idleMs }) =>
+      runId === null ? [] : [{ runId, companyId, fence, takeovers, idleMs }],
+    ),
+    nextDueInMs: summary?.nextDueInMs ?? null,
+    crowded: summary?.oldest === OLDEST_MAX,
+    lastCompanyId: summary?.lastCompanyId ?? null,
+  };
+}
+
+const ONLY_OLDEST = sql.fragment`
+  candidate as (
+    select run_id, company_id, due_at from oldest
+  ), last_company as (
+    select null::uuid as company_id
+  )`;
+
+/** How many tasks a claim looks at of each company, so that one which is due half of the slots finds them. */
+const SHARES = [
+  { most: 8, rows: sql.fragment`limit 8` },
+  { most: 32, rows: sql.fragment`limit 32` },
+];
+const LARGEST_SHARE = { most: 128, rows: sql.fragment`limit 128` };
+
+/**
+ * The first due tasks of each company as well, jumping from one to the next along the index. The order by
+ * company and a limit that the planner can see lead to that index, whatever the statistics say of a queue
+ * that has changed since.
+ */
+function eachCompanyCtes(after: string, rows: SqlFragment): SqlFragment {
+  return sql.fragment`
+    company (company_id, number) as (
+      (
+        select company_id, 1 from runs.tasks
+        where company_id > ${after} and due_at < 'infinity'
+        order by company_id
+        limit 1
+      )
+      union all
+      select next.company_id, company.number + 1
+      from company
+      cross join lateral (
+        select task.company_id from runs.tasks as task
+        where task.company_id > company.company_id and task.due_at < 'infinity'
+        order by task.company_id
+        limit 1
+      ) as next
+      where company.number < ${COMPANIES_MAX}
+    ), candidate as (
+      select run_id, company_id, due_at from oldest
+      union
+      select due.run_id, company.company_id, due.due_at
+      from company
+      cross join lateral (
+        select run_id, due_at from runs.tasks
+        where company_id between company.company_id and company.company_id
+          and due_at <= now() and due_at < 'infinity' and not (${IS_SUSPECT})
+        order by company_id, due_at
+        ${rows}
+      ) as due
+    ), last_company as (
+      select company_id from company where number = ${COMPANIES_MAX}
+    )`;
+}

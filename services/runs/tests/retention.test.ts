@@ -1,0 +1,306 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { newUuid, openDatabase, sql } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { createScope } from "@workflow/service";
+import { createTestDatabase, waitFor } from "@workflow/testkit";
+import { z } from "zod";
+import { setRetentionPolicy } from "../src/store/retention-policies.ts";
+import {
+  delay,
+  listRequest,
+  mapping,
+  startRunsHarness,
+  testIdentity,
+} from "./support/runs-harness.ts";
+import type { RunsHarness } from "./support/runs-harness.ts";
+import { partitionEnds, partitionSince, storeRuns } from "./support/stored-runs.ts";
+import type { StoredRuns } from "./support/stored-runs.ts";
+
+/** D58: runs are kept for 90 days here, as in production, unless a company says otherwise. */
+const DAYS = 90;
+
+const scope = createScope();
+let database: Database;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  const testDatabase = await createTestDatabase();
+  scope.defer(() => testDatabase.close());
+  databaseUrl = testDatabase.connectionUri;
+  database = await openDatabase({ connectionUri: databaseUrl, applicationName: "test" });
+  scope.defer(() => database.end());
+});
+beforeEach(() => partitionSince(database, 8));
+afterAll(() => scope.close(), 60_000);
+
+/** The service of one test, so that those of others do not remove what it looks at. */
+let running = createScope();
+afterEach(async () => {
+  await running.close();
+  running = createScope();
+}, 60_000);
+
+const countRow = z.object({ runs: z.number(), results: z.number(), approvals: z.number() });
+
+/** What is stored of a company, and of everybody. */
+function countStored(companyId: string) {
+  return database.one(sql.type(countRow)`
+    select
+      (select count(*)::integer from runs.runs where company_id = ${companyId}) as runs,
+      (select count(*)::integer from runs.step_results
+        where run_id in (select id from runs.runs where company_id = ${companyId})) as results,
+      (select count(*)::integer from runs.approvals where company_id = ${companyId}) as approvals
+  `);
+}
+
+/** Whether the month in which a day lies still has its partition. */
+async function hasMonthOf(daysAgo: number): Promise<boolean> {
+  const day = new Date(Date.now() - daysAgo * 86_400_000);
+  const end = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1);
+  return (await partitionEnds(database)).some((each) => each.getTime() === end);
+}
+
+async function countOrphans(): Promise<number> {
+  const { count } = await database.one(sql.type(z.object({ count: z.number() }))`
+    select
+      (select count(*) from runs.step_results where run_id not in (select id from runs.runs))
+      + (select count(*) from runs.removed_runs) as count
+  `);
+  return count;
+}
+
+interface Company {
+  harness: RunsHarness;
+  companyId: string;
+  facts: Pick<StoredRuns, "companyId" | "workflowId" | "deploymentId">;
+}
+
+/** A company with a deployed workflow, whose runs are stored as if they had been executed long ago. */
+async function company(harness: RunsHarness): Promise<Company> {
+  const identity = testIdentity();
+  const { companyId } = identity;
+  const workflowId = await harness.deploy([mapping("a", 1)], { identity });
+  const { id } = await database.one(sql.type(z.object({ id: z.string() }))`
+    select id from runs.deployments where workflow_id = ${workflowId}
+  `);
+  return { harness, companyId, facts: { companyId, workflowId, deploymentId: id } };
+}
+
+const store = ({ facts }: Company, from: number, to: number, more: Partial<StoredRuns> = {}) =>
+  storeRuns(database, {
+    ...facts,
+    count: 1_000,
+    daysAgo: { from, to },
+    status: "completed",
+    ...more,
+  });
+
+const isGone = async ({ harness, companyId }: Company, runId: string) => {
+  const identity = testIdentity(companyId);
+  const reasons = [
+    harness.runs.getRun({ runId }, { identity }),
+    harness.runs.cancelRun({ runId }, { identity }),
+    harness.runs.retryRun({ runId }, { identity }),
+    harness.approvals.listRunApprovals({ runId }, { identity }),
+  ].map(async (call) =>
+    call.then(
+      () => "answered",
+      (error: { reason?: string }) => error.reason,
+    ),
+  );
+  return (await Promise.all(reasons)).every((reason) => reason === "NOT_FOUND");
+};
+
+describe("retention", () => {
+  it("removes by partition, by company and around live runs, and leaves no trace", async () => {
+    const idle = await startRunsHarness({ databaseUrl });
+    const [usual, brief, lasting] = [await company(idle), await company(idle), await company(idle)];
+    await setRetentionPolicy(database, brief.companyId, 7);
+    await setRetentionPolicy(database, lasting.companyId, 0);
+    const whole = await store(usual, 215, 185);
+    const young = await store(usual, 80, 1);
+    const kept = await store(lasting, 170, 150, { count: 10 });
+    const besideKept = await store(usual, 170, 150);
+    const [live = ""] = await store(usual, 130, 130, { count: 1, status: "pending" });
+    const besideLive = await store(usual, 130, 129);
+    const briefOld = await store(brief, 60, 8);
+    const briefYoung = await store(brief, 6, 1);
+    await idle.close();
+
+    const harness = await startRunsHarness({
+      databaseUrl,
+      runRetentionDays: DAYS,
+      runRetentionIntervalMs: 100,
+    });
+    running.defer(() => harness.close());
+    const of = (each: Company): Company => ({ ...each, harness });
+    await waitFor(async () => (await countStored(usual.companyId)).runs === young.length + 1, {
+      timeoutMs: 60_000,
+      what: "the old runs of the usual company to go",
+    });
+    await waitFor(async () => (await countStored(brief.companyId)).runs === briefYoung.length, {
+      timeoutMs: 60_000,
+      what: "the old runs of the company with seven days to go",
+    });
+    await waitFor(async () => (await countOrphans()) === 0);
+
+    // Whole months are gone as partitions; those of which something is kept are not.
+    expect(await hasMonthOf(200)).toBe(false);
+    expect(await hasMonthOf(160)).toBe(true);
+    expect(await hasMonthOf(130)).toBe(true);
+
+    for (const ids of [whole, besideKept, besideLive]) {
+      expect(await isGone(of(usual), ids[0] ?? "")).toBe(true);
+      expect(await isGone(of(usual), ids.at(-1) ?? "")).toBe(true);
+    }
+    expect(await isGone(of(brief), briefOld.at(-1) ?? "")).toBe(true);
+    const read = async (each: Company, runId: string) => {
+      const run = await harness.runs.getRun({ runId }, { identity: testIdentity(each.companyId) });
+      return run.stepResults.length;
+    };
+    expect(await read(lasting, kept[0] ?? "")).toBe(2);
+    expect(await read(usual, young[0] ?? "")).toBe(2);
+    expect(await read(usual, live)).toBe(2);
+    expect(await read(brief, briefYoung[0] ?? "")).toBe(2);
+    expect(await countStored(lasting.companyId)).toEqual({ runs: 10, results: 20, approvals: 10 });
+    expect(await countStored(usual.companyId)).toEqual({
+      runs: young.length + 1,
+      results: 2 * (young.length + 1),
+      approvals: young.length + 1,
+    });
+
+    // What its month has waited for is its end.
+    await harness.runs.cancelRun({ runId: live }, { identity: testIdentity(usual.companyId) });
+    await waitFor(async () => !(await hasMonthOf(130)), {
+      timeoutMs: 30_000,
+      what: "the month of the run that was alive to go",
+    });
+    expect(await isGone(of(usual), live)).toBe(true);
+  }, 120_000);
+
+  it("removes versions that no run names, but never the newest", async () => {
+    const harness = await startRunsHarness({ databaseUrl });
+    const identity = testIdentity();
+    const workflowId = newUuid();
+    for (const revision of [1, 2, 3]) {
+      await harness.deploy([mapping("a", revision)], { identity, workflowId, revision });
+    }
+    const deployments = await database.any(
+      sql.type(z.object({ id: z.string(), revision: z.number() }))`
+        update runs.deployments set created_at = now() - interval '200 days'
+        where workflow_id = ${workflowId}
+        returning id, revision
+      `,
+    );
+    const idOf = (revision: number) =>
+      deployments.find((each) => each.revision === revision)?.id ?? "";
+    const facts = {
+      companyId: identity.companyId,
+      workflowId,
+      count: 10,
+      status: "completed",
+    } as const;
+    await storeRuns(database, { ...facts, deploymentId: idOf(1), daysAgo: { from: 140, to: 139 } });
+    await storeRuns(database, { ...facts, deploymentId: idOf(2), daysAgo: { from: 2, to: 1 } });
+    await harness.close();
+    const removing = await startRunsHarness({
+      databaseUrl,
+      runRetentionDays: DAYS,
+      runRetentionIntervalMs: 100,
+    });
+    running.defer(() => removing.close());
+    const left = () =>
+      database.anyFirst(sql.type(z.object({ id: z.string() }))`
+        select id from runs.deployments where workflow_id = ${workflowId} order by revision
+      `);
+    await waitFor(async () => (await left()).length === 2, { timeoutMs: 30_000 });
+    expect(await left()).toEqual([idOf(2), idOf(3)]);
+  }, 60_000);
+
+  it("takes a partition away while requests come, of which none fails", async () => {
+    const harness = await startRunsHarness({
+      databaseUrl,
+      runRetentionDays: DAYS,
+      runRetentionIntervalMs: 100,
+    });
+    running.defer(() => harness.close());
+    const { companyId } = harness.identity;
+    const workflowId = await harness.deploy([mapping("a", 1)]);
+    const waiting = await harness.deploy([delay("a", 5)]);
+    const { id: deploymentId } = await database.one(sql.type(z.object({ id: z.string() }))`
+      select id from runs.deployments where workflow_id = ${workflowId}
+    `);
+    const facts = { companyId, workflowId, deploymentId };
+    // A run that is alive keeps its month, which ends 94 days ago at the latest, until requests are on
+    // their way.
+    const [live = ""] = await storeRuns(database, {
+      ...facts,
+      count: 1,
+      daysAgo: { from: 125, to: 125 },
+      status: "pending",
+    });
+    await storeRuns(database, {
+      ...facts,
+      count: 2_000,
+      daysAgo: { from: 125, to: 124.9 },
+      status: "completed",
+    });
+    expect(await hasMonthOf(125)).toBe(true);
+    const stopping = new AbortController();
+    let answered = 0;
+    const request = (nth: number): Promise<unknown> => {
+      const { identity } = harness;
+      if (nth % 4 === 0) return harness.runs.listRuns(listRequest(), { identity });
+      return harness.runToEnd(nth % 4 === 1 ? waiting : workflowId);
+    };
+    const call = async (first: number): Promise<void> => {
+      for (let nth = first; !stopping.signal.aborted; nth += 1) {
+        await request(nth);
+        answered += 1;
+      }
+    };
+    // The first request that fails ends all of them, and the test.
+    const callers = Promise.all(Array.from({ length: 4 }, (_, nth) => call(nth)));
+    const within = { timeoutMs: 40_000 };
+    const dropping = async (): Promise<void> => {
+      await waitFor(() => answered > 20, within);
+      await harness.runs.cancelRun({ runId: live }, { identity: harness.identity });
+      await waitFor(async () => !(await hasMonthOf(125)), {
+        ...within,
+        what: "the partition to go",
+      });
+      const answeredThen = answered;
+      await waitFor(() => answered > answeredThen + 20, within);
+    };
+    try {
+      await Promise.race([dropping(), callers]);
+    } finally {
+      stopping.abort();
+    }
+    await callers;
+    expect(await isGone({ harness, companyId, facts }, live)).toBe(true);
+  }, 120_000);
+});
+
+describe("partitions", () => {
+  it("are there for the months to come, made by the service that starts first", async () => {
+    await database.query(sql.type(z.object({}))`
+      do $$
+      declare part record;
+      begin
+        for part in select name from runs.list_partitions('runs') order by to_id desc limit 2 loop
+          execute format('drop table runs.%I', part.name);
+          execute format('drop table runs.%I', 'child_' || part.name);
+          execute format('drop table runs.%I', replace(part.name, 'runs_', 'step_results_'));
+        end loop;
+      end $$
+    `);
+    const harnesses = await Promise.all([
+      startRunsHarness({ databaseUrl, role: "all" }),
+      startRunsHarness({ databaseUrl, role: "all" }),
+    ]);
+    const last = (await partitionEnds(database)).at(-1);
+    expect(last?.getTime()).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+    await Promise.all(harnesses.map((each) => each.close()));
+  }, 60_000);
+});

@@ -1,0 +1,6 @@
+import { createMemoryFixture } from "./support/memory-runtime.ts";
+import { describeTaskRuntime } from "./task-runtime-contract.ts";
+
+describeTaskRuntime("a task runtime apart from the database", () =>
+  Promise.resolve(createMemoryFixture()),
+);
