@@ -1,21 +1,18 @@
 import { AppError, toAppError } from "@workflow/errors";
 import express from "express";
-import type {
-  ErrorRequestHandler,
-  Express,
-  Request,
-  RequestHandler,
-  Response,
-  Router,
-} from "express";
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
+import { CONNECT_BASE, serveConnectPage } from "./connect-page/serve-connect-page.ts";
+import type { ConnectPageOptions } from "./connect-page/serve-connect-page.ts";
 import type { Readiness } from "./health.ts";
 import { credentialsOf } from "./http/admission.ts";
+import { checkHeadSize } from "./http/head-size.ts";
 import { serveRoute } from "./http/pipeline.ts";
 import type { PipelineDependencies } from "./http/pipeline.ts";
+import { allowedMethods, RouteTable } from "./http/route-table.ts";
 import { beginRequest, requestInfoOf } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
 import type { RequestReport } from "./request-report.ts";
-import type { Method, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** Where the API is mounted. */
 export const API_BASE = "/api/v1";
@@ -26,6 +23,7 @@ export interface AppOptions extends PipelineDependencies {
   report: RequestReport;
   /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed. */
   trustedProxies: number;
+  connectPage: Omit<ConnectPageOptions, "apiBase">;
 }
 
 /** The Express application: health, the routes of the table, and one envelope for all errors. */
@@ -38,7 +36,8 @@ export function createApp(options: AppOptions): Express {
   app.use(begin(options));
   app.get("/livez", (_request, response) => sendSuccess(response, 200, { status: "ok" }));
   app.get("/readyz", answerReadiness(options.readiness));
-  app.use(API_BASE, createApiRouter(options));
+  app.use(API_BASE, serveTable(options));
+  app.use(CONNECT_BASE, serveConnectPage({ ...options.connectPage, apiBase: API_BASE }));
   app.use(() => {
     throw new AppError("NOT_FOUND", "Route not found");
   });
@@ -67,50 +66,22 @@ function answerReadiness(readiness: Readiness): RequestHandler {
   };
 }
 
-/** One Express route a path; which methods it has is looked up in the table. */
-function createApiRouter(options: AppOptions): Router {
-  const router = express.Router({ caseSensitive: true });
-  for (const [path, methods] of groupByPath(options.routes)) {
-    const allowed = [...methods.keys()].flatMap((method) =>
-      method === "GET" ? ["GET", "HEAD"] : [method],
-    );
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-    router.all(toExpressPath(path), async (request, response) => {
-      const route = methods.get(request.method === "HEAD" ? "GET" : request.method);
-      if (route === undefined) {
-        response.setHeader("Allow", allowed.join(", "));
-        throw new AppError("METHOD_NOT_ALLOWED", `Use ${allowed.join(", ")} here.`);
-      }
-      await serveRoute(route, pathParams(request, names), request, response, options);
-    });
-  }
-  return router;
-}
-
-function groupByPath(routes: readonly Route[]): [string, Map<string, Route>][] {
-  const groups = new Map<string, Map<string, Route>>();
-  for (const route of routes) {
-    const methods = groups.get(route.path) ?? new Map<Method, Route>();
-    if (methods.has(route.method)) throw new Error(`${route.method} ${route.path} is there twice.`);
-    groups.set(route.path, methods.set(route.method, route));
-  }
-  // A fixed segment goes before a parameter in the same place.
-  const rank = (path: string): string => path.replaceAll("{", "\uffff");
-  return [...groups].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
-}
-
-/** Braces mean optional groups to Express. */
-function toExpressPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1");
-}
-
-function pathParams(request: Request, names: readonly string[]): Record<string, string> {
-  const params: Record<string, string> = {};
-  for (const name of names) {
-    const value = request.params[name];
-    if (typeof value === "string") params[name] = value;
-  }
-  return params;
+/** Serves the routes of the table; a path that is not in it is left to the next handler. */
+function serveTable(options: AppOptions): RequestHandler {
+  const table = new RouteTable(options.routes);
+  return async (request, response, next) => {
+    const match = table.find(request.path);
+    if (match === null) return next();
+    const { methods, params } = match;
+    const route = methods.get(request.method === "HEAD" ? "GET" : request.method);
+    if (route === undefined) {
+      const allowed = allowedMethods(methods).join(", ");
+      response.setHeader("Allow", allowed);
+      throw new AppError("METHOD_NOT_ALLOWED", `Use ${allowed} here.`);
+    }
+    checkHeadSize(request, route.hasLongQuery);
+    await serveRoute(route, params, request, response, options);
+  };
 }
 
 function createErrorHandler({ authenticator }: PipelineDependencies): ErrorRequestHandler {

@@ -4,7 +4,11 @@ import type { z } from "zod";
 
 const settings = pickSettings(
   "PORT",
+  "PUBLIC_URL",
   "TRUSTED_PROXIES",
+  "CONNECTIONS_MAX",
+  "COMPANY_CONNECTIONS_MAX",
+  "AUDIT_RETENTION_DAYS",
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -15,8 +19,10 @@ const settings = pickSettings(
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "LOG_LEVEL",
+  "METRICS_HOST",
   "METRICS_PORT",
 ).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
 

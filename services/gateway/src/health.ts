@@ -1,7 +1,6 @@
-import { sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { z } from "zod";
 import type { Backends } from "./route.ts";
+import { isAnswering } from "./store/is-answering.ts";
 
 /** Whether the gateway can serve requests. */
 export interface Readiness {
@@ -14,8 +13,6 @@ export interface Readiness {
 const CHECK_TIMEOUT_MS = 2_000;
 /** Anyone may ask, so answers are shared for this long. */
 const ANSWER_FOR_MS = 500;
-
-const one = z.object({ one: z.number() });
 
 /** Readiness of the gateway: its database and the services behind it (D55). */
 export function createReadiness(database: Database, backends: Backends): Readiness {
@@ -54,12 +51,8 @@ async function findMissing(database: Database, backends: Backends): Promise<read
 function answers(database: Database): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
-    database
-      .one(sql.type(one)`select 1 as one`)
-      .then(
-        () => resolve(true),
-        () => resolve(false),
-      )
+    void isAnswering(database)
+      .then(resolve)
       .finally(() => clearTimeout(timer));
   });
 }

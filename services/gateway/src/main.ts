@@ -18,25 +18,36 @@ async function start() {
   const scope = createScope();
   return scope.guard(async () => {
     const metricsRegistry = createMetricsRegistry();
-    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    const metrics = await startMetricsServer(
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      metricsRegistry,
+    );
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const logger = createLogger({ name: "gateway", level: config.LOG_LEVEL });
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "gateway", logger });
     scope.defer(() => bus.close());
     const gateway = await startGatewayService({
       port: config.PORT,
+      publicUrl: config.PUBLIC_URL,
       trustedProxies: config.TRUSTED_PROXIES,
+      connectionsMax: config.CONNECTIONS_MAX,
+      companyConnectionsMax: config.COMPANY_CONNECTIONS_MAX,
+      auditRetentionDays: config.AUDIT_RETENTION_DAYS,
       databaseUrl: config.DATABASE_URL,
       databasePoolSize: config.DATABASE_POOL_SIZE,
       workflowsGrpcAddress: config.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress: config.RUNS_GRPC_ADDR,
       tablesGrpcAddress: config.TABLES_GRPC_ADDR,
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
-      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
+      tokenSigner: createTokenSigner({
+        issuer: "gateway",
+        privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,
+      }),
       grpcTls: await loadTls({
         certFile: config.GRPC_TLS_CERT_FILE,
         keyFile: config.GRPC_TLS_KEY_FILE,
         caFile: config.GRPC_TLS_CA_FILE,
+        allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
       }),
       bus,
       logger,

@@ -14,6 +14,17 @@ export interface Reply<Status extends SuccessStatus = SuccessStatus> {
   cookie?: string;
   /** The `ETag` of the resource. A read whose `If-None-Match` names it is answered with 304. */
   etag?: string;
+  /** Called when the client has the answer, or has gone. */
+  onOver?: () => void;
+}
+
+/**
+ * A successful answer whose `data` is told bit by bit, because it may be too long for all of it to be
+ * held.
+ */
+export interface LongReply {
+  /** Pieces of JSON text, which together are the `data` of the envelope. */
+  longData: AsyncIterable<string>;
 }
 
 /** One server-sent event. */
@@ -41,4 +52,10 @@ export interface FileReply {
     /** UTF-8. */
     chunks: AsyncIterable<Uint8Array>;
   };
+}
+
+/** An answer that sends the client elsewhere (302). */
+export interface RedirectReply {
+  /** Absolute. */
+  redirect: string;
 }

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Database } from "@workflow/db";
+import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditAction } from "@workflow/events";
 import type { ClientFacts, Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
+import type { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import type { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
+import type { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import type { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import type { RunsServiceService } from "@workflow/proto/runs/v1/runs";
@@ -18,11 +21,22 @@ import type { AuditReader } from "./audit/audit-reader.ts";
 import type { Scope } from "./auth/scopes.ts";
 import { invalidRequest } from "./errors/invalid-request.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
+import type { AddressLimits } from "./http/address-limits.ts";
 import type { JsonBody } from "./http/json-body.ts";
 import type { Query } from "./http/parse-query.ts";
 import type { Upload } from "./http/upload.ts";
+import type { SignInGuard } from "./identity/sign-in-guard.ts";
 import type { TableImporter } from "./imports/table-importer.ts";
-import type { ContentType, EventStream, FileReply, Reply, SuccessStatus } from "./reply.ts";
+import type {
+  ContentType,
+  EventStream,
+  FileReply,
+  LongReply,
+  RedirectReply,
+  Reply,
+  SuccessStatus,
+} from "./reply.ts";
+import type { AnswerTurns } from "@workflow/service";
 import type { RowBatcher } from "./row-batcher.ts";
 import type { StartBatcher } from "./start-batcher.ts";
 
@@ -37,7 +51,10 @@ export interface Backends {
   readonly tables: RpcClient<TablesServiceService>;
   readonly rows: RpcClient<RowsServiceService>;
   readonly secrets: RpcClient<SecretsServiceService>;
-  /** Starts runs that nobody waits for. */
+  readonly actions: RpcClient<ActionsServiceService>;
+  readonly authorizations: RpcClient<AuthorizationsServiceService>;
+  readonly connections: RpcClient<ConnectionsServiceService>;
+  /** Starts runs, those that come together in one call. */
   readonly starts: StartBatcher;
   /** Adds single rows to tables. */
   readonly rowInserts: RowBatcher;
@@ -54,10 +71,24 @@ export interface OpenContext {
   readonly client: ClientFacts;
   /** Whether it has come by https. */
   readonly isSecure: boolean;
+  /** Where people and providers reach this gateway. */
+  readonly publicOrigin: string;
+  /** Attempts to connect accounts; other calls of services need a known caller. */
+  readonly authorizations: RpcClient<AuthorizationsServiceService>;
+  /** For those calls, in the gateway's own name. */
+  readonly serviceCall: RpcCallOptions;
+  /** How often one client may come back from providers. */
+  readonly callbacks: AddressLimits;
   /** The gateway's own database. */
   readonly database: Database;
   /** To be called after a change of access was committed: this gateway forgets what it remembers. */
   readonly forget: (change: IdentityChange) => void;
+  /** Slows down those who guess passwords. */
+  readonly signIns: SignInGuard;
+  /** Makes and reads the cursors of the gateway's own lists. */
+  readonly cursors: CursorCodec;
+  /** Bounds the large answers that are held until their clients have taken them. */
+  readonly largeAnswers: AnswerTurns;
 }
 
 /** What a handler knows of a request whose sender is known. */
@@ -120,7 +151,8 @@ type AuditDeclaration = AuditAction | readonly AuditAction[] | null;
 
 /** What a route audits has to be said of each that may change something. */
 type AuditedMethod =
-  { method: "GET"; audit?: never } | { method: Exclude<Method, "GET">; audit: AuditDeclaration };
+  | { method: "GET"; audit?: AuditDeclaration }
+  | { method: Exclude<Method, "GET">; audit: AuditDeclaration };
 
 /** One route, as it is written down. */
 type Declaration<
@@ -150,10 +182,12 @@ interface DeclarationParts<
   responses: Readonly<Record<Status, string>>;
   /** Default JSON in the envelope. */
   contentTypes?: readonly ContentType[];
+  /** Whether the query string may hold a document, and be far longer than on other routes. */
+  hasLongQuery?: boolean;
   handler: (
     context: Context,
     input: RouteInput<Path, z.output<QuerySchema>, z.output<BodySchema>>,
-  ) => Promise<Reply<Status> | EventStream | FileReply>;
+  ) => Promise<Reply<Status> | LongReply | EventStream | FileReply | RedirectReply>;
 }
 
 /** A route that receives its body by itself. */
@@ -195,6 +229,7 @@ interface RouteFacts {
   };
   readonly responses: Readonly<Record<number, string>>;
   readonly contentTypes: readonly ContentType[];
+  readonly hasLongQuery: boolean;
   /** The actions that a success may leave in the audit log. */
   readonly audit: readonly AuditAction[];
 }
@@ -202,7 +237,10 @@ interface RouteFacts {
 /** The part of a route that serves a request. */
 interface Served<Context extends OpenContext> {
   /** Checks the input (BAD_REQUEST with every problem) and runs the handler. */
-  run(context: Context, input: RawInput): Promise<Reply | EventStream | FileReply>;
+  run(
+    context: Context,
+    input: RawInput,
+  ): Promise<Reply | LongReply | EventStream | FileReply | RedirectReply>;
 }
 
 /** A route for callers with a scope. */
@@ -220,6 +258,8 @@ interface SessionRoute extends RouteFacts, Served<SessionContext> {
 /** A route that asks for no credential. */
 export interface OpenRoute extends RouteFacts, Served<OpenContext> {
   readonly scope: "everybody";
+  /** Called before the body is read; rejects for callers who have come too often. */
+  readonly admit: ((context: OpenContext) => Promise<void>) | null;
 }
 
 /** One entry of the route table. */
@@ -282,6 +322,7 @@ export function uploadRoute<
 }: UploadDeclaration<Path, QuerySchema, Status>): ScopedRoute {
   return {
     contentTypes: JSON_ONLY,
+    hasLongQuery: false,
     ...rest,
     scope,
     audit: toActions(audit ?? null),
@@ -302,8 +343,13 @@ export function openRoute<
   QuerySchema extends z.ZodType,
   BodySchema extends z.ZodType,
   Status extends SuccessStatus,
->(declaration: Declaration<OpenContext, Path, QuerySchema, BodySchema, Status>): OpenRoute {
-  return { ...toRoute(declaration), scope: "everybody" };
+>({
+  admit,
+  ...declaration
+}: Declaration<OpenContext, Path, QuerySchema, BodySchema, Status> & {
+  admit?: (context: OpenContext) => Promise<void>;
+}): OpenRoute {
+  return { ...toRoute(declaration), scope: "everybody", admit: admit ?? null };
 }
 
 function toRoute<
@@ -318,6 +364,7 @@ function toRoute<
   const { handler, query, body, audit, ...rest } = declaration;
   return {
     contentTypes: JSON_ONLY,
+    hasLongQuery: false,
     ...rest,
     audit: toActions(audit ?? null),
     query,

@@ -19,12 +19,14 @@ export function createRowBatcher(rows: RpcClient<RowsServiceService>): RowBatche
     lineOf: ({ tableId }) => tableId,
     callsMax: 2,
     sendOne: (request, call) => rows.insertRow(request, call),
-    async sendMany(items, call) {
+    async *sendMany(items, call) {
       const { results } = await rows.insertRows(
         { requests: items.map(({ request }) => request) },
         call,
       );
-      return results.map(({ row, failure }) => row ?? failureError(failure));
+      for (const [index, { row, failure }] of results.entries()) {
+        yield { index, result: row ?? failureError(failure) };
+      }
     },
   });
   return { insert };

@@ -1,5 +1,8 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { EventBus } from "@workflow/events";
+import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
+import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
@@ -15,17 +18,21 @@ import type {
   RpcClientOptions,
   RpcDefinition,
   RpcTls,
+  TokenAudience,
   TokenSigner,
 } from "@workflow/rpc";
-import { createScope } from "@workflow/service";
+import { AnswerTurns, createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createApp } from "./app.ts";
 import { createAuditReader } from "./audit/audit-reader.ts";
+import { startAuditRetention } from "./audit/audit-retention.ts";
 import { consumeAudit } from "./audit/consume-audit.ts";
 import { startIdentity } from "./auth/start-identity.ts";
 import { createReadiness } from "./health.ts";
+import { createAddressLimits } from "./http/address-limits.ts";
+import { createCompanyConnections } from "./http/company-connections.ts";
 import { listenHttp } from "./http/server.ts";
 import { createTableImporter } from "./imports/table-importer.ts";
 import { createRequestReport } from "./request-report.ts";
@@ -42,8 +49,16 @@ export interface GatewayServiceOptions {
   host?: string;
   /** 0 picks a free port. */
   port: number;
+  /** Where people and providers reach the gateway, without a slash at the end; as requests say by default. */
+  publicUrl?: string | undefined;
   /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed; none by default. */
   trustedProxies?: number;
+  /** Connections that may be open at the same time; 10,000 by default. */
+  connectionsMax?: number;
+  /** Those of one company; 2,000 by default. */
+  companyConnectionsMax?: number;
+  /** Days for which events of the audit log are kept, at least 30; 0, the default, is for ever. */
+  auditRetentionDays?: number;
   workflowsGrpcAddress: string;
   runsGrpcAddress: string;
   tablesGrpcAddress: string;
@@ -66,9 +81,19 @@ export interface RunningGateway {
 }
 
 const DRAIN_MS = 10_000;
+const CONNECTIONS_MAX = 10_000;
+const COMPANY_CONNECTIONS_MAX = 2_000;
 /** Pages of 100 MiB and batches of 8 MiB take seconds on a loaded machine. */
 const ROWS_TIMEOUT_MS = 30_000;
+/** A provider has ten seconds for each answer, and there may be three: renewed, logged in, verified. */
+const CONNECTIONS_TIMEOUT_MS = 45_000;
+/** Bytes of answers that clients have not taken yet: those of one company, and of all. */
+const LARGE_ANSWERS = { perTenant: 32 * 1024 * 1024, total: 128 * 1024 * 1024 };
 const ROLE = "workflow_gateway";
+/** Of one client a minute: a company's people may share an address. */
+const CALLBACKS_MAX = 60;
+/** The page asks every two seconds. */
+const PAGE_LOOKS_MAX = 600;
 
 /**
  * Starts the gateway: the only REST surface of the system. The services behind it need not be there
@@ -90,26 +115,50 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
     scope.defer(() => database.end());
     const audit = await consumeAudit(database, options.bus);
     scope.defer(() => audit.close());
+    startAuditRetention({ database, logger, days: options.auditRetentionDays ?? 0 }, scope);
+    const cursors = createCursorCodec(await getCursorKey(database));
     const backends = {
       ...connectBackends(options, scope),
-      auditLog: createAuditReader(database, createCursorCodec(await getCursorKey(database))),
+      auditLog: createAuditReader(database, cursors),
     };
     const { databaseUrl } = options;
-    const authenticator = await startIdentity({ database, databaseUrl, role: ROLE, logger }, scope);
+    const { authenticator, signIns } = await startIdentity(
+      { database, databaseUrl, role: ROLE, logger },
+      scope,
+    );
     const readiness = createReadiness(database, backends);
     const stopping = new AbortController();
+    const { connectionsMax = CONNECTIONS_MAX, companyConnectionsMax = COMPANY_CONNECTIONS_MAX } =
+      options;
     const app = createApp({
       routes: ROUTES,
       authenticator,
       database,
       forget: (change) => authenticator.forget(change),
+      signIns,
+      cursors,
+      largeAnswers: new AnswerTurns(LARGE_ANSWERS),
       backends,
+      publicUrl: options.publicUrl,
+      callbacks: createAddressLimits(CALLBACKS_MAX),
+      connectPage: {
+        authorizations: backends.authorizations,
+        limits: createAddressLimits(PAGE_LOOKS_MAX),
+      },
+      connections: createCompanyConnections({
+        total: connectionsMax,
+        perTenant: companyConnectionsMax,
+      }),
       stopping: stopping.signal,
       readiness,
       report: createRequestReport(logger, options.metricsRegistry),
       trustedProxies: options.trustedProxies ?? 0,
     });
-    const server = await listenHttp(app, options.host ?? "0.0.0.0", options.port);
+    const server = await listenHttp(app, {
+      host: options.host ?? "0.0.0.0",
+      port: options.port,
+      connectionsMax,
+    });
     scope.defer(() => server.close(DRAIN_MS));
     scope.defer(() => stopping.abort());
     scope.defer(() => readiness.setStopping());
@@ -118,33 +167,46 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
 }
 
 function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Backends, "auditLog"> {
-  const minter = createTokenMinter(options.tokenSigner);
+  const { grpcTls: tls, tokenSigner } = options;
+  const service = (audience: TokenAudience, address: string): RpcClientOptions => ({
+    address,
+    tls,
+    minter: createTokenMinter(tokenSigner, { audience }),
+  });
   const connect = <D extends RpcDefinition>(
     definition: D,
-    address: string,
+    to: RpcClientOptions,
     more: Partial<RpcClientOptions> = {},
   ): RpcClient<D> => {
-    const client = createRpcClient(definition, { minter, tls: options.grpcTls, address, ...more });
+    const client = createRpcClient(definition, { ...to, ...more });
     scope.defer(() => client.close());
     return client;
   };
-  const { workflowsGrpcAddress, runsGrpcAddress, tablesGrpcAddress } = options;
-  const runs = connect(RunsServiceService, runsGrpcAddress);
-  const tables = connect(TablesServiceService, tablesGrpcAddress);
-  const rows = connect(RowsServiceService, tablesGrpcAddress, {
+  const toWorkflows = service("workflows", options.workflowsGrpcAddress);
+  const toRuns = service("runs", options.runsGrpcAddress);
+  const toTables = service("tables", options.tablesGrpcAddress);
+  const toIntegrations = service("integrations", options.integrationsGrpcAddress);
+  const runs = connect(RunsServiceService, toRuns);
+  const tables = connect(TablesServiceService, toTables);
+  const rows = connect(RowsServiceService, toTables, {
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     defaultTimeoutMs: ROWS_TIMEOUT_MS,
   });
   return {
-    workflows: connect(WorkflowsServiceService, workflowsGrpcAddress),
-    dashboards: connect(DashboardsServiceService, workflowsGrpcAddress),
+    workflows: connect(WorkflowsServiceService, toWorkflows),
+    dashboards: connect(DashboardsServiceService, toWorkflows),
     runs,
-    approvals: connect(ApprovalsServiceService, runsGrpcAddress),
-    schedules: connect(SchedulesServiceService, runsGrpcAddress),
-    runStats: connect(RunStatsServiceService, runsGrpcAddress),
+    approvals: connect(ApprovalsServiceService, toRuns),
+    schedules: connect(SchedulesServiceService, toRuns),
+    runStats: connect(RunStatsServiceService, toRuns),
     tables,
     rows,
-    secrets: connect(SecretsServiceService, options.integrationsGrpcAddress),
+    secrets: connect(SecretsServiceService, toIntegrations),
+    actions: connect(ActionsServiceService, toIntegrations),
+    authorizations: connect(AuthorizationsServiceService, toIntegrations),
+    connections: connect(ConnectionsServiceService, toIntegrations, {
+      defaultTimeoutMs: CONNECTIONS_TIMEOUT_MS,
+    }),
     starts: createStartBatcher(runs),
     rowInserts: createRowBatcher(rows),
     imports: createTableImporter(tables),

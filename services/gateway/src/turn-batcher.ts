@@ -23,11 +23,17 @@ export interface TurnBatcherOptions<Request, Response> {
    */
   callsMax?: number;
   sendOne(request: Request, call: RpcCallOptions): Promise<Response>;
-  /** Answers each in its turn, or says why it could not. */
+  /** Answers each, or says why it could not, in any order and as soon as it is known. */
   sendMany(
     items: readonly BatchItem<Request>[],
     call: RpcCallOptions,
-  ): Promise<readonly (Response | AppError)[]>;
+  ): AsyncIterable<BatchResult<Response>>;
+}
+
+/** What became of the request at a place in its batch. */
+export interface BatchResult<Response> {
+  index: number;
+  result: Response | AppError;
 }
 
 /** Why one of several requests has failed, as services tell it. */
@@ -99,13 +105,16 @@ export function createTurnBatcher<Request, Response extends object>(
         first.resolve(await options.sendOne(first.request, first.call));
         return;
       }
-      const results = await options.sendMany(batch, first.call);
-      for (const [index, item] of batch.entries()) {
-        const result = results[index] ?? failureError(undefined);
+      const unanswered = new Set(batch);
+      for await (const { index, result } of options.sendMany(batch, first.call)) {
+        const item = batch[index];
+        if (item === undefined || !unanswered.delete(item)) continue;
         if (result instanceof AppError) item.reject(result);
         else item.resolve(result);
       }
+      for (const item of unanswered) item.reject(failureError(undefined));
     } catch (error) {
+      // Whoever has an answer does not notice.
       for (const item of batch) item.reject(error);
     }
   };

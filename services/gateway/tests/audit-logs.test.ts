@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { newUuid } from "@workflow/db";
+import { newUuid, sql } from "@workflow/db";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
-import { createApiKey, createCompany } from "../src/admin/index.ts";
+import { createApiKey } from "../src/admin/index.ts";
+import { generateApiKey, hashApiKey } from "../src/auth/api-key-format.ts";
 import { auditEvent, publish } from "./support/audit-events.ts";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
@@ -36,13 +37,20 @@ interface Reader {
   get: (query: string) => ReturnType<typeof call>;
 }
 
-/** A company of its own, with a key that may read its log. */
+/** A company of its own, with a key that may read its log, which is empty: nobody made the two. */
 async function makeReader(): Promise<Reader> {
-  const { companyId, apiKey: key } = await createCompany(gateway.database, {
-    name: "Reader",
-    email: `${newUuid()}@example.test`,
-    password: "correct horse",
-  });
+  const companyId = newUuid();
+  const key = generateApiKey();
+  const nothing = z.object({});
+  await gateway.database.query(sql.type(nothing)`
+    insert into gateway.companies (id, name) values (${companyId}, 'Reader')
+  `);
+  await gateway.database.query(sql.type(nothing)`
+    insert into gateway.api_keys (id, company_id, name, key_hash, key_prefix, scopes)
+    values (
+      ${newUuid()}, ${companyId}, 'Reader', ${sql.binary(hashApiKey(key))}, 'wfk_', '{audit:read}'
+    )
+  `);
   const get = (query: string) => call(gateway, "GET", `/api/v1/audit-logs${query}`, { key });
   return {
     companyId,

@@ -114,9 +114,15 @@ describe("authentication", () => {
   it("knows 10,000 keys in turn, each by its own name", async () => {
     const count = 10_000;
     const keys = Array.from({ length: count }, generateApiKey);
+    // More than a company can have by asking for them.
+    const { companyId } = await createCompany(test.database, {
+      name: "Crowded",
+      email: "owner@crowded.example",
+      password: "correct horse",
+    });
     await test.database.query(sql.type(z.object({}))`
       insert into gateway.api_keys (id, company_id, name, key_hash, key_prefix, scopes)
-      select gen_random_uuid(), ${test.company.companyId}, k.name, k.hash, 'wfk_', '{workflows:read}'
+      select gen_random_uuid(), ${companyId}, k.name, k.hash, 'wfk_', '{workflows:read}'
       from unnest(
         ${sql.array(
           keys.map((key) => key.slice(-6)),

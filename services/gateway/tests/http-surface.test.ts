@@ -199,7 +199,30 @@ describe("the HTTP surface", () => {
 
     it("is answered with 431 when the headers are too large", async () => {
       const text = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Long: ${"a".repeat(200_000)}\r\n\r\n`;
-      expectEnvelope(await sendRaw(text), 431, "BAD_REQUEST");
+      expectEnvelope(await sendRaw(text), 431, "HEADERS_TOO_LARGE");
+    });
+
+    it("is a head of more than 32 KiB, where the route has no use for it", async () => {
+      const get = async (target: string, more: string) =>
+        sendRaw(
+          `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Api-Key: ${test.company.apiKey}\r\n${more}\r\n`,
+        );
+      const padding = (length: number) => `X-Long: ${"a".repeat(length)}\r\n`;
+      expect(await get(path, padding(30_000))).toMatch(/^HTTP\/1.1 200 /);
+      expectEnvelope(await get(path, padding(33_000)), 431, "HEADERS_TOO_LARGE");
+      expectEnvelope(await get(`${path}?a=${"a".repeat(33_000)}`, ""), 431, "HEADERS_TOO_LARGE");
+      const half = `${path}?a=${"a".repeat(16_500)}`;
+      expectEnvelope(await get(half, padding(16_500)), 431, "HEADERS_TOO_LARGE");
+      expect(test.backends.calls).toHaveLength(1);
+    });
+
+    it("is a head of more than 32 KiB beside the filter that an older route of tables takes", async () => {
+      const rows = `${API_BASE}/tables/x/rows?filter=${"a".repeat(150_000)}`;
+      const get = (more: string) =>
+        sendRaw(`GET ${rows} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${more}\r\n`);
+      expectEnvelope(await get(""), 401, "UNAUTHORIZED");
+      const padding = `X-Long: ${"a".repeat(33_000)}\r\n`;
+      expectEnvelope(await get(padding), 431, "HEADERS_TOO_LARGE");
     });
 
     it("is answered after other requests on the same connection", async () => {

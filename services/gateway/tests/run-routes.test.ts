@@ -121,6 +121,32 @@ describe("run routes", () => {
     });
   });
 
+  it("GET tells of a long run in pieces, and cuts the connection when it breaks off", async () => {
+    const results = failedRun().stepResults.map((result) => ({
+      ...result,
+      outputJson: JSON.stringify("x".repeat(300_000)),
+    }));
+    let pieces = 2;
+    let isBroken = false;
+    const { readRun } = test.backends.runs;
+    test.backends.runs.readRun = async function* () {
+      if (pieces === 0) throw new AppError("UNAVAILABLE", "Gone.");
+      yield { part: { $case: "run", value: makeRun({ inputJson: "{}" }) } };
+      for (let count = 0; count < pieces; count += 1) {
+        yield { part: { $case: "steps", value: { results } } };
+      }
+      if (isBroken) throw new AppError("UNAVAILABLE", "Gone.");
+    };
+    const url = `/api/v1/runs/${RUN_ID}`;
+    const whole = await call(test, "GET", url);
+    expect(JSON.parse(whole.text).data.stepResults).toHaveLength(2 * results.length);
+    isBroken = true;
+    await expect(call(test, "GET", url)).rejects.toThrow();
+    pieces = 0;
+    expect(await call(test, "GET", url)).toMatchObject({ status: 503 });
+    test.backends.runs.readRun = readRun;
+  });
+
   it("GET shows null for what a fresh run does not have yet", async () => {
     test.backends.runs.getRun = async () => makeRun({ inputJson: "{}" });
     expect((await call(test, "GET", `/api/v1/runs/${RUN_ID}`)).body).toEqual({

@@ -1,11 +1,14 @@
 import { newUuid } from "@workflow/db";
-import type { Database, Queryable } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
 import { SCOPES } from "../auth/scopes.ts";
 import { insertCompany, insertMembership, insertUser } from "../store/companies.ts";
-import { createApiKey } from "./create-api-key.ts";
+import { hasUser } from "../store/users.ts";
+import { apiKeyCreated, insertNewApiKey } from "./create-api-key.ts";
 import { emailInput, nameInput, passwordInput, readInput } from "./inputs.ts";
+import { recordAdminEvent } from "./record-admin-event.ts";
 
 const input = z.object({ name: nameInput, email: emailInput, password: passwordInput });
 
@@ -35,6 +38,9 @@ export async function createCompany(
   database: Database,
   request: CreateCompanyInput,
 ): Promise<CreatedCompany> {
+  // Spares the hashing; what counts is asked again when the person is stored.
+  const { email } = readInput(input, request);
+  if (await hasUser(database, email)) throw emailIsTaken();
   const company = await prepareCompany(request);
   return database.transaction((transaction) => insertPreparedCompany(transaction, company));
 }
@@ -42,25 +48,45 @@ export async function createCompany(
 /** The part that needs no database; hashing is slow on purpose and stays out of transactions. */
 export async function prepareCompany(request: CreateCompanyInput): Promise<PreparedCompany> {
   const { name, email, password } = readInput(input, request);
-  return { name, email, passwordHash: await hashPassword(password) };
+  return { name, email, passwordHash: await hashPassword(password, email) };
 }
 
 /** The part that needs the database; several statements, so a transaction is expected. */
 export async function insertPreparedCompany(
-  transaction: Queryable,
+  transaction: Transaction,
   company: PreparedCompany,
 ): Promise<CreatedCompany> {
   const companyId = newUuid();
   const userId = newUuid();
   const { name, email, passwordHash } = company;
   await insertCompany(transaction, { id: companyId, name });
-  await insertUser(transaction, { id: userId, email, name: email, passwordHash });
+  const user = { id: userId, email, name: email, passwordHash };
+  if (!(await insertUser(transaction, user))) throw emailIsTaken();
   await insertMembership(transaction, { companyId, userId, role: "owner" });
-  const { key } = await createApiKey(transaction, {
+  const made = await insertNewApiKey(transaction, {
     companyId,
     name: "Default",
     scopes: [...SCOPES],
-    createdBy: userId,
+    createdBy: { id: userId, name: email },
   });
-  return { companyId, userId, apiKey: key };
+  await recordAdminEvent(
+    transaction,
+    {
+      companyId,
+      action: "company.created",
+      resourceType: "company",
+      resourceId: companyId,
+      changes: { name: { from: null, to: name }, owner: { from: null, to: email } },
+    },
+    { companyId, ...apiKeyCreated(made) },
+  );
+  return { companyId, userId, apiKey: made.key };
+}
+
+/** A company is never handed to an account by its e-mail address alone, see docs/identity.md. */
+function emailIsTaken(): AppError {
+  return new AppError(
+    "CONFLICT",
+    "A user with this e-mail address already exists. Make the company with another owner, then add this one with create-user.",
+  );
 }

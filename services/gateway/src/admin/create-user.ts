@@ -2,8 +2,14 @@ import { newUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
-import { insertMembership, insertUser } from "../store/companies.ts";
+import { addAccount } from "../identity/add-account.ts";
+import { requireRoom } from "../identity/member-rules.ts";
+import { insertMembership } from "../store/companies.ts";
+import { deleteInvitationOf } from "../store/invitations.ts";
+import { lockMembers } from "../store/members.ts";
+import { hasUser } from "../store/users.ts";
 import { emailInput, nameInput, passwordInput, readInput, roleInput } from "./inputs.ts";
+import { recordAdminEvent } from "./record-admin-event.ts";
 
 const input = z.object({
   companyId: z.uuid("must be the id of a company"),
@@ -16,22 +22,45 @@ const input = z.object({
 /** The person and the role in the company; the name defaults to the e-mail address. */
 export type CreateUserInput = z.input<typeof input>;
 
+/** The person; `existing` when the account was there before, with its name and password as they were. */
+export interface CreatedUser {
+  userId: string;
+  existing: boolean;
+}
+
 /**
- * Makes a user who is a member of one company.
+ * Makes a person a member of a company (D65). Who has an account keeps its name and password: whoever
+ * runs the installation answers for the address being that person's, see docs/identity.md.
  *
- * @throws AppError BAD_REQUEST for bad input, CONFLICT when the e-mail address is taken, NOT_FOUND
+ * @throws AppError BAD_REQUEST for bad input, CONFLICT when the person is a member already, NOT_FOUND
  *   for an unknown company
  */
 export async function createUser(
   database: Database,
   request: CreateUserInput,
-): Promise<{ userId: string }> {
+): Promise<CreatedUser> {
   const { companyId, email, password, role, name = email } = readInput(input, request);
-  const passwordHash = await hashPassword(password);
-  const userId = newUuid();
-  await database.transaction(async (transaction) => {
-    await insertUser(transaction, { id: userId, email, name, passwordHash });
+  // Nothing is kept of a password for somebody who has one.
+  const passwordHash = (await hasUser(database, email))
+    ? null
+    : await hashPassword(password, companyId);
+  return database.transaction(async (transaction) => {
+    await lockMembers(transaction, companyId);
+    await requireRoom(transaction, companyId);
+    const { userId, isKnown } = await addAccount(transaction, email, {
+      id: newUuid(),
+      name,
+      passwordHash,
+    });
     await insertMembership(transaction, { companyId, userId, role });
+    await deleteInvitationOf(transaction, companyId, email);
+    await recordAdminEvent(transaction, {
+      companyId: companyId.toLowerCase(),
+      action: "member.added",
+      resourceType: "member",
+      resourceId: userId,
+      changes: { email: { from: null, to: email }, role: { from: null, to: role } },
+    });
+    return { userId, existing: isKnown };
   });
-  return { userId };
 }

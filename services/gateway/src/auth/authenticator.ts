@@ -112,6 +112,8 @@ function isAbout({ type, id }: IdentityChange, { identity, session }: Caller): b
       return session?.id === id;
     case "user":
       return session?.userId === id;
+    case "company":
+      return identity.companyId === id;
     case "api_key":
       return session === null && identity.principal.id === id;
     default:
@@ -132,7 +134,7 @@ function knownKey({ id, companyId, name, scopes, expiresAt }: ApiKeyCredential):
 function knownSession(stored: StoredSession) {
   const { companyId, lastUsedAt, ...session } = stored;
   const { userId, userName, role, endsAt } = session;
-  const principal = { type: "user", id: userId, name: userName } as const;
+  const principal = { type: "user", id: userId, name: userName, role } as const;
   return {
     session,
     caller: { identity: { companyId, principal, scopes: SCOPES_BY_ROLE[role] }, session },

@@ -1,14 +1,14 @@
 /** Whose access has changed or ended: credentials of theirs must be looked up again. */
 export interface IdentityChange {
-  /** `user` stands for all sessions of a person. */
-  readonly type: "api_key" | "session" | "user";
+  /** `user` stands for all sessions of a person, `company` for all that is a company's. */
+  readonly type: "api_key" | "session" | "user" | "company";
   readonly id: string;
 }
 
 /** The Postgres channel on which gateways tell each other of changes. */
 export const IDENTITY_CHANNEL = "gateway_identity";
 
-const PATTERN = /^(api_key|session|user):(.+)$/;
+const PATTERN = /^(api_key|session|user|company):(.+)$/;
 
 /** A change as the payload of a notification. */
 export function formatChange({ type, id }: IdentityChange): string {
@@ -19,6 +19,8 @@ export function formatChange({ type, id }: IdentityChange): string {
 export function parseChange(payload: string): IdentityChange | undefined {
   const [, type, id] = PATTERN.exec(payload) ?? [];
   if (id === undefined) return undefined;
-  if (type !== "api_key" && type !== "session" && type !== "user") return undefined;
-  return { type, id };
+  if (type === "api_key" || type === "session" || type === "user" || type === "company") {
+    return { type, id };
+  }
+  return undefined;
 }

@@ -1,12 +1,12 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { AppError } from "@workflow/errors";
+import { createTurnLane } from "./turn-lane.ts";
 
 /** OWASP's scrypt profile with 32 MiB of memory; about 0.2 s a hash. */
 const COST = { log2: 15, blockSize: 8, parallelism: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Ten seconds' worth: who came later would have given up before the answer. */
-const WAITING_MAX = 50;
+const RETRY_AFTER_MS = 5_000;
 
 const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
@@ -17,23 +17,31 @@ interface Cost {
 }
 
 /**
- * The end of the queue of hashes. They are made one after another in a process: libuv has four
- * threads by default, and with all of them hashing, new database connections (whose handshake needs
- * one) time out.
+ * Ten seconds' worth: who came later would have given up before the answer. Half of it for one payer, so
+ * that there is room for others whatever that one brings.
  */
-let queue: Promise<unknown> = Promise.resolve();
-let waiting = 0;
+const ROOM = { waitingMax: 50, waitingEachMax: 25 };
+
+/**
+ * Sign-ins and new passwords have a lane each: a company that adds a thousand members holds up nobody
+ * who signs in, and the reverse. One hash at a time in each, so two of libuv's four threads: with all
+ * of them hashing, new database connections (whose handshake needs one) time out. Who pays is the
+ * machine's other work, by one core more than with a single lane while both are busy.
+ */
+const comparisons = createTurnLane({ ...ROOM, refusal: refusalTo("sign in") });
+const newPasswords = createTurnLane({ ...ROOM, refusal: refusalTo("set a password") });
 
 /**
  * The hash of a password in PHC string form, `$scrypt$ln=15,r=8,p=3$<salt>$<hash>` (base64 without
  * padding). The password is brought into NFKC first, so that it does not matter which keyboard
  * composed its characters.
  *
- * @throws AppError UNAVAILABLE when too many wait for theirs
+ * @param payer on whose behalf, such as the id of a company: payers take turns
+ * @throws AppError RATE_LIMITED when too many of the payer's wait, UNAVAILABLE when too many do
  */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, payer: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, COST, HASH_BYTES);
+  const hash = await newPasswords.run(payer, () => derive(password, salt, COST, HASH_BYTES));
   const parameters = `ln=${COST.log2},r=${COST.blockSize},p=${COST.parallelism}`;
   return `$scrypt$${parameters}$${unpadded(salt)}$${unpadded(hash)}`;
 }
@@ -42,9 +50,18 @@ export async function hashPassword(password: string): Promise<string> {
  * Whether a password is the one behind a stored hash. Without one the answer is no, after the same
  * work: how long it takes does not tell whether there is such a person.
  *
- * @throws AppError UNAVAILABLE when too many wait for theirs
+ * @param payer on whose behalf, such as a network: payers take turns
+ * @throws AppError RATE_LIMITED when too many of the payer's wait, UNAVAILABLE when too many do
  */
-export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+export function verifyPassword(
+  password: string,
+  stored: string | null,
+  payer: string,
+): Promise<boolean> {
+  return comparisons.run(payer, () => compare(password, stored));
+}
+
+async function compare(password: string, stored: string | null): Promise<boolean> {
   if (stored === null) {
     await derive(password, randomBytes(SALT_BYTES), COST, HASH_BYTES);
     return false;
@@ -61,19 +78,7 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(actual, expected);
 }
 
-async function derive(password: string, salt: Buffer, cost: Cost, length: number): Promise<Buffer> {
-  if (waiting >= WAITING_MAX) {
-    throw new AppError("UNAVAILABLE", "Too many people sign in at the moment.", {
-      retryAfterMs: 5_000,
-    });
-  }
-  waiting += 1;
-  const turn = queue.then(() => deriveNow(password.normalize("NFKC"), salt, cost, length));
-  queue = turn.catch(() => {});
-  return turn.finally(() => (waiting -= 1));
-}
-
-function deriveNow(password: string, salt: Buffer, cost: Cost, length: number): Promise<Buffer> {
+function derive(password: string, salt: Buffer, cost: Cost, length: number): Promise<Buffer> {
   const options = {
     N: 2 ** cost.log2,
     r: cost.blockSize,
@@ -82,11 +87,20 @@ function deriveNow(password: string, salt: Buffer, cost: Cost, length: number): 
     maxmem: 64 * 1024 * 1024,
   };
   return new Promise((resolve, reject) => {
-    scrypt(password, salt, length, options, (error, hash) => {
+    scrypt(password.normalize("NFKC"), salt, length, options, (error, hash) => {
       if (error === null) resolve(hash);
       else reject(error);
     });
   });
+}
+
+function refusalTo(what: string): (isOwn: boolean) => AppError {
+  return (isOwn) =>
+    new AppError(
+      isOwn ? "RATE_LIMITED" : "UNAVAILABLE",
+      `Too many people ${what} at the moment. Try again shortly.`,
+      { retryAfterMs: RETRY_AFTER_MS },
+    );
 }
 
 function unpadded(bytes: Buffer): string {

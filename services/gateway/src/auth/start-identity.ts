@@ -3,6 +3,10 @@ import type { Database } from "@workflow/db";
 import { loop } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
+import { createRefusedSignIns } from "../identity/refused-sign-ins.ts";
+import { createSignInGuard } from "../identity/sign-in-guard.ts";
+import type { SignInGuard } from "../identity/sign-in-guard.ts";
+import { deleteOldAccountTries } from "../store/account-tries.ts";
 import { updateKeysLastUsed, updateSessionsLastUsed } from "../store/last-used.ts";
 import { deleteEndedSessions } from "../store/sessions.ts";
 import { deleteOldTries } from "../store/sign-in-tries.ts";
@@ -21,16 +25,23 @@ export interface IdentityOptions {
 }
 
 const FLUSH_MS = 5_000;
+const REFUSED_FLUSH_MS = 1_000;
 const CLEAN_MS = 60_000;
+
+/** Who gets in. */
+export interface RunningIdentity {
+  authenticator: CachingAuthenticator;
+  signIns: SignInGuard;
+}
 
 /**
  * The authenticator of a gateway with all that works for it in the background: it hears of changes
- * made by other gateways, last uses are written down, and what has ended is removed.
+ * made by other gateways, last uses and refused sign-ins are written down, and what has ended is removed.
  */
 export async function startIdentity(
   { database, databaseUrl, role, logger }: IdentityOptions,
   scope: Scope,
-): Promise<CachingAuthenticator> {
+): Promise<RunningIdentity> {
   const keys = createLastUsedRecorder((uses) => updateKeysLastUsed(database, uses));
   const sessions = createLastUsedRecorder((uses) => updateSessionsLastUsed(database, uses));
   const authenticator = createAuthenticator({
@@ -50,6 +61,7 @@ export async function startIdentity(
     onError: (error) => logger.warn({ err: error }, "changes of access are not heard of"),
   });
   scope.defer(() => listener.stop());
+  const refused = createRefusedSignIns(database, logger);
   const flush = async (): Promise<void> => {
     await flushAll([keys, sessions]);
   };
@@ -58,14 +70,19 @@ export async function startIdentity(
     await flush().catch((error: unknown) => {
       logger.warn({ err: error }, "the last uses of keys and sessions were not recorded");
     });
+    await refused.flush().catch((error: unknown) => {
+      logger.warn({ err: error }, "the last refused sign-ins are missing from the audit log");
+    });
   });
   repeat("last-used", FLUSH_MS, flush, logger, scope);
+  repeat("refused-sign-ins", REFUSED_FLUSH_MS, () => refused.flush(), logger, scope);
   const clean = async (): Promise<void> => {
     await deleteOldTries(database, TRY_WINDOW_MS);
+    await deleteOldAccountTries(database);
     await deleteEndedSessions(database);
   };
   repeat("identity-clean-up", CLEAN_MS, clean, logger, scope);
-  return authenticator;
+  return { authenticator, signIns: createSignInGuard(database, refused) };
 }
 
 async function flushAll(recorders: readonly LastUsedRecorder[]): Promise<void> {

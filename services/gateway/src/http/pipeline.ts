@@ -1,16 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { databaseErrorToAppError } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { CursorCodec, Database } from "@workflow/db";
 import { isStorableText } from "@workflow/definition";
 import { AppError, isAppError } from "@workflow/errors";
 import type { RpcCallOptions } from "@workflow/rpc";
+import type { AnswerTurns } from "@workflow/service";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
+import { isCredentialEnded } from "../auth/credential-ended.ts";
 import type { IdentityChange } from "../auth/identity-change.ts";
-import type { EventStream, FileReply, Reply } from "../reply.ts";
+import type { SignInGuard } from "../identity/sign-in-guard.ts";
+import type { EventStream, FileReply, LongReply, RedirectReply, Reply } from "../reply.ts";
 import type { Backends, OpenContext, OpenRoute, RawInput, Route, RouteContext } from "../route.ts";
+import type { AddressLimits } from "./address-limits.ts";
 import { admit, refuseForeignOrigin } from "./admission.ts";
+import type { CompanyConnections } from "./company-connections.ts";
 import { sendEvents } from "./event-stream.ts";
+import { sendLongData } from "./long-response.ts";
 import { isNotModified } from "./entity-tags.ts";
 import { sendFile } from "./file-response.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
@@ -19,21 +25,30 @@ import { parseQuery } from "./parse-query.ts";
 import { readBody } from "./read-body.ts";
 import { requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
-import { sendNotModified, sendSuccess } from "./respond.ts";
+import { publicOriginOf } from "./public-origin.ts";
+import { sendNotModified, sendRedirect, sendSuccess } from "./respond.ts";
+import { serviceCallOf } from "./service-call.ts";
 import { createUpload } from "./upload.ts";
 
 export interface PipelineDependencies {
   authenticator: Authenticator;
   backends: Backends;
+  connections: CompanyConnections;
   database: Database;
   /** Drops what this gateway remembers of whom a change of access is about. */
   forget: (change: IdentityChange) => void;
+  signIns: SignInGuard;
+  cursors: CursorCodec;
+  largeAnswers: AnswerTurns;
+  /** Where people and providers reach the gateway, without a slash at the end; undefined: as requests say. */
+  publicUrl: string | undefined;
+  callbacks: AddressLimits;
   /** Aborted when the gateway stops: answers that have no end of their own end then. */
   stopping: AbortSignal;
 }
 
 /**
- * Takes one request through a route, in the order of D2: who calls (401), whether it may (403), what
+ * Takes one request through a route, in the order of D2: who calls (401), whether it may (403, 429), what
  * it says (413, 415, 400), and then the handler. Rejects with what the caller is to be told.
  */
 export async function serveRoute(
@@ -49,9 +64,10 @@ export async function serveRoute(
     await serveOpenRoute(route, params, request, response, dependencies);
     return;
   }
-  const { authenticator, stopping } = dependencies;
+  const { authenticator, connections, stopping } = dependencies;
   const readmit = (): Promise<Caller> => admit(authenticator, route, request, info);
   const caller = await readmit();
+  connections.claim(response, caller.identity.companyId);
   const input = await readInput(route, params, request);
   const exchange = new AbortController();
   const isRead = route.method === "GET";
@@ -67,11 +83,15 @@ export async function serveRoute(
   await callServices(async () => {
     const reply = await runRoute(route, context, input);
     const onFailure = (error: AppError) => (info.error = error);
-    if ("events" in reply) {
+    if ("redirect" in reply) {
+      sendRedirect(response, reply.redirect);
+    } else if ("events" in reply) {
       const options = { stopping, exchange, readmit, onFailure };
       await sendEvents(request, response, reply.events, options);
     } else if ("file" in reply) {
       await sendFile(request, response, reply.file, { exchange, onFailure });
+    } else if ("longData" in reply) {
+      await sendLongData(request, response, reply.longData, { exchange, onFailure });
     } else sendReply(request, response, reply);
   });
 }
@@ -80,7 +100,7 @@ function runRoute(
   route: Exclude<Route, OpenRoute>,
   context: RouteContext,
   input: RawInput,
-): Promise<Reply | EventStream | FileReply> {
+): Promise<Reply | LongReply | EventStream | FileReply | RedirectReply> {
   if (route.scope !== "session") return route.run(context, input);
   const { session } = context;
   if (session === null) throw new Error("A caller without a session was let in.");
@@ -96,19 +116,28 @@ async function serveOpenRoute(
 ): Promise<void> {
   const info = requestInfoOf(request);
   refuseForeignOrigin(request, info);
-  const input = await readInput(route, params, request);
   const context = createOpenContext(dependencies, info, request);
+  await withDatabaseErrors(async () => route.admit?.(context));
+  const input = await readInput(route, params, request);
   const reply = await withDatabaseErrors(() => route.run(context, input));
+  if ("redirect" in reply) return sendRedirect(response, reply.redirect);
   if (!("status" in reply)) throw new Error("An open route answers with a document.");
   sendReply(request, response, reply);
 }
 
 function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
-  const { status, data, meta, cookie, etag } = reply;
+  const { status, data, meta, cookie, etag, onOver } = reply;
+  if (onOver !== undefined) afterAnswer(response, onOver);
   if (cookie !== undefined) response.setHeader("Set-Cookie", cookie);
   if (etag !== undefined) response.setHeader("ETag", etag);
   if (etag !== undefined && isNotModified(request, etag)) sendNotModified(response);
   else sendSuccess(response, status, data, meta);
+}
+
+/** The event is emitted once, also for those who have gone before. */
+function afterAnswer(response: ServerResponse, call: () => void): void {
+  if (response.closed) call();
+  else response.once("close", call);
 }
 
 /** A handler's own queries may fail like any other: a database that is away is no fault of ours. */
@@ -124,7 +153,9 @@ async function callServices(work: () => Promise<void>): Promise<void> {
   try {
     await withDatabaseErrors(work);
   } catch (error) {
-    if (!isAppError(error) || error.reason !== "UNAUTHORIZED") throw error;
+    if (!isAppError(error) || error.reason !== "UNAUTHORIZED" || isCredentialEnded(error)) {
+      throw error;
+    }
     // The caller has been let in: it is our own token that a service does not accept.
     throw new AppError("INTERNAL_ERROR", "An internal error occurred.", {
       internal: "a service refused the gateway's identity token",
@@ -186,17 +217,27 @@ function createContext(
 }
 
 function createOpenContext(
-  { database, forget }: PipelineDependencies,
+  dependencies: PipelineDependencies,
   info: RequestInfo,
   request: IncomingMessage,
 ): OpenContext {
+  const { database, forget, signIns, cursors, largeAnswers, callbacks } = dependencies;
   return {
     requestId: info.requestId,
     headers: request.headers,
     client: info.client,
     isSecure: info.isSecure,
+    get publicOrigin() {
+      return publicOriginOf(request, info.isSecure, dependencies.publicUrl);
+    },
+    authorizations: dependencies.backends.authorizations,
+    serviceCall: serviceCallOf(info),
+    callbacks,
     database,
     forget,
+    signIns,
+    cursors,
+    largeAnswers,
   };
 }
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
+import { askForBody } from "./expected-continue.ts";
 
 const LARGE_BYTES = 1024 * 1024;
 
 /**
  * Reads a request body of at most so many bytes; resolves to null when there is none. Throws
- * PAYLOAD_TOO_LARGE as soon as more is announced or has come. The rest is then received and thrown
- * away, because closing the connection under a client that still sends makes its system drop our
- * answer; the server's request timeout bounds that.
+ * PAYLOAD_TOO_LARGE as soon as more is announced or has come, and leaves the rest to be thrown away
+ * behind the answer; BAD_REQUEST when the client stops half-way.
  */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   const announced = request.headers["content-length"];
@@ -21,14 +21,15 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
 export function checkAnnouncedSize(request: IncomingMessage, bytesMax: number): void {
   const announced = request.headers["content-length"];
   if (announced === undefined || Number(announced) <= bytesMax) return;
-  request.resume();
   throw tooLarge(bytesMax);
 }
 
 function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Of a client that went away before its body was asked for, no event tells any more.
-    if (request.destroyed && !request.readableEnded) {
+    const { socket } = request;
+    // Of a client that went away, or stopped, before its body was asked for no event tells any more.
+    const isGone = request.destroyed && !request.readableEnded;
+    if (isGone || (!request.complete && socket.readableEnded)) {
       reject(endedEarly());
       return;
     }
@@ -39,6 +40,7 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
     let byteCount = 0;
     const settle = (finish: () => void): void => {
       request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+      socket.off("end", onHalfClosed);
       finish();
     };
     const onData = (chunk: Buffer): void => {
@@ -49,12 +51,18 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
         return;
       }
       settle(() => {
-        request.resume();
+        request.pause();
         reject(tooLarge(bytesMax));
       });
     };
     const onEnd = (): void => settle(() => resolve(whole ?? Buffer.concat(chunks, byteCount)));
     const onBroken = (): void => settle(() => reject(endedEarly()));
+    // Whoever sends no more may still want to read why that was too little.
+    const onHalfClosed = (): void => {
+      if (!request.complete) onBroken();
+    };
+    askForBody(request);
+    socket.on("end", onHalfClosed);
     request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
   });
 }

@@ -33,7 +33,12 @@ export const LINK_HEADER = [
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-const infos = new WeakMap<IncomingMessage, RequestInfo>();
+/** Where a request keeps its info. A WeakMap of all requests was 5 % of the gateway's time. */
+const INFO = Symbol("request info");
+
+interface BegunRequest extends IncomingMessage {
+  [INFO]?: RequestInfo;
+}
 
 /**
  * Gives a request its id and its response the headers that every response has.
@@ -41,7 +46,7 @@ const infos = new WeakMap<IncomingMessage, RequestInfo>();
  * @param trustedProxies see `clientFactsOf`
  */
 export function beginRequest(
-  request: IncomingMessage,
+  request: BegunRequest,
   response: ServerResponse,
   trustedProxies: number,
 ): RequestInfo {
@@ -55,15 +60,15 @@ export function beginRequest(
     isSecure: isSecureRequest(request, trustedProxies),
     startedAt: performance.now(),
   };
-  infos.set(request, info);
+  request[INFO] = info;
   response.setHeader("Link", LINK_HEADER);
   response.setHeader("X-Request-Id", info.requestId);
   return info;
 }
 
 /** The info that `beginRequest` made. */
-export function requestInfoOf(request: IncomingMessage): RequestInfo {
-  const info = infos.get(request);
+export function requestInfoOf(request: BegunRequest): RequestInfo {
+  const info = request[INFO];
   if (info === undefined) throw new Error("The request was not begun.");
   return info;
 }

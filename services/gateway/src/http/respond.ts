@@ -7,7 +7,7 @@ import { writeJson } from "./write-json.ts";
 import type { Writable } from "./write-json.ts";
 
 /** Answers with a body that is JSON text already. */
-function sendJsonText(response: ServerResponse, status: number, text: string): void {
+export function sendJsonText(response: ServerResponse, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", Buffer.byteLength(text));
@@ -32,6 +32,18 @@ export function sendSuccess(
 export function sendNotModified(response: ServerResponse): void {
   response.statusCode = 304;
   response.setHeader("Cache-Control", "no-store");
+  response.end();
+}
+
+/**
+ * Sends the client elsewhere. The address that it came by may hold a token or a code: it is told to nobody.
+ */
+export function sendRedirect(response: ServerResponse, location: string): void {
+  response.statusCode = 302;
+  response.setHeader("Location", location);
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("Referrer-Policy", "no-referrer");
+  response.setHeader("Content-Length", 0);
   response.end();
 }
 

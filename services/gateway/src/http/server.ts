@@ -3,7 +3,11 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { AppError } from "@workflow/errors";
 import { toErrorBody } from "../errors/error-body.ts";
-import { LINK_HEADER, newRequestId } from "./request-info.ts";
+import { clientNetworkOf } from "./client-network.ts";
+import { holdBody } from "./expected-continue.ts";
+import { headTooLarge, LONGEST_HEAD_BYTES } from "./head-size.ts";
+import { createLingeringClose } from "./lingering-close.ts";
+import { LINK_HEADER, newRequestId, requestInfoOf } from "./request-info.ts";
 
 /** A listening HTTP server. */
 export interface HttpServer {
@@ -13,34 +17,51 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/**
- * Of the request line and the headers. A filter of 50,000 characters, percent-encoded in a query string,
- * takes up to three times as many.
- */
-const HEADER_BYTES_MAX = 192 * 1024;
 /** How long the whole of a request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 120_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Above the 60 s after which common load balancers drop idle connections: they should close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** For a client to read the answer before the connection is cut. */
-const LINGER_MS = 1_000;
+/** What refused clients may still send. Of those that are too many the connection is cut at once. */
+const LINGERING = {
+  bytesMax: 64 * 1024 * 1024,
+  durationMs: 10_000,
+  connectionsMaxEach: 32,
+  connectionsMax: 512,
+};
 
-/** Listens on a host and port (0 picks a free one). Rejects when the address is taken. */
-export function listenHttp(app: RequestListener, host: string, port: number): Promise<HttpServer> {
+/** Where to listen. */
+export interface ListenOptions {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** Connections that are kept at the same time; further ones are cut. */
+  connectionsMax: number;
+}
+
+/** Listens on a host and port. Rejects when the address is taken. */
+export function listenHttp(
+  app: RequestListener,
+  { host, port, connectionsMax }: ListenOptions,
+): Promise<HttpServer> {
   let isClosing = false;
   const answering = new Map<Socket, ServerResponse>();
+  const lingering = createLingeringClose({
+    ...LINGERING,
+    clientOf: (request) => clientNetworkOf(requestInfoOf(request).client.ipAddress),
+  });
   const listener: RequestListener = (request, response) => {
     if (isClosing) response.shouldKeepAlive = false;
     answering.set(request.socket, response);
     response.once("close", () => {
       if (answering.get(request.socket) === response) answering.delete(request.socket);
     });
+    lingering.guard(request, response);
     app(request, response);
   };
   const server = createServer(
     {
-      maxHeaderSize: HEADER_BYTES_MAX,
+      maxHeaderSize: LONGEST_HEAD_BYTES,
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -49,17 +70,28 @@ export function listenHttp(app: RequestListener, host: string, port: number): Pr
     },
     listener,
   );
+  server.maxConnections = connectionsMax;
   server.on("checkExpectation", listener);
-  const refused = new WeakSet<Socket>();
+  // Node by itself would ask for each body, those that are then refused included.
+  server.on("checkContinue", (request, response) => {
+    holdBody(request, response);
+    listener(request, response);
+  });
+  allowHalfClose(server, answering);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    // What a refused client goes on sending fails to parse again.
-    if (refused.has(socket)) return;
-    if (answering.has(socket) || !socket.writable || error.code === "ECONNRESET") {
+    if (lingering.has(socket)) return;
+    const response = answering.get(socket);
+    if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
+      // Who reads the body says so; else an answer is on its way already.
+      response.shouldKeepAlive = false;
+      return;
+    }
+    if (response !== undefined || !socket.writable || error.code === "ECONNRESET") {
       socket.destroy();
       return;
     }
-    refused.add(socket);
     answerUnreadable(error.code, socket);
+    lingering.close(socket, clientNetworkOf(socket.remoteAddress));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -72,9 +104,24 @@ export function listenHttp(app: RequestListener, host: string, port: number): Pr
           isClosing = true;
           // Their connections would otherwise stay open for the next request.
           for (const response of answering.values()) response.shouldKeepAlive = false;
+          lingering.stop();
           return closeServer(server, graceMs);
         },
       });
+    });
+  });
+}
+
+/**
+ * Lets clients end their side before they are answered, as Node does with a switch that it has no
+ * words for. Of a read it means, as ever, that nobody waits for the answer any more.
+ */
+function allowHalfClose(server: Server, answering: ReadonlyMap<Socket, ServerResponse>): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on("connection", (socket: Socket) => {
+    socket.on("end", () => {
+      const method = answering.get(socket)?.req.method;
+      if (method === "GET" || method === "HEAD") socket.destroy();
     });
   });
 }
@@ -96,12 +143,8 @@ function portOf(server: Server): number {
 function answerUnreadable(code: string | undefined, socket: Socket): void {
   const status = STATUS_BY_CODE[code ?? ""] ?? 400;
   const requestId = newRequestId();
-  const message = MESSAGES[status] ?? "The request is not valid HTTP.";
-  const body = JSON.stringify({
-    success: false,
-    error: toErrorBody(new AppError("BAD_REQUEST", message), requestId),
-  });
-  socket.end(
+  const body = JSON.stringify({ success: false, error: toErrorBody(explain(status), requestId) });
+  socket.write(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
       "Connection: close",
@@ -114,17 +157,21 @@ function answerUnreadable(code: string | undefined, socket: Socket): void {
       body,
     ].join("\r\n"),
   );
-  // Data that is never read would make the system reset the connection, and the answer with it.
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
+
+/** What Node calls a connection whose other side ends within a request. */
+const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-const MESSAGES: Readonly<Record<number, string>> = {
-  408: "The request did not arrive in time.",
-  431: "The request's headers are too large.",
-};
+function explain(status: number): AppError {
+  if (status === 431) return headTooLarge();
+  const isLate = status === 408;
+  return new AppError(
+    "BAD_REQUEST",
+    isLate ? "The request did not arrive in time." : "The request is not valid HTTP.",
+  );
+}

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 const NAME = "wfs_session";
 
 /** The value of the session's cookie; undefined when the request has none. */
-export function sessionTokenOf(request: IncomingMessage): string | undefined {
+export function sessionTokenOf(request: Pick<IncomingMessage, "headers">): string | undefined {
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const equals = pair.indexOf("=");
     if (equals !== -1 && pair.slice(0, equals).trim() === NAME)

@@ -31,8 +31,9 @@ export async function changePassword(
   const { userId } = session;
   await countTries(database, passwordLimits(userId));
   const from = await findPasswordHash(database, userId);
-  if (!(await verifyPassword(currentPassword, from)) || from === null) throw wrongPassword();
-  const to = await hashPassword(newPassword);
+  if (!(await verifyPassword(currentPassword, from, userId)) || from === null)
+    throw wrongPassword();
+  const to = await hashPassword(newPassword, userId);
   await database.transaction(async (transaction) => {
     if (!(await replacePassword(transaction, { userId, from, to }))) {
       throw new AppError("CONFLICT", "The password was changed at the same time.");

@@ -11,8 +11,12 @@ import type { TryLimit } from "../store/sign-in-tries.ts";
 export async function countTries(database: Database, limits: readonly TryLimit[]): Promise<void> {
   for (const limit of limits) {
     const retryAfterMs = await countTry(database, limit);
-    if (retryAfterMs === null) continue;
-    const message = `Rate limit exceeded. Limit: ${limit.max} requests per minute.`;
-    throw new AppError("RATE_LIMITED", message, { retryAfterMs });
+    if (retryAfterMs !== null) throw limitReached(limit, retryAfterMs);
   }
+}
+
+/** What somebody is told who has used a limit up. */
+export function limitReached({ max }: TryLimit, retryAfterMs: number): AppError {
+  const message = `Rate limit exceeded. Limit: ${max} requests per minute.`;
+  return new AppError("RATE_LIMITED", message, { retryAfterMs });
 }

@@ -1,17 +1,20 @@
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { Session } from "../auth/caller.ts";
 import { SCOPES_BY_ROLE } from "../auth/roles.ts";
 import type { Role } from "../auth/roles.ts";
-import { countOwners } from "../store/members.ts";
+import { countMembers, countOwners } from "../store/members.ts";
+import type { Access } from "./current-access.ts";
+
+/** More than the people of any company that uses this; what bounds the list of them. */
+const MEMBERS_MAX = 10_000;
 
 /**
  * Owners are made, changed and removed by owners only. An API key, whoever made it, acts as an admin.
  *
  * @throws AppError FORBIDDEN
  */
-export function requireRightOver(session: Session | null, role: Role): void {
-  if (role !== "owner" || session?.role === "owner") return;
+export function requireRightOver(access: Access, role: Role): void {
+  if (role !== "owner" || access.role === "owner") return;
   throw new AppError("FORBIDDEN", "Only a signed-in owner can do this to an owner.");
 }
 
@@ -20,7 +23,7 @@ export function requireRightOver(session: Session | null, role: Role): void {
  *
  * @throws AppError FORBIDDEN naming the scopes that are missing
  */
-export function requireScopesOf(role: Role, scopes: readonly string[]): void {
+export function requireScopesOf({ scopes }: Access, role: Role): void {
   const missing = SCOPES_BY_ROLE[role].filter((scope) => !scopes.includes(scope));
   if (missing.length === 0) return;
   throw new AppError(
@@ -40,4 +43,14 @@ export async function requireAnotherOwner(
 ): Promise<void> {
   if ((await countOwners(transaction, companyId)) > 1) return;
   throw new AppError("CONFLICT", "The company would have no owner left.");
+}
+
+/**
+ * Refuses one more member than a company may have. Only meaningful while the members are locked.
+ *
+ * @throws AppError BAD_REQUEST
+ */
+export async function requireRoom(transaction: Transaction, companyId: string): Promise<void> {
+  if ((await countMembers(transaction, companyId)) < MEMBERS_MAX) return;
+  throw new AppError("BAD_REQUEST", `A company has at most ${MEMBERS_MAX} members.`);
 }

@@ -1,45 +1,53 @@
-import type { Database } from "@workflow/db";
-import type { AuditCaller } from "@workflow/events";
+import type { Database, Transaction } from "@workflow/db";
+import type { AuditCaller, AuditEntry } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
-import type { Session } from "../auth/caller.ts";
+import type { Caller } from "../auth/caller.ts";
+import { insertMembership, insertUser } from "../store/companies.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";
+import { deleteInvitation, takeOldestInvitation } from "../store/invitations.ts";
 import {
   deleteMembership,
   deleteUserWithoutCompany,
   getMember,
   lockMembers,
 } from "../store/members.ts";
+import { getCurrentAccess } from "./current-access.ts";
 import { requireAnotherOwner, requireRightOver } from "./member-rules.ts";
+import { revokeKeysBy } from "./revoke-keys.ts";
 
-/** Who removes whom. */
+/** Who is removed. */
 export interface Removal {
   companyId: string;
   userId: string;
-  /** The session of the one who does it; null for an API key. */
-  session: Session | null;
+  /** Whether the API keys that the person made, directly or through other keys, end as well. */
+  revokeKeys: boolean;
 }
 
 /**
- * Removes a member: the sessions in this company end with the membership. A person who is in no other
- * company is forgotten altogether. API keys belong to the company and stay.
+ * Removes a member, or takes an invitation back: the sessions in this company end with the membership,
+ * those in others go on. A person who is in no other company is forgotten altogether.
  *
+ * @returns how many API keys were revoked
  * @throws AppError NOT_FOUND for somebody who is no member, FORBIDDEN where only an owner may,
- *   CONFLICT for the last owner
+ *   CONFLICT for the last owner, UNAUTHORIZED when the caller has been shut out
  */
 export async function removeMember(
   database: Database,
-  { companyId, userId, session }: Removal,
-  caller: AuditCaller,
-): Promise<void> {
-  await database.transaction(async (transaction) => {
+  { companyId, userId, revokeKeys }: Removal,
+  caller: Caller & AuditCaller,
+): Promise<number> {
+  return database.transaction(async (transaction) => {
     await lockMembers(transaction, companyId);
+    const access = await getCurrentAccess(transaction, caller, "api_keys:write");
     const member = await getMember(transaction, companyId, userId);
-    requireRightOver(session, member.role);
-    if (member.role === "owner") await requireAnotherOwner(transaction, companyId);
-    await deleteMembership(transaction, { companyId, userId });
-    await deleteUserWithoutCompany(transaction, userId);
-    await notifyIdentityChange(transaction, { type: "user", id: userId });
-    await recordAudit(transaction, caller, {
+    requireRightOver(access, member.role);
+    if (member.isInvited) await deleteInvitation(transaction, { companyId, userId });
+    else {
+      if (member.role === "owner") await requireAnotherOwner(transaction, companyId);
+      await endMembership(transaction, companyId, userId);
+    }
+    const revoked = revokeKeys ? await revokeKeysBy(transaction, companyId, userId) : [];
+    const removed: AuditEntry = {
       action: "member.removed",
       resourceType: "member",
       resourceId: userId,
@@ -47,6 +55,32 @@ export async function removeMember(
         email: { from: member.email, to: null },
         role: { from: member.role, to: null },
       },
-    });
+    };
+    await recordAudit(transaction, caller, removed, ...revoked);
+    return revoked.length;
   });
+}
+
+async function endMembership(
+  transaction: Transaction,
+  companyId: string,
+  userId: string,
+): Promise<void> {
+  await deleteMembership(transaction, { companyId, userId });
+  await notifyIdentityChange(transaction, { type: "user", id: userId });
+  const email = await deleteUserWithoutCompany(transaction, userId);
+  if (email !== null) await beginAnew(transaction, email);
+}
+
+/**
+ * The account of an e-mail address has gone: the oldest company that waits for the address gets what it
+ * would have got without the account, a new person with the password that it hands over.
+ */
+async function beginAnew(transaction: Transaction, email: string): Promise<void> {
+  const next = await takeOldestInvitation(transaction, email);
+  if (next === null) return;
+  const { id, companyId, role, createdAt } = next;
+  // Others who make an account of the address wait until this transaction ends.
+  if (!(await insertUser(transaction, next))) throw new Error("The address has an account again.");
+  await insertMembership(transaction, { companyId, userId: id, role, createdAt });
 }

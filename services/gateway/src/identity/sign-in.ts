@@ -1,25 +1,23 @@
 import { newUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import { verifyPassword } from "../auth/password.ts";
 import { SESSION_LIFE_MS } from "../auth/session-life.ts";
 import { generateSessionToken, hashSessionToken } from "../auth/session-token.ts";
-import { signInLimits } from "../auth/sign-in-limits.ts";
 import { findSession, insertSession } from "../store/sessions.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { findSignInUser } from "../store/users.ts";
 import type { SignInUser } from "../store/users.ts";
-import { countTries } from "./count-tries.ts";
+import type { Origin, SignInGuard } from "./sign-in-guard.ts";
 
 /** What a person gives to sign in. */
 export interface SignInRequest {
   /** In lower case. */
   email: string;
   password: string;
-  /** The company to sign in to; without it, the one of the last time, else the first one. */
-  companyId?: string | undefined;
+  /** The id of the company to sign in to; without it, the one used last, else the first one (D65). */
+  company?: string | undefined;
 }
 
 /** A new session, and the token that stands for it; it is not stored. */
@@ -29,22 +27,29 @@ export interface SignedIn {
 }
 
 /**
- * Begins a session of a person (D10). Whether there is such a person can be told neither from the
- * answer nor from the time that it takes.
+ * Begins a session of a person (D10). Whether there is such a person, and in which companies, can be
+ * told neither from the answer nor from the time that it takes.
  *
  * @throws AppError RATE_LIMITED after too many tries, UNAUTHORIZED when e-mail address and password do
- *   not belong together or to no company, NOT_FOUND when the person is no member of the company
+ *   not belong together or the person is no member of the company
  */
 export async function signIn(
   database: Database,
+  guard: SignInGuard,
   request: SignInRequest,
-  { client, requestId }: Pick<AuditCaller, "client" | "requestId">,
+  { client, requestId }: Origin,
 ): Promise<SignedIn> {
-  await countTries(database, signInLimits(client.ipAddress, request.email));
+  const origin = { client, requestId };
+  const counted = await guard.countTry(origin, request.email);
   const user = await findSignInUser(database, request.email);
-  const isRight = await verifyPassword(request.password, user?.passwordHash ?? null);
-  if (user === null || !isRight) throw wrongCredentials();
-  const companyId = chooseCompany(user, request.companyId);
+  const stored = user?.passwordHash ?? null;
+  const isRight = await verifyPassword(request.password, stored, counted.network.site);
+  if (user === null) throw wrongCredentials(request);
+  const companyId = chooseCompany(user, request.company);
+  if (!isRight || companyId === null) {
+    guard.recordFailure(origin, user.id, isRight ? "company" : "password");
+    throw wrongCredentials(request);
+  }
   const token = generateSessionToken();
   const tokenHash = hashSessionToken(token);
   const id = newUuid();
@@ -57,8 +62,9 @@ export async function signIn(
       passwordHash: user.passwordHash,
       endsAt: new Date(Date.now() + SESSION_LIFE_MS),
     });
+    await guard.forget(transaction, counted, user.id);
     const session = isStored ? await findSession(transaction, tokenHash) : null;
-    if (session === null) throw wrongCredentials();
+    if (session === null) throw wrongCredentials(request);
     const principal = { type: "user", id: user.id, name: user.name };
     const caller = { identity: { companyId, principal }, client, requestId };
     await recordAudit(transaction, caller, {
@@ -71,15 +77,17 @@ export async function signIn(
   });
 }
 
-function chooseCompany({ memberships }: SignInUser, wanted: string | undefined): string {
-  const [preferred] = memberships;
-  if (preferred === undefined) throw wrongCredentials();
-  if (wanted === undefined) return preferred.companyId;
-  const chosen = memberships.find(({ companyId }) => companyId === wanted.toLowerCase());
-  if (chosen === undefined) throw new AppError("NOT_FOUND", "Company not found");
-  return chosen.companyId;
+function chooseCompany({ memberships }: SignInUser, wanted: string | undefined): string | null {
+  const chosen =
+    wanted === undefined
+      ? memberships[0]
+      : memberships.find(({ companyId }) => companyId === wanted.toLowerCase());
+  return chosen?.companyId ?? null;
 }
 
-function wrongCredentials(): AppError {
-  return new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+/** Says what may be wrong from what was asked alone, so that it tells nobody what is. */
+function wrongCredentials({ company }: SignInRequest): AppError {
+  const message = "The e-mail address or the password is wrong";
+  const or = company === undefined ? "" : ", or the person has not joined this company";
+  return new AppError("UNAUTHORIZED", `${message}${or}.`);
 }

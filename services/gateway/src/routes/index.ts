@@ -2,11 +2,24 @@ import type { Route } from "../route.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
 import { listApiKeys } from "./api-keys/list-api-keys.ts";
 import { revokeApiKey } from "./api-keys/revoke-api-key.ts";
+import { revokeApiKeys } from "./api-keys/revoke-api-keys.ts";
 import { decideApproval } from "./approvals/decide-approval.ts";
 import { listApprovals } from "./approvals/list-approvals.ts";
 import { listRunApprovals } from "./approvals/list-run-approvals.ts";
 import { listAuditLogs } from "./audit/list-audit-logs.ts";
+import { getBlock } from "./blocks/get-block.ts";
+import { listBlocks } from "./blocks/list-blocks.ts";
 import { saveCanvas } from "./canvas/save-canvas.ts";
+import { authorizationCallback } from "./connections/authorization-callback.ts";
+import { getAuthUrl } from "./connections/get-auth-url.ts";
+import { connectApiKey } from "./connections/connect-api-key.ts";
+import { createConnection } from "./connections/create-connection.ts";
+import { deleteConnection } from "./connections/delete-connection.ts";
+import { getConnection } from "./connections/get-connection.ts";
+import { listBankAccounts } from "./connections/list-bank-accounts.ts";
+import { listConnections } from "./connections/list-connections.ts";
+import { refreshConnection } from "./connections/refresh-connection.ts";
+import { verifyConnection } from "./connections/verify-connection.ts";
 import { createDashboard } from "./dashboards/create-dashboard.ts";
 import { createWidget } from "./dashboards/create-widget.ts";
 import { deleteDashboard } from "./dashboards/delete-dashboard.ts";
@@ -24,7 +37,9 @@ import { removeMember } from "./members/remove-member.ts";
 import { bulkRuns } from "./runs/bulk-runs.ts";
 import { cancelRun } from "./runs/cancel-run.ts";
 import { getRunLogs } from "./runs/get-run-logs.ts";
+import { getRunStep } from "./runs/get-run-step.ts";
 import { getRun } from "./runs/get-run.ts";
+import { listRunSteps } from "./runs/list-run-steps.ts";
 import { listRuns } from "./runs/list-runs.ts";
 import { restartRun } from "./runs/restart-run.ts";
 import { retryRun } from "./runs/retry-run.ts";
@@ -36,6 +51,7 @@ import { createSecret } from "./secrets/create-secret.ts";
 import { deleteSecret } from "./secrets/delete-secret.ts";
 import { listSecrets } from "./secrets/list-secrets.ts";
 import { replaceSecret } from "./secrets/replace-secret.ts";
+import { changeCompany } from "./session/change-company.ts";
 import { changePassword } from "./session/change-password.ts";
 import { createSession } from "./session/create-session.ts";
 import { deleteSession } from "./session/delete-session.ts";
@@ -80,6 +96,8 @@ import { updateWorkflow } from "./workflows/update-workflow.ts";
 
 /** Every route of the API, below its base. Routing and all that is generated comes from this table. */
 export const ROUTES: readonly Route[] = [
+  listBlocks,
+  getBlock,
   listWorkflows,
   createWorkflow,
   getWorkflow,
@@ -104,6 +122,8 @@ export const ROUTES: readonly Route[] = [
   listRuns,
   getRun,
   getRunLogs,
+  listRunSteps,
+  getRunStep,
   watchRun,
   cancelRun,
   retryRun,
@@ -116,11 +136,23 @@ export const ROUTES: readonly Route[] = [
   createSecret,
   replaceSecret,
   deleteSecret,
+  getAuthUrl,
+  authorizationCallback,
+  listConnections,
+  createConnection,
+  connectApiKey,
+  getConnection,
+  deleteConnection,
+  refreshConnection,
+  verifyConnection,
+  listBankAccounts,
   listApiKeys,
   createApiKey,
   revokeApiKey,
+  revokeApiKeys,
   createSession,
   getSession,
+  changeCompany,
   deleteSession,
   changePassword,
   listMembers,

@@ -1,5 +1,5 @@
 import { constraintOf, sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
 
@@ -11,6 +11,17 @@ const credential = z.object({
   expiresAt: z.date().nullable(),
 });
 
+const maker = z.object({
+  type: z.enum(["user", "api_key"]),
+  id: z.string(),
+  /** As it was when the key was made; null when nothing knows it any more. */
+  name: z.string().nullable(),
+});
+const keyMaker = maker.extend({
+  /** Who made the first one of the keys that led to this one; null for a maker who is no key. */
+  origin: maker.nullable(),
+});
+
 const apiKey = z.object({
   id: z.string(),
   name: z.string(),
@@ -20,11 +31,22 @@ const apiKey = z.object({
   expiresAt: z.date().nullable(),
   lastUsedAt: z.date().nullable(),
 });
+const listedKey = apiKey.extend({ createdBy: keyMaker.nullable() });
 const created = z.object({ createdAt: z.date() });
-const named = z.object({ name: z.string() });
+const revoked = z.object({ id: z.string(), name: z.string() });
+const counted = z.object({ count: z.number() });
+
+/** How many steps a chain of keys made by keys is followed. */
+const CHAIN_MAX = 100;
 
 /** A key as its company sees it. */
 export type ApiKey = z.infer<typeof apiKey>;
+
+/** Who made a key. */
+export type KeyMaker = z.infer<typeof keyMaker>;
+
+/** A key with who made it; null is somebody who runs the installation. */
+export type ListedApiKey = z.infer<typeof listedKey>;
 
 /** What a key that has not been revoked stands for. */
 export type ApiKeyCredential = z.infer<typeof credential>;
@@ -38,6 +60,8 @@ export interface NewApiKey {
   keyPrefix: string;
   scopes: readonly string[];
   createdBy: string | null;
+  /** The name of whoever makes it. */
+  createdByName: string | null;
   expiresAt: Date | null;
 }
 
@@ -63,7 +87,9 @@ export async function insertApiKey(database: Queryable, key: NewApiKey): Promise
   try {
     const { createdAt } = await database.one(sql.type(created)`
       insert into gateway.api_keys
-        (id, company_id, name, key_hash, key_prefix, scopes, created_by, expires_at)
+        (
+          id, company_id, name, key_hash, key_prefix, scopes, created_by, created_by_name, expires_at
+        )
       values (
         ${key.id},
         ${key.companyId},
@@ -72,6 +98,7 @@ export async function insertApiKey(database: Queryable, key: NewApiKey): Promise
         ${key.keyPrefix},
         ${sql.array([...key.scopes], "text")},
         ${key.createdBy},
+        ${key.createdByName},
         ${timestampOrNull(key.expiresAt)}
       )
       returning created_at as "createdAt"
@@ -83,20 +110,119 @@ export async function insertApiKey(database: Queryable, key: NewApiKey): Promise
   }
 }
 
+/** Which keys of a company, and which part of them. */
+export interface KeySelection {
+  companyId: string;
+  /** A person or a key: those which it made, and which keys of its making made; null for all. */
+  createdBy: string | null;
+  after: { createdAt: Date; id: string } | null;
+  limit: number;
+}
+
 /** The keys of a company that were not revoked, the newest first; expired ones are among them. */
-export function listApiKeys(database: Queryable, companyId: string): Promise<readonly ApiKey[]> {
-  return database.any(sql.type(apiKey)`
+export function listApiKeys(
+  database: Queryable,
+  { companyId, createdBy, after, limit }: KeySelection,
+): Promise<readonly ListedApiKey[]> {
+  const conditions = [
+    sql.fragment`k.company_id = ${companyId}`,
+    sql.fragment`k.revoked_at is null`,
+    ...(createdBy === null ? [] : [sql.fragment`k.id in (select id from offspring)`]),
+    ...(after === null
+      ? []
+      : [
+          sql.fragment`(k.created_at, k.id) < (${sql.timestamp(after.createdAt)}, ${after.id}::uuid)`,
+        ]),
+  ];
+  return database.any(sql.type(listedKey)`
+    with recursive ${offspringOf(companyId, createdBy)},
+    listed as (
+      select
+        k.id, k.name, k.key_prefix, k.scopes, k.created_by, k.created_by_name, k.created_at,
+        k.expires_at, k.last_used_at
+      from gateway.api_keys k
+      where ${sql.join(conditions, sql.fragment` and `)}
+      order by k.created_at desc, k.id desc
+      limit ${limit}
+    ),
+    -- From each key to the key that made it, and so on; the last row has the one who is no key.
+    lineage (id, depth, made_by, made_by_name) as (
+      select id, 0, created_by, created_by_name from listed
+      union all
+      select l.id, l.depth + 1, p.created_by, p.created_by_name
+      from lineage l
+      join gateway.api_keys p on p.id = l.made_by and p.company_id = ${companyId}
+      where l.depth < ${CHAIN_MAX}
+    ),
+    origins as (
+      select distinct on (id) id, depth, made_by, made_by_name
+      from lineage
+      order by id, depth desc
+    )
     select
-      id,
-      name,
-      key_prefix as "keyPrefix",
-      scopes,
-      created_at as "createdAt",
-      expires_at as "expiresAt",
-      last_used_at as "lastUsedAt"
+      k.id,
+      k.name,
+      k.key_prefix as "keyPrefix",
+      k.scopes,
+      k.created_at as "createdAt",
+      k.expires_at as "expiresAt",
+      k.last_used_at as "lastUsedAt",
+      case when k.created_by is not null then json_build_object(
+        'type', case when p.id is null then 'user' else 'api_key' end,
+        'id', k.created_by,
+        'name', coalesce(k.created_by_name, p.name, u.name),
+        'origin', case when p.id is not null and o.made_by is not null then json_build_object(
+          'type', 'user', 'id', o.made_by, 'name', coalesce(o.made_by_name, ou.name)
+        ) end
+      ) end as "createdBy"
+    from listed k
+    join origins o on o.id = k.id
+    left join gateway.api_keys p on p.id = k.created_by and p.company_id = ${companyId}
+    left join gateway.users u on u.id = k.created_by
+    left join gateway.users ou on ou.id = o.made_by
+    order by k.created_at desc, k.id desc
+  `);
+}
+
+/** The ids of all keys that somebody has made, or that keys of their making made; revoked ones too. */
+function offspringOf(companyId: string, createdBy: string | null): SqlFragment {
+  return sql.fragment`
+    offspring (id) as (
+      select id
+      from gateway.api_keys
+      where company_id = ${companyId} and created_by = ${createdBy}
+      union
+      select k.id
+      from offspring o
+      join gateway.api_keys k on k.company_id = ${companyId} and k.created_by = o.id
+    )
+  `;
+}
+
+/** How many keys of a company were not revoked. */
+export async function countApiKeys(database: Queryable, companyId: string): Promise<number> {
+  const { count } = await database.one(sql.type(counted)`
+    select count(*) as count
     from gateway.api_keys
     where company_id = ${companyId} and revoked_at is null
-    order by created_at desc, id desc
+  `);
+  return count;
+}
+
+/** Revokes what somebody has made, and what keys of their making made; those that were not revoked yet. */
+export function revokeApiKeysBy(
+  database: Queryable,
+  companyId: string,
+  createdBy: string,
+): Promise<readonly { id: string; name: string }[]> {
+  return database.any(sql.type(revoked)`
+    with recursive ${offspringOf(companyId, createdBy)}
+    update gateway.api_keys
+    set revoked_at = now()
+    where company_id = ${companyId}
+      and revoked_at is null
+      and id in (select id from offspring)
+    returning id, name
   `);
 }
 
@@ -106,11 +232,11 @@ export function revokeApiKey(
   companyId: string,
   id: string,
 ): Promise<{ name: string } | null> {
-  return database.maybeOne(sql.type(named)`
+  return database.maybeOne(sql.type(revoked)`
     update gateway.api_keys
     set revoked_at = now()
     where id = ${id} and company_id = ${companyId} and revoked_at is null
-    returning name
+    returning id, name
   `);
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 const companyRow = z.object({ companyId: z.string() });
 const endRow = z.object({ seq: z.number(), hashHex: z.string() });
+const startRow = z.object({ seq: z.number(), hashHex: z.string(), isOverrun: z.boolean() });
 const existence = z.object({ exists: z.boolean() });
 const chainRow = z.object({
   seq: z.number(),
@@ -30,10 +31,15 @@ export type ChainRow = z.output<typeof chainRow>;
 /** The last row of a chain, as it should be. */
 export type ChainEnd = z.output<typeof endRow>;
 
+/** The row after which a chain goes on, since those up to it were removed. */
+export type ChainStart = z.output<typeof startRow>;
+
 /** Every company that has a chain, or should have one. */
 export async function listChains(queryable: Queryable): Promise<string[]> {
   const rows = await queryable.any(sql.type(companyRow)`
     select company_id as "companyId" from gateway.audit_heads
+    union
+    select company_id from gateway.audit_starts
     union
     select company_id from gateway.audit_log
     order by 1
@@ -46,6 +52,21 @@ export function findChainEnd(queryable: Queryable, companyId: string): Promise<C
   return queryable.maybeOne(sql.type(endRow)`
     select seq, encode(hash, 'hex') as "hashHex"
     from gateway.audit_heads
+    where company_id = ${companyId}
+  `);
+}
+
+/** Where a company's chain begins, and whether rows lie before that; null: with its first row. */
+export function findChainStart(
+  queryable: Queryable,
+  companyId: string,
+): Promise<ChainStart | null> {
+  return queryable.maybeOne(sql.type(startRow)`
+    select seq, encode(hash, 'hex') as "hashHex", exists (
+      select from gateway.audit_log as log
+      where log.company_id = start.company_id and log.seq <= start.seq
+    ) as "isOverrun"
+    from gateway.audit_starts as start
     where company_id = ${companyId}
   `);
 }

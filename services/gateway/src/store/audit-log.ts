@@ -5,7 +5,7 @@ import { FIRST_PREV_HASH, hashRecord } from "../audit/audit-record.ts";
 import type { AuditRecord } from "../audit/audit-record.ts";
 
 const nothing = z.object({});
-const eventRow = z.object({ eventId: z.string() });
+const eventRow = z.object({ companyId: z.string(), eventId: z.string() });
 const headRow = z.object({ companyId: z.string(), seq: z.number(), hashHex: z.string() });
 
 /** A record in its place. */
@@ -31,8 +31,8 @@ export async function appendAudit(
   const companyIds = [...new Set(records.map(({ companyId }) => companyId))].toSorted();
   await lockChains(transaction, companyIds);
   const known = await listKnown(transaction, records);
-  const added = [...new Map(records.map((record) => [record.eventId, record])).values()].filter(
-    ({ eventId }) => !known.has(eventId),
+  const added = [...new Map(records.map((record) => [placeOf(record), record])).values()].filter(
+    (record) => !known.has(placeOf(record)),
   );
   if (added.length === 0) return;
   await insertRows(transaction, chain(added, await readHeads(transaction, companyIds)));
@@ -54,7 +54,7 @@ async function listKnown(
   records: readonly AuditRecord[],
 ): Promise<ReadonlySet<string>> {
   const rows = await transaction.any(sql.prepared("audit_known", eventRow)`
-    select log.event_id as "eventId"
+    select log.company_id as "companyId", log.event_id as "eventId"
     from unnest(
       ${sql.array(
         records.map(({ companyId }) => companyId),
@@ -67,7 +67,12 @@ async function listKnown(
     ) as given (company_id, event_id)
     join gateway.audit_log as log using (company_id, event_id)
   `);
-  return new Set(rows.map(({ eventId }) => eventId));
+  return new Set(rows.map(placeOf));
+}
+
+/** One event may stand in the chains of several companies. */
+function placeOf({ companyId, eventId }: Pick<AuditRecord, "companyId" | "eventId">): string {
+  return `${companyId} ${eventId}`;
 }
 
 type Heads = ReadonlyMap<string, { seq: number; hash: Buffer }>;

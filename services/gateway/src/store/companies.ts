@@ -11,7 +11,11 @@ const company = z.object({
   createdAt: z.date(),
   owners: z.array(z.string()),
 });
+const identified = z.object({ id: z.string() });
 const existence = z.object({ exists: z.boolean() });
+
+/** What the one who adds a member is told when the e-mail address is one's already, or invited. */
+export const ALREADY_MEMBER = "This person is a member of the company.";
 
 /** Any fixed number: whoever holds it decides whether the database gets its first company. */
 const FIRST_COMPANY_LOCK = 7_320_419_022_302;
@@ -38,33 +42,31 @@ export async function insertCompany(
   `);
 }
 
-/** Stores a person. Throws CONFLICT when the e-mail address is taken. */
-export async function insertUser(database: Queryable, user: NewUser): Promise<void> {
-  try {
-    await database.query(sql.type(nothing)`
-      insert into gateway.users (id, email, name, password_hash)
-      values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
-    `);
-  } catch (error) {
-    if (constraintOf(error) !== "users_email_key") throw error;
-    throw new AppError("CONFLICT", "A user with this e-mail address already exists.", {
-      cause: error,
-    });
-  }
+/** Stores a person, unless the e-mail address has an account already: then the answer is false. */
+export async function insertUser(database: Queryable, user: NewUser): Promise<boolean> {
+  const inserted = await database.maybeOne(sql.type(identified)`
+    insert into gateway.users (id, email, name, password_hash)
+    values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash})
+    on conflict (email) do nothing
+    returning id
+  `);
+  return inserted !== null;
 }
 
 /**
- * Makes a person a member of a company. Throws NOT_FOUND when the company does not exist, CONFLICT
+ * Makes a person a member of a company, from now on unless another time is given. Throws NOT_FOUND when the company does not exist, CONFLICT
  * when the person is a member of it.
  */
 export async function insertMembership(
   database: Queryable,
-  membership: { companyId: string; userId: string; role: Role },
+  membership: { companyId: string; userId: string; role: Role; createdAt?: Date },
 ): Promise<void> {
+  const { createdAt } = membership;
+  const begin = createdAt === undefined ? sql.fragment`now()` : sql.timestamp(createdAt);
   try {
     await database.query(sql.type(nothing)`
-      insert into gateway.memberships (company_id, user_id, role)
-      values (${membership.companyId}, ${membership.userId}, ${membership.role})
+      insert into gateway.memberships (company_id, user_id, role, created_at)
+      values (${membership.companyId}, ${membership.userId}, ${membership.role}, ${begin})
     `);
   } catch (error) {
     const constraint = constraintOf(error);
@@ -72,8 +74,19 @@ export async function insertMembership(
       throw new AppError("NOT_FOUND", "Company not found", { cause: error });
     }
     if (constraint !== "memberships_pkey") throw error;
-    throw new AppError("CONFLICT", "This person is a member of the company.", { cause: error });
+    throw new AppError("CONFLICT", ALREADY_MEMBER, { cause: error });
   }
+}
+
+/** Those of some ids that are companies', in lower case. */
+export async function findCompanyIds(
+  database: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await database.any(sql.type(identified)`
+    select id from gateway.companies where id = any(${sql.array([...ids], "uuid")})
+  `);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Whether there is a company at present. */

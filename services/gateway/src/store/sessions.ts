@@ -1,4 +1,4 @@
-import { sql } from "@workflow/db";
+import { constraintOf, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { ROLES } from "../auth/roles.ts";
@@ -17,6 +17,9 @@ const storedSession = z.object({
 });
 const identified = z.object({ id: z.string() });
 const nothing = z.object({});
+
+/** Sessions of one person; the oldest one ends when there is one more. */
+const SESSIONS_MAX = 100;
 
 /** A session with the person, the company and the role as they are now. */
 export type StoredSession = z.infer<typeof storedSession>;
@@ -80,12 +83,76 @@ export async function insertSession(transaction: Queryable, session: NewSession)
     returning id
   `);
   if (inserted === null) return false;
+  await noteSignIn(transaction, session);
   await transaction.query(sql.type(nothing)`
-    update gateway.memberships
-    set last_signed_in_at = now()
-    where company_id = ${session.companyId} and user_id = ${session.userId}
+    delete from gateway.sessions
+    where id in (
+      select id
+      from gateway.sessions
+      where user_id = ${session.userId}
+      order by created_at desc, id desc
+      offset ${SESSIONS_MAX}
+    )
   `);
   return true;
+}
+
+/** What became of a session that shall be another company's. */
+export type RebindOutcome = "rebound" | "ended" | "no member";
+
+/**
+ * Makes a session one of another company of its person, under a new token: one statement, so that of
+ * two who hold the old token one succeeds, and none whose membership ends meanwhile.
+ */
+export async function rebindSession(
+  transaction: Queryable,
+  change: { id: string; from: Buffer; to: Buffer; companyId: string; userId: string },
+): Promise<RebindOutcome> {
+  try {
+    const rebound = await transaction.maybeOne(sql.type(identified)`
+      update gateway.sessions s
+      set token_hash = ${sql.binary(change.to)}, company_id = m.company_id, last_used_at = now()
+      from gateway.memberships m
+      where s.id = ${change.id}
+        and s.token_hash = ${sql.binary(change.from)}
+        and m.company_id = ${change.companyId}
+        and m.user_id = s.user_id
+      returning s.id
+    `);
+    if (rebound === null) {
+      return (await isMember(transaction, change)) ? "ended" : "no member";
+    }
+    await noteSignIn(transaction, change);
+    return "rebound";
+  } catch (error) {
+    // The membership ended between being read and being referred to.
+    if (constraintOf(error) === "sessions_membership_fkey") return "no member";
+    throw error;
+  }
+}
+
+async function isMember(
+  database: Queryable,
+  membership: { companyId: string; userId: string },
+): Promise<boolean> {
+  const found = await database.maybeOne(sql.type(nothing)`
+    select
+    from gateway.memberships
+    where company_id = ${membership.companyId} and user_id = ${membership.userId}
+  `);
+  return found !== null;
+}
+
+/** The next sign-in without a choice means this company. */
+async function noteSignIn(
+  database: Queryable,
+  membership: { companyId: string; userId: string },
+): Promise<void> {
+  await database.query(sql.type(nothing)`
+    update gateway.memberships
+    set last_signed_in_at = now()
+    where company_id = ${membership.companyId} and user_id = ${membership.userId}
+  `);
 }
 
 /** Ends a session. False when it had ended. */

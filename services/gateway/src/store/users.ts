@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
+import { ROLES } from "../auth/roles.ts";
 
 const signInUser = z.object({
   id: z.string(),
@@ -9,8 +10,21 @@ const signInUser = z.object({
   passwordHash: z.string(),
   memberships: z.array(z.object({ companyId: z.string() })),
 });
+const membership = z.object({ userId: z.string(), companyId: z.string() });
+const ownCompany = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  isInvited: z.boolean(),
+});
 const password = z.object({ passwordHash: z.string() });
 const identified = z.object({ id: z.string() });
+
+/** Of how many a person's list of companies consists at most. */
+const COMPANIES_MAX = 100;
+
+/** A company of a person, or one that has invited the person. */
+export type OwnCompany = z.infer<typeof ownCompany>;
 
 /**
  * Somebody who may want to sign in, with the companies in the order of preference: where they signed
@@ -28,17 +42,71 @@ export function findSignInUser(database: Queryable, email: string): Promise<Sign
       u.password_hash as "passwordHash",
       coalesce(
         (
-          select json_agg(
-            json_build_object('companyId', m.company_id)
+          select json_agg(json_build_object('companyId', preferred.company_id))
+          from (
+            select m.company_id
+            from gateway.memberships m
+            where m.user_id = u.id
             order by m.last_signed_in_at desc nulls last, m.created_at, m.company_id
-          )
-          from gateway.memberships m
-          where m.user_id = u.id
+            limit ${COMPANIES_MAX}
+          ) as preferred
         ),
         '[]'
       ) as memberships
     from gateway.users u
     where u.email = ${email}
+  `);
+}
+
+/** The companies of persons, of each as many as a person's list has. */
+export function listMemberships(
+  database: Queryable,
+  userIds: readonly string[],
+): Promise<readonly { userId: string; companyId: string }[]> {
+  return database.any(sql.type(membership)`
+    select u.id as "userId", m.company_id as "companyId"
+    from unnest(${sql.array([...userIds], "uuid")}) as u (id)
+    cross join lateral (
+      select company_id
+      from gateway.memberships
+      where user_id = u.id
+      order by company_id
+      limit ${COMPANIES_MAX}
+    ) as m
+  `);
+}
+
+/** Whether an e-mail address, given in lower case, has an account. */
+export async function hasUser(database: Queryable, email: string): Promise<boolean> {
+  const found = await database.maybeOne(sql.type(identified)`
+    select id from gateway.users where email = ${email}
+  `);
+  return found !== null;
+}
+
+/** The companies of a person, the last used one first, and behind them the invitations, oldest first. */
+export function listOwnCompanies(
+  database: Queryable,
+  { userId, email }: { userId: string; email: string },
+): Promise<readonly OwnCompany[]> {
+  return database.any(sql.type(ownCompany)`
+    (
+      select c.id, c.name, m.role, false as "isInvited"
+      from gateway.memberships m
+      join gateway.companies c on c.id = m.company_id
+      where m.user_id = ${userId}
+      order by m.last_signed_in_at desc nulls last, m.created_at, m.company_id
+      limit ${COMPANIES_MAX}
+    )
+    union all
+    (
+      select c.id, c.name, i.role, true
+      from gateway.invitations i
+      join gateway.companies c on c.id = i.company_id
+      where i.email = ${email}
+      order by i.created_at, i.id
+      limit ${COMPANIES_MAX}
+    )
   `);
 }
 

@@ -3,10 +3,23 @@ import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
-import type { WatchRunRequest } from "@workflow/proto/runs/v1/runs";
+import type {
+  GetRunRequest,
+  StartRunsAndWaitRequest,
+  WatchRunRequest,
+} from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcServer, createTokenVerifier, rpc, rpcServerStream } from "@workflow/rpc";
-import type { RequestOf, ResponseOf, RpcContext, RpcDefinition, RpcServer } from "@workflow/rpc";
+import type {
+  IssuerKeys,
+  TokenAudience,
+  TokenVerifier,
+  RequestOf,
+  ResponseOf,
+  RpcContext,
+  RpcDefinition,
+  RpcServer,
+} from "@workflow/rpc";
 import type { Logger } from "pino";
 
 /** What a double does when one of its methods is called. */
@@ -38,6 +51,7 @@ export interface BackendDoubles {
   runsAddress: string;
   integrationsAddress: string;
   workflowsServer: RpcServer;
+  runsServer: RpcServer;
   close(): Promise<void>;
 }
 
@@ -46,7 +60,7 @@ const notFound = (what: string) => async (): Promise<never> => {
 };
 
 export async function startBackendDoubles(
-  publicKeyPem: string,
+  publicKeys: IssuerKeys,
   logger: Logger,
 ): Promise<BackendDoubles> {
   const calls: RecordedCall[] = [];
@@ -70,7 +84,18 @@ export async function startBackendDoubles(
   const runs: Handlers<RunsServiceService> = {
     startRun: notFound("Workflow"),
     startRuns: notFound("Workflow"),
+    async *startRunsAndWait() {
+      yield await notFound("Workflow")();
+    },
     getRun: notFound("Run"),
+    /** What `getRun` answers, in pieces. */
+    async *readRun(request, context) {
+      const { stepResults: results, ...run } = await runs.getRun(request, context);
+      yield { part: { $case: "run", value: { ...run, stepResults: [] } } };
+      yield { part: { $case: "steps", value: { results } } };
+    },
+    listRunSteps: notFound("Run"),
+    getRunStep: notFound("Step result"),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
     retryRun: notFound("Run"),
@@ -97,7 +122,8 @@ export async function startBackendDoubles(
     listApprovals: notFound("Approval"),
     decideApproval: notFound("Approval"),
   };
-  const verifier = createTokenVerifier({ publicKeys: [publicKeyPem] });
+  const verifierOf = (audience: TokenAudience): TokenVerifier =>
+    createTokenVerifier({ audience, publicKeys, revoked: { has: async () => false } });
   /** Looks the handler up at each call, so that tests may replace it. */
   function double<Request, Response>(
     method: string,
@@ -113,7 +139,7 @@ export async function startBackendDoubles(
     });
   }
 
-  const workflowsServer = createRpcServer({ logger, verifier });
+  const workflowsServer = createRpcServer({ logger, verifier: verifierOf("workflows") });
   const readScope = "workflows:read";
   const writeScope = "workflows:write";
   workflowsServer.add(WorkflowsServiceService, {
@@ -133,16 +159,32 @@ export async function startBackendDoubles(
     compareVersions: double("compareVersions", readScope, () => workflows.compareVersions),
     rollbackWorkflow: double("rollbackWorkflow", writeScope, () => workflows.rollbackWorkflow),
   });
-  const runsServer = createRpcServer({ logger, verifier });
+  const runsServer = createRpcServer({ logger, verifier: verifierOf("runs") });
   runsServer.add(RunsServiceService, {
     startRun: double("startRun", "workflows:execute", () => runs.startRun),
     startRuns: double("startRuns", "workflows:execute", () => runs.startRuns),
     getRun: double("getRun", "runs:read", () => runs.getRun),
+    readRun: rpcServerStream({
+      scopes: "runs:read",
+      handler: (request: GetRunRequest, context) => {
+        calls.push({ method: "readRun", request, context });
+        return runs.readRun(request, context);
+      },
+    }),
+    listRunSteps: double("listRunSteps", "runs:read", () => runs.listRunSteps),
+    getRunStep: double("getRunStep", "runs:read", () => runs.getRunStep),
     listRuns: double("listRuns", "runs:read", () => runs.listRuns),
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
     retryRun: double("retryRun", "workflows:execute", () => runs.retryRun),
     restartRun: double("restartRun", "workflows:execute", () => runs.restartRun),
     bulkRuns: double("bulkRuns", "workflows:execute", () => runs.bulkRuns),
+    startRunsAndWait: rpcServerStream({
+      scopes: "workflows:execute",
+      handler: (request: StartRunsAndWaitRequest, context) => {
+        calls.push({ method: "startRunsAndWait", request, context });
+        return runs.startRunsAndWait(request, context);
+      },
+    }),
     watchRun: rpcServerStream({
       scopes: "runs:read",
       handler: (request: WatchRunRequest, context) => {
@@ -166,7 +208,7 @@ export async function startBackendDoubles(
       () => schedules.triggerSchedule,
     ),
   });
-  const integrationsServer = createRpcServer({ logger, verifier });
+  const integrationsServer = createRpcServer({ logger, verifier: verifierOf("integrations") });
   integrationsServer.add(SecretsServiceService, {
     listSecrets: double("listSecrets", "secrets:read", () => secrets.listSecrets),
     createSecret: double("createSecret", "secrets:write", () => secrets.createSecret),
@@ -194,6 +236,7 @@ export async function startBackendDoubles(
     runsAddress: runsBound.address,
     integrationsAddress: integrationsBound.address,
     workflowsServer,
+    runsServer,
     close: async () => {
       await Promise.all([
         workflowsServer.close(100),

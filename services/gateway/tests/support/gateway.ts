@@ -2,8 +2,7 @@ import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { createCompany } from "../../src/admin/index.ts";
@@ -48,10 +47,10 @@ export async function startTestGateway(
     maxConnections: 2,
     applicationName: "gateway-test",
   });
-  const { privateKeyPem, publicKeyPem } = generateSigningKey();
+  const tokens = createTestTokens();
   const logLines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => void logLines.push(JSON.parse(line)) });
-  const backends = await startBackendDoubles(publicKeyPem, pino({ level: "silent" }));
+  const backends = await startBackendDoubles(tokens.publicKeys, pino({ level: "silent" }));
   const registry = new Registry();
   const bus = createInProcessEventBus({ consumers: {} });
   const gateway = await startGatewayService({
@@ -65,7 +64,7 @@ export async function startTestGateway(
     tablesGrpcAddress: backends.integrationsAddress,
     integrationsGrpcAddress: backends.integrationsAddress,
     bus,
-    tokenSigner: createTokenSigner({ privateKeyPem }),
+    tokenSigner: tokens.signerOf("gateway"),
     logger,
     metricsRegistry: registry,
     ...options,

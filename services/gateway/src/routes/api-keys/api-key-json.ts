@@ -1,5 +1,5 @@
 import type { Writable } from "../../http/write-json.ts";
-import type { ApiKey } from "../../store/api-keys.ts";
+import type { ApiKey, KeyMaker, ListedApiKey } from "../../store/api-keys.ts";
 
 /** A key as its company sees it, without the key itself. */
 export function apiKeyJson(key: ApiKey): Readonly<Record<string, Writable>> {
@@ -12,4 +12,16 @@ export function apiKeyJson(key: ApiKey): Readonly<Record<string, Writable>> {
     expiresAt: key.expiresAt,
     lastUsedAt: key.lastUsedAt,
   };
+}
+
+/** A key in a list: also who made it; null for one that the admin command made. */
+export function listedKeyJson(key: ListedApiKey): Writable {
+  return { ...apiKeyJson(key), createdBy: makerJson(key.createdBy) };
+}
+
+/** A key that made another one says who made the first in that row. */
+function makerJson(maker: KeyMaker | null): Writable {
+  if (maker === null) return null;
+  const { type, id, name, origin } = maker;
+  return { type, id, name, ...(origin === null ? {} : { origin }) };
 }

@@ -1,11 +1,13 @@
 import { AppError } from "@workflow/errors";
-import type { Identity } from "@workflow/rpc";
 import { z } from "zod";
-import { createApiKey as makeApiKey } from "../../admin/create-api-key.ts";
+import { apiKeyCreated, insertNewApiKey } from "../../admin/create-api-key.ts";
 import { nameInput, scopesInput } from "../../admin/inputs.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { Scope } from "../../auth/scopes.ts";
+import { accessOnEntry, getCurrentAccess } from "../../identity/current-access.ts";
+import type { Access } from "../../identity/current-access.ts";
 import { NO_QUERY, route } from "../../route.ts";
+import { lockMembers } from "../../store/members.ts";
 import { timestamp } from "../fields.ts";
 import { apiKeyJson } from "./api-key-json.ts";
 
@@ -30,25 +32,21 @@ export const createApiKey = route({
   responses: { 201: "The key; it is shown here only." },
   handler: async (context, { body }) => {
     const { identity } = context;
-    requireOwnScopes(identity, body.scopes);
+    requireOwnScopes(accessOnEntry(context), body.scopes);
     const created = await context.database.transaction(async (transaction) => {
-      const key = await makeApiKey(transaction, {
+      const { id, name } = identity.principal;
+      await lockMembers(transaction, identity.companyId);
+      // Somebody who is being removed just now leaves no key behind, nor one who loses a role its scopes.
+      const access = await getCurrentAccess(transaction, context, "api_keys:write");
+      requireOwnScopes(access, body.scopes);
+      const key = await insertNewApiKey(transaction, {
         companyId: identity.companyId,
         name: body.name,
         scopes: body.scopes,
-        createdBy: identity.principal.id,
+        createdBy: { id, name },
         ...(body.expiresAt ? { expiresAt: body.expiresAt } : {}),
       });
-      await recordAudit(transaction, context, {
-        action: "api_key.created",
-        resourceType: "api_key",
-        resourceId: key.id,
-        changes: {
-          name: { from: null, to: key.name },
-          scopes: { from: null, to: key.scopes.join(" ") },
-          expiresAt: { from: null, to: key.expiresAt?.toISOString() ?? null },
-        },
-      });
+      await recordAudit(transaction, context, apiKeyCreated(key));
       return key;
     });
     const { key } = created;
@@ -58,7 +56,7 @@ export const createApiKey = route({
 });
 
 /** Nobody makes itself more powerful through a key of its own making (D12). */
-function requireOwnScopes({ scopes }: Identity, wanted: readonly Scope[]): void {
+function requireOwnScopes({ scopes }: Access, wanted: readonly Scope[]): void {
   const missing = wanted.filter((scope) => !scopes.includes(scope));
   if (missing.length === 0) return;
   const names = missing.join(", ");

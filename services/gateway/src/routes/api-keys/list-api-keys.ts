@@ -1,6 +1,8 @@
-import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { NO_BODY, route } from "../../route.ts";
 import { listApiKeys as readApiKeys } from "../../store/api-keys.ts";
-import { apiKeyJson } from "./api-key-json.ts";
+import { readNewestFirst, wholePageFields } from "../newest-first.ts";
+import { listedKeyJson } from "./api-key-json.ts";
+import { makerId } from "./maker-id.ts";
 
 export const listApiKeys = route({
   method: "GET",
@@ -9,11 +11,17 @@ export const listApiKeys = route({
   bucket: "read",
   summary: "List the API keys that were not revoked, newest first",
   params: {},
-  query: NO_QUERY,
+  query: wholePageFields.extend({ createdBy: makerId.optional() }),
   body: NO_BODY,
   responses: { 200: "All of them, expired ones included; never the keys themselves." },
-  handler: async ({ database, identity }) => {
-    const keys = await readApiKeys(database, identity.companyId);
-    return { status: 200, data: keys.map(apiKeyJson) };
+  handler: async ({ database, identity, cursors }, { query }) => {
+    const { companyId } = identity;
+    const createdBy = query.createdBy ?? null;
+    const { items, meta } = await readNewestFirst(
+      { cursors, binding: ["api-keys", companyId, createdBy], query },
+      (page) => readApiKeys(database, { companyId, createdBy, ...page }),
+      (key) => key,
+    );
+    return { status: 200, data: items.map(listedKeyJson), meta };
   },
 });

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { emailInput, nameInput, passwordInput, roleInput } from "../../admin/inputs.ts";
 import { addMember as addPerson } from "../../identity/add-member.ts";
-import { requireRightOver, requireScopesOf } from "../../identity/member-rules.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberJson } from "./member-json.ts";
 
@@ -24,9 +23,7 @@ export const addMember = route({
   },
   responses: { 201: "The member." },
   handler: async (context, { body }) => {
-    const { database, identity, session } = context;
-    requireRightOver(session, body.role);
-    requireScopesOf(body.role, identity.scopes);
+    const { database, identity } = context;
     const request = { ...body, companyId: identity.companyId };
     return { status: 201, data: memberJson(await addPerson(database, request, context)) };
   },

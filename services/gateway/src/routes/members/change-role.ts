@@ -2,7 +2,6 @@ import { z } from "zod";
 import { roleInput } from "../../admin/inputs.ts";
 import { changeRole as giveRole } from "../../identity/change-role.ts";
 import { NO_QUERY, route } from "../../route.ts";
-import { requireScopesOf } from "../../identity/member-rules.ts";
 import { memberId } from "./member-id.ts";
 import { memberJson } from "./member-json.ts";
 
@@ -18,10 +17,9 @@ export const changeRole = route({
   body: { schema: z.object({ role: roleInput }) },
   responses: { 200: "The member." },
   handler: async (context, { params, body: { role } }) => {
-    const { database, identity, session, forget } = context;
-    requireScopesOf(role, identity.scopes);
+    const { database, identity, forget } = context;
     const userId = memberId(params.userId);
-    const change = { companyId: identity.companyId, userId, role, session };
+    const change = { companyId: identity.companyId, userId, role };
     const member = await giveRole(database, change, context);
     forget({ type: "user", id: userId });
     return { status: 200, data: memberJson(member) };

@@ -1,5 +1,6 @@
-import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { NO_BODY, route } from "../../route.ts";
 import { listMembers as readMembers } from "../../store/members.ts";
+import { readNewestFirst, wholePageFields } from "../newest-first.ts";
 import { memberJson } from "./member-json.ts";
 
 export const listMembers = route({
@@ -9,11 +10,16 @@ export const listMembers = route({
   bucket: "read",
   summary: "List the people of the company, newest first",
   params: {},
-  query: NO_QUERY,
+  query: wholePageFields,
   body: NO_BODY,
-  responses: { 200: "All of them, with their roles." },
-  handler: async ({ database, identity }) => {
-    const members = await readMembers(database, identity.companyId);
-    return { status: 200, data: members.map(memberJson) };
+  responses: { 200: "All of them with their roles, as far as they fit a page." },
+  handler: async ({ database, identity, cursors }, { query }) => {
+    const { companyId } = identity;
+    const { items, meta } = await readNewestFirst(
+      { cursors, binding: ["members", companyId], query },
+      (page) => readMembers(database, companyId, page),
+      ({ userId, createdAt }) => ({ id: userId, createdAt }),
+    );
+    return { status: 200, data: items.map(memberJson), meta };
   },
 });

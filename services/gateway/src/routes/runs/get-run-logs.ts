@@ -1,5 +1,7 @@
+import type { Run } from "@workflow/proto/runs/v1/runs";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import { errorJson, runStatusName, stepResultJson } from "./run-json.ts";
+import { errorJson, runStatusName } from "./run-json.ts";
+import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
 
 export const getRunLogs = route({
   method: "GET",
@@ -10,22 +12,24 @@ export const getRunLogs = route({
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The step results and the outcome of the run." },
+  responses: {
+    200: "The step results, truncated as those of the run are, and the outcome of the run.",
+  },
   handler: async ({ runs, call }, { params }) => {
-    const run = await runs.getRun({ runId: params.id }, call);
-    return {
-      status: 200,
-      data: {
-        runId: run.id,
-        workflowId: run.workflowId,
-        triggerRuntimeRunId: run.taskRuntimeRunId ?? null,
-        status: runStatusName(run.status),
-        logs: run.stepResults.map(stepResultJson),
-        startedAt: run.startedAt ?? null,
-        completedAt: run.completedAt ?? null,
-        durationMs: run.durationMs ?? null,
-        error: errorJson(run.error),
-      },
-    };
+    const pieces = runs.readRun({ runId: params.id }, { ...call, timeoutMs: READ_TIMEOUT_MS });
+    return { longData: runText(pieces, outcomeJson, "logs") };
   },
 });
+
+function outcomeJson(run: Run) {
+  return {
+    runId: run.id,
+    workflowId: run.workflowId,
+    triggerRuntimeRunId: run.taskRuntimeRunId ?? null,
+    status: runStatusName(run.status),
+    startedAt: run.startedAt ?? null,
+    completedAt: run.completedAt ?? null,
+    durationMs: run.durationMs ?? null,
+    error: errorJson(run.error),
+  };
+}

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { runJson } from "./run-json.ts";
+import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
 
 export const getRun = route({
   method: "GET",
@@ -10,9 +11,11 @@ export const getRun = route({
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The run with what its steps did." },
+  responses: {
+    200: "The run with what its steps did: their inputs and outputs up to 8 MiB together, in execution order; later ones are `truncated` and whole at `/runs/{id}/steps/{path}`.",
+  },
   handler: async ({ runs, call }, { params }) => {
-    const run = await runs.getRun({ runId: params.id }, call);
-    return { status: 200, data: runJson(run) };
+    const pieces = runs.readRun({ runId: params.id }, { ...call, timeoutMs: READ_TIMEOUT_MS });
+    return { longData: runText(pieces, runJson, "stepResults") };
   },
 });

@@ -1,7 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { requireFields, secretKey, secretValue } from "./secret-fields.ts";
+import { allowedHosts, requireFields, secretKey, secretValue } from "./secret-fields.ts";
 import { secretJson } from "./secret-json.ts";
 import { isArchived } from "./secret-workflow.ts";
 
@@ -14,7 +14,7 @@ export const createSecret = route({
   summary: "Store a secret for a workflow",
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,
-  body: { schema: z.object({ key: secretKey, value: secretValue }) },
+  body: { schema: z.object({ key: secretKey, value: secretValue, allowedHosts }) },
   responses: { 200: "The secret, without its value." },
   handler: async (context, { params, body }) => {
     const fields = requireFields(body, ["key", "value"]);

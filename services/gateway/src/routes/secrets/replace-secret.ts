@@ -1,7 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { requireFields, secretValue } from "./secret-fields.ts";
+import { allowedHosts, requireFields, secretValue } from "./secret-fields.ts";
 import { secretJson } from "./secret-json.ts";
 import { isArchived } from "./secret-workflow.ts";
 
@@ -14,7 +14,7 @@ export const replaceSecret = route({
   summary: "Give a secret another value",
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,
-  body: { schema: z.object({ value: secretValue }) },
+  body: { schema: z.object({ value: secretValue, allowedHosts }) },
   responses: { 200: "The secret, without its value." },
   handler: async (context, { params, body }) => {
     const fields = requireFields(body, ["value"]);

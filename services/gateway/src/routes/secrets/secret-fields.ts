@@ -1,6 +1,7 @@
-import { secretKeyProblem, secretValueProblem } from "@workflow/definition";
+import { parseSecretHosts, secretKeyProblem, secretValueProblem } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import type { HostList } from "@workflow/proto/integrations/v1/secrets";
 import { z } from "zod";
 
 /**
@@ -12,31 +13,52 @@ export const secretKey = z
   .optional()
   .describe("Required. Upper snake case that starts with a letter, at most 64 characters.");
 export const secretValue = z.unknown().optional().describe("Required. 1 to 8,192 characters.");
+export const allowedHosts = z
+  .unknown()
+  .optional()
+  .describe(
+    "The only hosts that the value may be sent to, 1 to 20 of api.example.com or *.example.com; " +
+      "null for any. Without it: any for a new secret, what was for another value.",
+  );
 
 const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
 
+/** The texts of a body, and its hosts when it says anything of them; an empty list means any host. */
+type SecretFields<Field extends string> = Record<Field, string> & { allowedHosts?: HostList };
+
 /**
- * The fields of a body as texts. Throws VALIDATION_ERROR with every problem; neither message nor
- * details quote a value.
+ * The fields of a body. Throws VALIDATION_ERROR with every problem; neither message nor details quote
+ * a value.
  */
 export function requireFields<const Field extends keyof typeof PROBLEM_OF>(
-  body: Readonly<Partial<Record<Field, unknown>>>,
+  body: Readonly<Partial<Record<Field | "allowedHosts", unknown>>>,
   fields: readonly Field[],
-): Record<Field, string>;
+): SecretFields<Field>;
 export function requireFields(
   body: Readonly<Record<string, unknown>>,
   fields: readonly (keyof typeof PROBLEM_OF)[],
-): Record<string, string> {
+): Record<string, string | HostList> {
   const violations: Violation[] = [];
-  const texts: Record<string, string> = {};
+  const given: Record<string, string | HostList> = {};
   for (const field of fields) {
     const value = body[field];
     const message = PROBLEM_OF[field](value);
     if (message !== null) violations.push({ path: [field], message });
-    else if (typeof value === "string") texts[field] = value;
+    else if (typeof value === "string") given[field] = value;
+  }
+  const hosts = body["allowedHosts"];
+  if (hosts === null) given["allowedHosts"] = { hosts: [] };
+  else if (hosts !== undefined) {
+    const parsed = parseSecretHosts(hosts);
+    if (parsed.ok) given["allowedHosts"] = { hosts: [...parsed.hosts] };
+    else violations.push(...parsed.problems.map(hostViolation));
   }
   const [first] = violations;
-  if (first === undefined) return texts;
+  if (first === undefined) return given;
   const text = `The secret is not valid: ${first.path.join(".")} ${first.message}.`;
   throw new AppError("VALIDATION_ERROR", text, { violations });
+}
+
+function hostViolation({ path, message }: Violation): Violation {
+  return { path: ["allowedHosts", ...path], message };
 }

@@ -8,6 +8,8 @@ export function secretJson(secret: Secret): Writable {
     workflowId: secret.workflowId,
     key: secret.key,
     maskedValue: secret.maskedValue,
+    // Ours (D66): a secret that may go anywhere is shown as the contract has it.
+    allowedHosts: secret.allowedHosts?.hosts,
     lastUsedAt: secret.lastUsedAt ?? null,
     createdAt: secret.createdAt,
     updatedAt: secret.updatedAt,

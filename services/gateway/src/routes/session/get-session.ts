@@ -1,17 +1,24 @@
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
-import { sessionJson } from "./session-json.ts";
+import { listOwnCompanies } from "../../store/users.ts";
+import { companyJson, sessionJson } from "./session-json.ts";
 
 export const getSession = sessionRoute({
   method: "GET",
   path: "/auth/session",
   bucket: "read",
-  summary: "Show who is signed in",
+  summary: "Show who is signed in, and the companies of that person",
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
   responses: { 200: "The session." },
-  handler: async ({ session, identity }) => ({
-    status: 200,
-    data: sessionJson(session, identity.companyId),
-  }),
+  handler: async ({ database, session, identity }) => {
+    const companies = await listOwnCompanies(database, session);
+    return {
+      status: 200,
+      data: {
+        ...sessionJson(session, identity.companyId),
+        companies: companies.map(companyJson),
+      },
+    };
+  },
 });

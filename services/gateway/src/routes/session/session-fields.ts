@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** A body with a password: much smaller than others, because nobody has shown yet who they are. */
+export const CREDENTIAL_BYTES_MAX = 4 * 1024;
+const COMPANY_CHARS_MAX = 64;
 const PASSWORD_CHARS_MAX = 1_024;
 const EMAIL_CHARS_MAX = 254;
 
@@ -16,3 +19,8 @@ export const givenEmail = z
 export const givenPassword = z
   .string()
   .max(PASSWORD_CHARS_MAX, `must have at most ${PASSWORD_CHARS_MAX} characters`);
+
+/** The id of a company; what is none belongs to no company. */
+export const givenCompany = z
+  .string()
+  .max(COMPANY_CHARS_MAX, `must have at most ${COMPANY_CHARS_MAX} characters`);

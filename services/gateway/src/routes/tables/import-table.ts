@@ -16,6 +16,7 @@ export const importTable = uploadRoute({
   audit: "table.created",
   summary: "Create a table with rows from JSON or from a CSV file, all or nothing",
   params: {},
+  hasLongQuery: true,
   query: z.object({ format: z.enum(["json", "csv"]).default("json"), ...csvImportQuery.shape }),
   body: { schema: importFields, bytesMax: BODY_BYTES_MAX },
   responses: { 201: "The new table." },

@@ -11,6 +11,7 @@ export const listRows = route({
   bucket: "read",
   summary: "Read a page of rows: the older form of the query, with all of it in the address",
   params: { id: "The table's id." },
+  hasLongQuery: true,
   query: z.object({
     limit: queryInteger({ min: 1, max: 100 }).default(50),
     offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),

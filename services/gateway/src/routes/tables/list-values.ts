@@ -10,6 +10,7 @@ export const listValues = route({
   bucket: "read",
   summary: "Count the different values of a column: the older form, with all of it in the address",
   params: { id: "The table's id.", columnId: "The id of a declared column." },
+  hasLongQuery: true,
   query: z.object({
     filter: filterText,
     search,

@@ -1,3 +1,4 @@
+import { findProvider } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import type { PlannedStep } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
@@ -41,8 +42,7 @@ export const planWorkflow = route({
         steps: plan.steps.map(stepJson),
         missing: {
           secrets: await findMissingSecrets(context, params.id, plan.secretKeys),
-          // No company has connections yet: whichever is named is missing.
-          connections: plan.connectionProviders,
+          connections: await findMissingConnections(context, plan.connectionProviders),
         },
         nextRunAt: plan.nextRunAt.length === 0 ? undefined : plan.nextRunAt,
       },
@@ -64,4 +64,27 @@ async function findMissingSecrets(
   const stored = await secrets.listSecrets({ workflowId }, callWithScope("secrets:read"));
   const known = new Set(stored.secrets.map(({ key }) => key));
   return keys.filter((key) => !known.has(key));
+}
+
+/** What one question may name. */
+const QUESTION_MAX = 1_000;
+
+/** Providers without an active connection, and connections that are not there or not active. */
+async function findMissingConnections(
+  { actions, callWithScope }: RouteContext,
+  needed: readonly string[],
+): Promise<string[]> {
+  const missing = new Set<string>();
+  for (let start = 0; start < needed.length; start += QUESTION_MAX) {
+    const part = needed.slice(start, start + QUESTION_MAX);
+    const request = {
+      providers: part.filter((name) => findProvider(name) !== undefined),
+      connectionIds: part.filter((name) => findProvider(name) === undefined),
+    };
+    const answer = await actions.checkConnections(request, callWithScope("workflows:read"));
+    for (const name of [...answer.missingProviders, ...answer.missingConnectionIds]) {
+      missing.add(name);
+    }
+  }
+  return needed.filter((name) => missing.has(name));
 }

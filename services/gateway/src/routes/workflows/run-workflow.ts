@@ -11,8 +11,6 @@ import { workflowStatusName } from "./workflow-json.ts";
 
 const INPUT_BYTES_MAX = 1024 * 1024;
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Beyond the time that a synchronous run is waited for, so that the service answers first. */
-const WAIT_MARGIN_MS = 10_000;
 
 export const runWorkflow = route({
   method: "POST",
@@ -69,15 +67,28 @@ async function startRun(
   context: RouteContext,
   request: StartRunRequest,
 ): Promise<StartRunResponse> {
-  const { runs, starts, call } = context;
+  const { starts, call } = context;
   try {
-    if (request.waitMs === 0) return await starts.start(request, call);
-    const timeoutMs = request.waitMs + WAIT_MARGIN_MS;
-    return await runs.startRun(request, { ...call, timeoutMs });
+    return await starts.start(request, call);
   } catch (error) {
-    if (!isAppError(error) || error.reason !== "NOT_FOUND") throw error;
-    throw await explainNotDeployed(context, request.workflowId);
+    if (!isAppError(error)) throw error;
+    if (error.reason === "NOT_FOUND") throw await explainNotDeployed(context, request.workflowId);
+    throw isRefusal(error) ? error : maybeStarted(error, request.idempotencyKey !== undefined);
   }
+}
+
+/** What the service itself says comes with a reason of its own or with when to come again. */
+function isRefusal({ reason, retryAfterMs }: AppError): boolean {
+  return reason !== "UNAVAILABLE" || retryAfterMs !== undefined;
+}
+
+/** The connection broke or nothing came in time: a run may have been stored before. */
+function maybeStarted(cause: AppError, hasKey: boolean): AppError {
+  const whatToDo = hasKey
+    ? "Repeat the request with the same idempotency key."
+    : "Look for it in the workflow's runs before you start another; with an idempotencyKey a request may be repeated.";
+  const message = `The run may have been started, though no answer came. ${whatToDo}`;
+  return new AppError("UNAVAILABLE", message, { details: { mayHaveStarted: true }, cause });
 }
 
 /**

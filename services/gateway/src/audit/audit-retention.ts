@@ -1,0 +1,114 @@
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { findChainStart, listChainRows } from "../store/audit-chain.ts";
+import { listFirstRows, tryLockTrim, trimChain } from "../store/audit-trim.ts";
+import type { FirstRow } from "../store/audit-trim.ts";
+import { FIRST_PREV_HASH } from "./audit-record.ts";
+import { findRowFault } from "./check-rows.ts";
+import type { ChainPlace } from "./check-rows.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const INTERVAL_MS = 60 * 60 * 1_000;
+const CHAINS = 200;
+/** Rows that one transaction checks and removes: some 50 ms. */
+const ROWS = 1_000;
+const BEGINNING: ChainPlace = { seq: 0, hashHex: FIRST_PREV_HASH.toString("hex") };
+
+/** What removing old rows needs. */
+export interface AuditRetentionOptions {
+  database: Database;
+  logger: Logger;
+  /** Days for which rows are kept, at least 30; 0: for ever. */
+  days: number;
+}
+
+/** Removes old rows once an hour, until the scope ends. */
+export function startAuditRetention(options: AuditRetentionOptions, scope: Scope): void {
+  if (options.days === 0) return;
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "audit-retention",
+    signal: stopping.signal,
+    intervalMs: INTERVAL_MS,
+    logger: options.logger,
+    run: () => trimAudit(options, stopping.signal),
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+}
+
+/** Removes what is old enough from the beginnings of all chains (D58); of several gateways one does. */
+export async function trimAudit(
+  { database, logger, days }: AuditRetentionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const horizon = new Date(Date.now() - days * DAY_MS);
+  let after: string | null = null;
+  while (!signal.aborted) {
+    const chains: readonly FirstRow[] = await listFirstRows(database, {
+      after,
+      limit: CHAINS,
+      horizon,
+    });
+    const last = chains.at(-1);
+    if (last === undefined) return;
+    for (const { companyId } of chains.filter(({ isDue }) => isDue)) {
+      const removed = await trimWholeChain(database, companyId, horizon, signal);
+      if (removed === "busy") return;
+      if (removed.rows > 0) logger.info({ companyId, ...removed }, "old audit events are gone");
+      if (removed.isBroken) {
+        logger.error({ companyId }, "an audit chain is broken and is kept; see verify-audit");
+      }
+    }
+    after = last.companyId;
+  }
+}
+
+interface Trimmed {
+  rows: number;
+  /** The chain does not go on as it should: what would show it is left where it is. */
+  isBroken: boolean;
+}
+
+/** Removes the old rows of one chain, a batch a transaction; "busy" when another gateway does. */
+async function trimWholeChain(
+  database: Database,
+  companyId: string,
+  horizon: Date,
+  signal: AbortSignal,
+): Promise<Trimmed | "busy"> {
+  let rows = 0;
+  while (!signal.aborted) {
+    const batch = await trimBatch(database, companyId, horizon);
+    if (batch === "busy") return batch;
+    rows += batch.rows;
+    if (batch.isBroken || batch.rows < ROWS) return { rows, isBroken: batch.isBroken };
+  }
+  return { rows, isBroken: false };
+}
+
+function trimBatch(
+  database: Database,
+  companyId: string,
+  horizon: Date,
+): Promise<Trimmed | "busy"> {
+  return database.transaction(async (transaction) => {
+    if (!(await tryLockTrim(transaction))) return "busy";
+    const start: ChainPlace = (await findChainStart(transaction, companyId)) ?? BEGINNING;
+    const range = { afterSeq: start.seq, untilSeq: Number.MAX_SAFE_INTEGER, limit: ROWS };
+    let last = start;
+    let isBroken = false;
+    for (const row of await listChainRows(transaction, companyId, range)) {
+      if (row.createdAt >= horizon) break;
+      isBroken = findRowFault(row, last) !== null;
+      if (isBroken) break;
+      last = row;
+    }
+    const rows = last === start ? 0 : await trimChain(transaction, companyId, last.seq);
+    return { rows, isBroken };
+  });
+}

@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { AppError } from "@workflow/errors";
+import { Shares } from "@workflow/service";
+import type { ShareLimits } from "@workflow/service";
+
+/** Keeps places of this gateway for each company (M10 of the security review). */
+export interface CompanyConnections {
+  /**
+   * Notes on whose behalf a connection is open from now on, until it serves another company or ends.
+   * Requests that are sent before earlier ones were answered count like connections of their own.
+   *
+   * @throws AppError RATE_LIMITED when the company has its share of connections
+   */
+  claim(response: ServerResponse, companyId: string): void;
+}
+
+/** What is open on one connection. */
+interface Holding {
+  companyId: string;
+  giveBack: () => void;
+  /** Requests that wait for their answers. */
+  open: number;
+}
+
+const RETRY_AFTER_MS = 1_000;
+
+/** @see CompanyConnections */
+export function createCompanyConnections(limits: ShareLimits): CompanyConnections {
+  const shares = new Shares(limits);
+  const holdings = new WeakMap<Socket, Holding>();
+
+  const take = (companyId: string): (() => void) => {
+    const giveBack = shares.take(companyId);
+    if (giveBack !== null) return giveBack;
+    throw new AppError("RATE_LIMITED", "The company has too many open connections.", {
+      details: { limit: "connections" },
+      retryAfterMs: RETRY_AFTER_MS,
+    });
+  };
+
+  const hold = (socket: Socket, companyId: string): Holding => {
+    const holding = { companyId, giveBack: take(companyId), open: 0 };
+    const earlier = holdings.get(socket);
+    if (earlier === undefined) socket.once("close", () => holdings.get(socket)?.giveBack());
+    // Else it stays with the company whose requests still wait for their answers.
+    if (earlier?.open === 0) earlier.giveBack();
+    holdings.set(socket, holding);
+    return holding;
+  };
+
+  return {
+    claim(response, companyId) {
+      const { socket } = response.req;
+      const known = holdings.get(socket);
+      try {
+        // It ended while its caller was being found out.
+        if (socket.destroyed) return;
+        const holding = known?.companyId === companyId ? known : hold(socket, companyId);
+        const giveBackExtra = holding.open > 0 ? take(companyId) : () => {};
+        holding.open += 1;
+        response.once("close", () => {
+          holding.open -= 1;
+          giveBackExtra();
+          if (holding.open === 0 && holdings.get(socket) !== holding) holding.giveBack();
+        });
+      } catch (refusal) {
+        // It would stay open beside those that the company has.
+        if (known === undefined) response.shouldKeepAlive = false;
+        throw refusal;
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { toAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import type { LongReply } from "../reply.ts";
+import { sendJsonText } from "./respond.ts";
+import { writeChunk } from "./write-chunk.ts";
+
+/** What a long answer needs of the request around it. */
+interface LongOptions {
+  /** Aborted when the client goes away; what produces the answer ends with it. */
+  exchange: AbortController;
+  /** Hears of an error that came too late to be answered. */
+  onFailure: (error: AppError) => void;
+}
+
+/** What is no longer goes out in one piece, as every other answer does. */
+const PIECE_CHARS_MAX = 256 * 1024;
+
+/**
+ * Answers with the success envelope as fast as the client reads it. Rejects with what goes wrong before
+ * the first piece; what goes wrong later cuts the connection, so that half an answer never looks like a
+ * whole one.
+ */
+export async function sendLongData(
+  request: IncomingMessage,
+  response: ServerResponse,
+  data: LongReply["longData"],
+  { exchange, onFailure }: LongOptions,
+): Promise<void> {
+  const pieces = data[Symbol.asyncIterator]();
+  try {
+    let text = '{"success":true,"data":';
+    let next: IteratorResult<string, unknown> = await pieces.next();
+    while (next.done !== true && text.length < PIECE_CHARS_MAX) {
+      text += next.value;
+      next = await pieces.next();
+    }
+    if (next.done === true) return sendJsonText(response, 200, `${text}}`);
+    response.writeHead(200, {
+      "Content-Type": "application/json; charset=utf-8",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+    });
+    if (request.method === "HEAD") exchange.abort();
+    while (next.done !== true && !exchange.signal.aborted) {
+      await writeChunk(response, text, exchange.signal);
+      text = next.value;
+      next = await pieces.next();
+    }
+    response.end(`${text}}`);
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    if (!exchange.signal.aborted) onFailure(toAppError(error));
+    response.destroy();
+  } finally {
+    exchange.abort();
+    await pieces.return?.();
+  }
+}

@@ -1,0 +1,97 @@
+import type { Method, Route } from "../route.ts";
+
+/** A path of the table that a request names, with what stands in its parameters' places. */
+export interface RouteMatch {
+  readonly methods: ReadonlyMap<string, Route>;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+interface Segment {
+  readonly fixed: Map<string, Segment>;
+  parameter: Segment | null;
+  end: { methods: Map<Method, Route>; names: readonly string[] } | null;
+}
+
+/**
+ * Finds the routes of a path segment by segment, a fixed one before a parameter. Express would try one
+ * pattern after the other, up to sixty for a request.
+ */
+export class RouteTable {
+  readonly #root: Segment = emptySegment();
+
+  /** @throws Error when a method of a path is there twice */
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  #add(route: Route): void {
+    const names: string[] = [];
+    let segment = this.#root;
+    for (const text of segmentsOf(route.path)) {
+      const name = /^\{(\w+)\}$/.exec(text)?.[1];
+      if (name !== undefined) names.push(name);
+      const next =
+        (name === undefined ? segment.fixed.get(text) : segment.parameter) ?? emptySegment();
+      if (name === undefined) segment.fixed.set(text, next);
+      else segment.parameter = next;
+      segment = next;
+    }
+    segment.end ??= { methods: new Map(), names };
+    const { methods } = segment.end;
+    if (segment.end.names.join() !== names.join()) {
+      throw new Error(`${route.path} names its parameters in two ways.`);
+    }
+    if (methods.has(route.method)) throw new Error(`${route.method} ${route.path} is there twice.`);
+    methods.set(route.method, route);
+  }
+
+  /**
+   * Finds what a path names; a slash at its end does not matter.
+   *
+   * @param path percent-encoded, with a slash at its beginning
+   * @throws URIError when a parameter is not percent-encoded UTF-8
+   */
+  find(path: string): RouteMatch | null {
+    const texts = segmentsOf(path);
+    const found = findEnd(this.#root, texts, 0, []);
+    if (found === null) return null;
+    const { methods, names } = found.end;
+    const params = Object.fromEntries(
+      names.map((name, place) => [name, decodeURIComponent(found.values[place] ?? "")]),
+    );
+    return { methods, params };
+  }
+}
+
+function emptySegment(): Segment {
+  return { fixed: new Map(), parameter: null, end: null };
+}
+
+function segmentsOf(path: string): string[] {
+  const end = path.length > 1 && path.endsWith("/") ? path.length - 1 : path.length;
+  return path.slice(1, end).split("/");
+}
+
+interface FoundEnd {
+  end: NonNullable<Segment["end"]>;
+  values: readonly string[];
+}
+
+function findEnd(
+  segment: Segment,
+  texts: readonly string[],
+  place: number,
+  values: readonly string[],
+): FoundEnd | null {
+  const text = texts[place];
+  if (text === undefined) return segment.end === null ? null : { end: segment.end, values };
+  const fixed = segment.fixed.get(text);
+  const found = fixed === undefined ? null : findEnd(fixed, texts, place + 1, values);
+  if (found !== null || segment.parameter === null || text === "") return found;
+  return findEnd(segment.parameter, texts, place + 1, [...values, text]);
+}
+
+/** What the header `Allow` lists: whoever may GET may HEAD. */
+export function allowedMethods(methods: ReadonlyMap<string, Route>): string[] {
+  return [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+}

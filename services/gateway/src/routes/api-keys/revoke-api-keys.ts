@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { recordAudit } from "../../audit/record-audit.ts";
+import { revokeKeysBy } from "../../identity/revoke-keys.ts";
+import { NO_BODY, route } from "../../route.ts";
+import { lockMembers } from "../../store/members.ts";
+import { makerId } from "./maker-id.ts";
+
+export const revokeApiKeys = route({
+  method: "DELETE",
+  path: "/auth/api-keys",
+  scope: "api_keys:write",
+  bucket: "write",
+  audit: "api_key.revoked",
+  summary: "Revoke all API keys that a person, or a key, has made, directly or through other keys",
+  params: {},
+  query: z.object({ createdBy: makerId }),
+  body: NO_BODY,
+  responses: { 200: "How many were revoked." },
+  handler: async (context, { query: { createdBy } }) => {
+    const { companyId } = context.identity;
+    const revoked = await context.database.transaction(async (transaction) => {
+      // Keys that are just being made are there when the lock is had, or their maker is refused.
+      await lockMembers(transaction, companyId);
+      const entries = await revokeKeysBy(transaction, companyId, createdBy);
+      await recordAudit(transaction, context, ...entries);
+      return entries.length;
+    });
+    context.forget({ type: "company", id: companyId });
+    return { status: 200, data: { revoked } };
+  },
+});

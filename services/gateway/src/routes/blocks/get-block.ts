@@ -1,0 +1,20 @@
+import { AppError } from "@workflow/errors";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { answerOfBlock } from "./block-answers.ts";
+
+export const getBlock = route({
+  method: "GET",
+  path: "/blocks/{type}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a block of the catalog",
+  params: { type: "The block's type, such as http or stripe." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The block." },
+  handler: (_, { params }) => {
+    const answer = answerOfBlock(params.type);
+    if (answer === undefined) throw new AppError("NOT_FOUND", "Block not found");
+    return Promise.resolve({ status: 200, ...answer });
+  },
+});

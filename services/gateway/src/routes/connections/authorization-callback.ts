@@ -1,0 +1,71 @@
+import { AppError } from "@workflow/errors";
+import type { CompleteAuthorizationResponse } from "@workflow/proto/integrations/v1/authorizations";
+import { z } from "zod";
+import { openRoute } from "../../route.ts";
+
+/** Above the time in which the provider or broker is asked. */
+const TIMEOUT_MS = 45_000;
+
+export const authorizationCallback = openRoute({
+  method: "GET",
+  path: "/connections/{provider}/callback",
+  bucket: "read",
+  audit: "connection.authorized",
+  summary: "Where a person comes back to from a provider; nothing that is said here is believed",
+  admit: ({ callbacks, client }) => Promise.resolve(callbacks.admit(client.ipAddress)),
+  params: { provider: "The provider's id." },
+  // What a provider sends besides is handed on, too.
+  query: z.looseObject({
+    connectionId: z.string().optional(),
+    success: z.string().optional(),
+    error: z.string().optional(),
+    redirectUrl: z.string().optional(),
+    state: z.string().optional(),
+    code: z.string().optional(),
+  }),
+  body: { schema: z.object({}), optional: true },
+  responses: {
+    200: "The account is connected; with the attempt's redirectUrl a redirect (302) to it.",
+  },
+  handler: async ({ authorizations, serviceCall }, { params, query }) => {
+    const given = Object.fromEntries(
+      Object.entries(query).flatMap(([name, value]) =>
+        typeof value === "string" ? [[name, value]] : [],
+      ),
+    );
+    const outcome = await authorizations.completeAuthorization(
+      { provider: params.provider, params: given },
+      { ...serviceCall, timeoutMs: TIMEOUT_MS },
+    );
+    // The only place is the one that was named when the attempt began; `redirectUrl` is not read (D39).
+    if (outcome.redirectUrl !== undefined) {
+      return { redirect: withOutcome(outcome.redirectUrl, outcome) };
+    }
+    const { connectionId, provider, error, message = "The account was not connected." } = outcome;
+    if (error === undefined) {
+      const connected = "The account is connected.";
+      return {
+        status: 200,
+        data: { connectionId, provider, status: "active", message: connected },
+      };
+    }
+    const reason = error === "provider_unreachable" ? "UPSTREAM_ERROR" : "BAD_REQUEST";
+    throw new AppError(reason, message, { details: { connectionId, provider, error } });
+  },
+});
+
+/** The address that was stored, with the contract's parameters in its query. */
+function withOutcome(
+  redirectUrl: string,
+  { connectionId, provider, error }: CompleteAuthorizationResponse,
+): string {
+  const url = new URL(redirectUrl);
+  if (error === undefined) {
+    url.searchParams.set("success", "true");
+    url.searchParams.set("provider", provider);
+  } else {
+    url.searchParams.set("error", error);
+  }
+  url.searchParams.set("connectionId", connectionId);
+  return url.href;
+}

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const deleteConnection = route({
+  method: "DELETE",
+  path: "/connections/{id}",
+  scope: "connections:write",
+  bucket: "write",
+  audit: "connection.deleted",
+  summary: "End a connection and take the access back; steps that use it fail",
+  params: { id: "The connection's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The connection has ended." },
+  handler: async ({ connections, call }, { params }) => {
+    await connections.deleteConnection({ connectionId: params.id }, call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { connectionWithMetadataJson } from "./connection-json.ts";
+
+export const getConnection = route({
+  method: "GET",
+  path: "/connections/{id}",
+  scope: "connections:read",
+  bucket: "read",
+  summary: "Get a connection with its metadata, without credentials",
+  params: { id: "The connection's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The connection." },
+  handler: async ({ connections, call }, { params }) => {
+    const connection = await connections.getConnection({ connectionId: params.id }, call);
+    return { status: 200, data: connectionWithMetadataJson(connection) };
+  },
+});

@@ -1,0 +1,25 @@
+import { rawOrNull } from "../../http/write-json.ts";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const listBankAccounts = route({
+  method: "GET",
+  path: "/connections/{id}/plaid/accounts",
+  scope: "connections:read",
+  bucket: "read",
+  summary: "Get the accounts at a bank; lastErrorCode says when it wants a new sign-in",
+  params: { id: "The connection's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The accounts." },
+  handler: async ({ connections, call }, { params }) => {
+    const answer = await connections.listBankAccounts({ connectionId: params.id }, call);
+    return {
+      status: 200,
+      data: {
+        accounts: rawOrNull(answer.accountsJson),
+        lastErrorCode: answer.lastErrorCode ?? null,
+        lastSyncedAt: answer.lastSyncedAt ?? null,
+      },
+    };
+  },
+});

@@ -1,0 +1,25 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const refreshConnection = route({
+  method: "POST",
+  path: "/connections/{id}/refresh",
+  scope: "connections:write",
+  bucket: "write",
+  audit: "connection.refreshed",
+  summary: "Renew the credentials; when that fails the status is error",
+  params: { id: "The connection's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The credentials are renewed." },
+  handler: async ({ connections, call }, { params }) => {
+    const connection = await connections.refreshConnection({ connectionId: params.id }, call);
+    return {
+      status: 200,
+      data: {
+        id: connection.id,
+        lastSyncedAt: connection.lastSyncedAt ?? null,
+        message: "The connection was refreshed.",
+      },
+    };
+  },
+});

@@ -1,0 +1,31 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { connectionStatusName, requireConnection } from "./connection-json.ts";
+
+export const verifyConnection = route({
+  method: "POST",
+  path: "/connections/{id}/verify",
+  scope: "connections:write",
+  bucket: "write",
+  audit: "connection.verified",
+  summary: "Ask the provider whether the credentials are good",
+  params: { id: "The connection's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "What the provider says, or that it does not answer." },
+  handler: async ({ connections, call }, { params }) => {
+    const answer = await connections.verifyConnection({ connectionId: params.id }, call);
+    const connection = requireConnection(answer.connection);
+    return {
+      status: 200,
+      data: {
+        healthy: answer.healthy,
+        connectionId: connection.id,
+        provider: connection.provider,
+        status: connectionStatusName(connection.status),
+        externalAccountId: connection.externalAccountId ?? null,
+        error: answer.error ?? null,
+        checkedAt: answer.checkedAt,
+      },
+    };
+  },
+});

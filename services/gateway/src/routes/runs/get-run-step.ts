@@ -1,0 +1,36 @@
+import type { StepResult } from "@workflow/proto/runs/v1/runs";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { readHeld } from "./held-documents.ts";
+import { stepResultJson } from "./run-json.ts";
+
+/** An input and an output of 4 MiB each, under load. */
+const TIMEOUT_MS = 30_000;
+
+export const getRunStep = route({
+  method: "GET",
+  path: "/runs/{id}/steps/{path}",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "Get what one step of a run did, with its whole input and output",
+  params: {
+    id: "The run's id.",
+    path: "The step's path, percent-encoded, such as `loop1%5B2%5D.child`.",
+  },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The step result, never truncated." },
+  handler: async (context, { params }) => {
+    const options = { ...context.call, timeoutMs: TIMEOUT_MS };
+    const { answer, onOver } = await readHeld(
+      context,
+      (bytesMax) =>
+        context.runs.getRunStep({ runId: params.id, path: params.path, bytesMax }, options),
+      bytesOf,
+    );
+    return { status: 200, data: stepResultJson(answer), onOver };
+  },
+});
+
+function bytesOf({ truncated, inputBytes = 0, outputBytes = 0 }: StepResult): number | null {
+  return truncated ? inputBytes + outputBytes : null;
+}

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { SESSION_LIFE_MS } from "../../auth/session-life.ts";
+import { sessionCookie, sessionTokenOf } from "../../http/session-cookie.ts";
+import { changeCompany as enterCompany } from "../../identity/change-company.ts";
+import { NO_QUERY, sessionRoute } from "../../route.ts";
+import { listOwnCompanies } from "../../store/users.ts";
+import { CREDENTIAL_BYTES_MAX, givenCompany, givenPassword } from "./session-fields.ts";
+import { companyJson, sessionJson } from "./session-json.ts";
+
+export const changeCompany = sessionRoute({
+  method: "PUT",
+  path: "/auth/session",
+  bucket: "write",
+  audit: ["session.ended", "session.created", "member.joined"],
+  summary: "Change over to another company of one's own; the answer sets a new cookie",
+  params: {},
+  query: NO_QUERY,
+  body: {
+    schema: z.object({ company: givenCompany, invitationPassword: givenPassword.nullish() }),
+    bytesMax: CREDENTIAL_BYTES_MAX,
+  },
+  responses: { 200: "The session, now of that company." },
+  handler: async (context, { body: { company, invitationPassword } }) => {
+    const { database, session, forget } = context;
+    const token = sessionTokenOf(context) ?? "";
+    const change = { session, token, company, invitationPassword: invitationPassword ?? undefined };
+    const changed = await enterCompany(database, change, context);
+    forget({ type: "session", id: session.id });
+    const companies = await listOwnCompanies(database, session);
+    return {
+      status: 200,
+      data: {
+        ...sessionJson(changed.session, changed.session.companyId),
+        companies: companies.map(companyJson),
+      },
+      cookie: sessionCookie(changed.token, SESSION_LIFE_MS, context.isSecure),
+    };
+  },
+});
