@@ -1,7 +1,8 @@
 import type { RpcTlsFiles } from "@workflow/rpc";
-import { parseConfig, pickSettings } from "@workflow/service";
-import type { Environment } from "@workflow/service";
+import { parseConfig, parseProviderSettings, pickSettings } from "@workflow/service";
+import type { Environment, ProviderSettings } from "@workflow/service";
 import type { z } from "zod";
+import type { BrokerOptions } from "./authorization/nango.ts";
 
 const settings = pickSettings(
   "DATABASE_URL",
@@ -10,12 +11,22 @@ const settings = pickSettings(
   "SECRETS_KEK",
   "SMTP_URL",
   "EMAIL_FROM",
+  "EMAIL_FROM_DOMAINS",
+  "EMAIL_PER_DAY",
+  "NANGO_BASE_URL",
+  "NANGO_SECRET_KEY",
+  "OUTBOUND_ALLOW_PRIVATE",
+  "OUTBOUND_DNS_SERVERS",
+  "OUTBOUND_NAT64_PREFIXES",
   "INTEGRATIONS_GRPC_ADDR",
+  "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
+  "METRICS_HOST",
   "METRICS_PORT",
 ).required({
   DATABASE_URL: true,
@@ -25,7 +36,13 @@ const settings = pickSettings(
 });
 
 /** The settings of an integrations service that runs as a process of its own. */
-export type IntegrationsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
+export type IntegrationsConfig = z.output<typeof settings> & {
+  tlsFiles: RpcTlsFiles;
+  /** The OAuth broker; null without NANGO_SECRET_KEY. */
+  broker: BrokerOptions | null;
+  /** What is set for each provider, by its id. */
+  providers: ReadonlyMap<string, ProviderSettings>;
+};
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): IntegrationsConfig {
@@ -34,6 +51,9 @@ export function readConfig(env: Environment): IntegrationsConfig {
     certFile: config.GRPC_TLS_CERT_FILE,
     keyFile: config.GRPC_TLS_KEY_FILE,
     caFile: config.GRPC_TLS_CA_FILE,
+    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
   };
-  return { ...config, tlsFiles };
+  const { NANGO_BASE_URL: baseUrl, NANGO_SECRET_KEY: secretKey } = config;
+  const broker = secretKey === undefined ? null : { baseUrl, secretKey };
+  return { ...config, tlsFiles, broker, providers: parseProviderSettings(env) };
 }

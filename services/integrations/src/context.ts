@@ -1,7 +1,19 @@
-import type { Database } from "@workflow/db";
+import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
+import type { Loop } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Pauses } from "./actions/pauses.ts";
+import type { RefusedCredentials } from "./actions/renew-refused.ts";
+import type { AttemptPage } from "./authorization/attempt-page.ts";
+import type { CallbackContext } from "./authorization/complete-authorization.ts";
+import type { ConnectionAccessCache } from "./connections/access.ts";
+import type { AuthorizationFlow } from "./connections/authorization-flow.ts";
+import type { LoginTokens } from "./connections/login-tokens.ts";
+import type { RenewalsUnderWay } from "./connections/renew-access.ts";
 import type { Mail } from "./email/mail.ts";
 import type { KeyRing } from "./encryption/key-ring.ts";
+import type { FileLoader } from "./files/file-loader.ts";
+import type { ProviderHttp } from "./provider-http/provider-http.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 /** What the RPC handlers work with. */
@@ -11,4 +23,29 @@ export interface ServiceContext {
   uses: UseRecorder;
   mail: Mail;
   audit: AuditTrail;
+  /** The one way out to providers. */
+  providerHttp: ProviderHttp;
+  /** How accounts at OAuth providers and banks are connected. */
+  flow: AuthorizationFlow;
+  /** For attempts of people to connect accounts. */
+  authorization: CallbackContext;
+  /** What the pages of attempts ask for. */
+  attemptPage: AttemptPage;
+  /** To be woken when access of an ended connection is to be taken back. */
+  revocations: Pick<Loop, "wake">;
+  /** Tokens that keys were exchanged for. */
+  tokens: LoginTokens;
+  /** What is being renewed in this process. */
+  renewals: RenewalsUnderWay;
+  /** What opens accounts, for whoever calls providers. */
+  access: ConnectionAccessCache;
+  /** Connections that are called too often. */
+  pauses: Pauses;
+  /** What is done about credentials that a provider refused. */
+  refused: RefusedCredentials;
+  /** Brings files from where tenants say that they are. */
+  files: FileLoader;
+  /** Makes and reads the cursors of lists. */
+  cursors: CursorCodec;
+  logger: Logger;
 }

@@ -1,5 +1,5 @@
 import { createNatsEventBus } from "@workflow/events";
-import { loadTls, readVerificationKey } from "@workflow/rpc";
+import { loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -21,7 +21,10 @@ async function start() {
   return scope.guard(async () => {
     const logger = createLogger({ name: "integrations", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
-    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    const metrics = await startMetricsServer(
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      metricsRegistry,
+    );
     scope.defer(() => metrics?.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "integrations", logger });
     scope.defer(() => bus.close());
@@ -30,9 +33,20 @@ async function start() {
       databasePoolSize: config.DATABASE_POOL_SIZE,
       loadKeks: () => Promise.resolve(config.SECRETS_KEK),
       bus,
-      mail: { smtpUrl: config.SMTP_URL, emailFrom: config.EMAIL_FROM },
+      mail: {
+        smtpUrl: config.SMTP_URL,
+        emailFrom: config.EMAIL_FROM,
+        fromDomains: config.EMAIL_FROM_DOMAINS,
+        perDay: config.EMAIL_PER_DAY,
+      },
+      providers: config.providers,
+      broker: config.broker,
+      outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
+      outboundDnsServers: config.OUTBOUND_DNS_SERVERS,
+      outboundNat64Prefixes: config.OUTBOUND_NAT64_PREFIXES,
       grpcAddress: config.INTEGRATIONS_GRPC_ADDR,
-      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,
+      grpcReflection: config.GRPC_REFLECTION,
       grpcTls: await loadTls(config.tlsFiles),
       logger,
       metricsRegistry,

@@ -1,28 +1,61 @@
 import { fileURLToPath } from "node:url";
-import { databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
+import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
+import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
-import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import type { RpcServer, RpcTls, VerificationKey } from "@workflow/rpc";
+import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
+import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
-import type { Scope } from "@workflow/service";
+import type { ProviderSettings, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { startPauses } from "./actions/pauses.ts";
+import { createRefusedCredentials } from "./actions/renew-refused.ts";
+import { createAuthorization } from "./authorization/authorization.ts";
+import { BROKER_ID } from "./authorization/nango.ts";
+import type { BrokerOptions } from "./authorization/nango.ts";
+import { startRenewals } from "./authorization/renew-ahead.ts";
+import { startRevocations } from "./authorization/revoke-queued.ts";
+import { startAttemptSweep } from "./authorization/sweep.ts";
+import { createLoginTokens } from "./connections/login-tokens.ts";
+import type { RenewalsUnderWay } from "./connections/renew-access.ts";
+import { startConnectionAccess } from "./connections/start-access.ts";
 import type { ServiceContext } from "./context.ts";
 import { openMail } from "./email/mail.ts";
 import type { MailOptions } from "./email/mail.ts";
 import type { LoadKeks } from "./encryption/key-ring.ts";
 import { openKeyRing } from "./encryption/open-key-ring.ts";
 import { forgetArchivedWorkflows } from "./events/forget-archived.ts";
+import { createFileLoader } from "./files/file-loader.ts";
+import { createProviderHttp } from "./provider-http/provider-http.ts";
+import { authorizeRequest } from "./rpc/authorize-request.ts";
+import { checkConnections } from "./rpc/check-connections.ts";
+import { connectApiKey } from "./rpc/connect-api-key.ts";
+import { createConnection } from "./rpc/create-connection.ts";
+import { beginAuthorization } from "./rpc/begin-authorization.ts";
+import { completeAuthorization } from "./rpc/complete-authorization.ts";
+import { continueAuthorization } from "./rpc/continue-authorization.ts";
 import { createSecret } from "./rpc/create-secret.ts";
+import { deleteConnection } from "./rpc/delete-connection.ts";
 import { deleteSecret } from "./rpc/delete-secret.ts";
+import { executeAction } from "./rpc/execute-action.ts";
+import { getConnection } from "./rpc/get-connection.ts";
+import { listBankAccounts } from "./rpc/list-bank-accounts.ts";
+import { getAuthorizationAttempt } from "./rpc/get-authorization-attempt.ts";
+import { listConnections } from "./rpc/list-connections.ts";
 import { listSecrets } from "./rpc/list-secrets.ts";
+import { refreshConnection } from "./rpc/refresh-connection.ts";
 import { replaceSecret } from "./rpc/replace-secret.ts";
+import { reportAnswer } from "./rpc/report-answer.ts";
 import { resolveSecrets } from "./rpc/resolve-secrets.ts";
 import { sendEmail } from "./rpc/send-email.ts";
+import { verifyConnection } from "./rpc/verify-connection.ts";
+import { getCursorKey } from "./store/cursor-key.ts";
 import { createUseRecorder } from "./use-recorder.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
@@ -36,10 +69,24 @@ export interface IntegrationsServiceOptions {
   bus: EventBus;
   /** The mail server; steps that send e-mail fail as long as it is not set. */
   mail?: MailOptions | undefined;
+  /** What the operator set for each provider, by its id. */
+  providers?: ReadonlyMap<string, ProviderSettings> | undefined;
+  /** Lets tenants name http and private or loopback hosts; for development and tests. */
+  outboundAllowPrivate?: boolean | undefined;
+  /** Name servers for hosts that tenants name; those of the machine by default. */
+  outboundDnsServers?: readonly string[] | undefined;
+  /** NAT64 prefixes of the network besides the known ones. */
+  outboundNat64Prefixes?: readonly string[] | undefined;
+  /** The OAuth broker; without one, accounts are connected by the applications among `providers`. */
+  broker?: BrokerOptions | null | undefined;
+  /** How long either is waited for when accounts are connected or renewed; 10 s by default. */
+  answerTimeoutMs?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Whose tokens callers may show. */
-  tokenPublicKeys: readonly VerificationKey[];
+  /** Whose tokens are accepted. */
+  tokenPublicKeys: IssuerKeys;
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
+  grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
@@ -68,7 +115,7 @@ const USES_FLUSH_MS = 3_000;
 export async function startIntegrationsService(
   options: IntegrationsServiceOptions,
 ): Promise<RunningService> {
-  const { logger } = options;
+  const { logger, providers = new Map(), broker = null } = options;
   const scope = createScope();
   return scope.guard(async () => {
     const database = await openDatabase({
@@ -85,14 +132,86 @@ export async function startIntegrationsService(
     const uses = startUseRecorder(database, logger, scope);
     const mail = openMail(database, options.mail ?? {}, logger);
     scope.defer(() => mail.close());
-    const audit = createAuditTrail({ database, schema: "integrations", bus: options.bus, logger });
+    const outbound = {
+      allowPrivate: options.outboundAllowPrivate ?? false,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+    };
+    const providerHttp = createProviderHttp({
+      ...outbound,
+      settings: withBroker(providers, broker),
+    });
+    scope.defer(() => providerHttp.close());
+    const files = createFileLoader(outbound);
+    scope.defer(() => files.close());
+    const connecting = createAuthorization({
+      database,
+      ring,
+      providerHttp,
+      providers,
+      broker,
+      answerTimeoutMs: options.answerTimeoutMs,
+      logger,
+    });
+    const { flow, attemptPage } = connecting;
+    const tokens = createLoginTokens(providerHttp);
+    const renewals: RenewalsUnderWay = new Map();
+    const access = await startConnectionAccess(
+      { database, ring, flow, tokens, renewals },
+      { databaseUrl: options.databaseUrl, role: DATABASE_ROLE, logger },
+      scope,
+    );
+    const pauses = startPauses(database, logger, scope);
+    const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
+    const cursors = createCursorCodec(await getCursorKey(database));
+    const audit = createAuditTrail({
+      database,
+      schema: "integrations",
+      bus: options.bus,
+      logger,
+      metricsRegistry: options.metricsRegistry,
+    });
     scope.defer(() => audit.stop());
-    const server = createServer({ database, ring, uses, mail, audit }, options);
+    startAttemptSweep(database, logger, scope);
+    startRenewals({ database, ring, flow, tokens, renewals, logger }, scope);
+    const revocations = startRevocations({ database, ring, flow, logger }, scope);
+    const server = createServer(
+      {
+        database,
+        ring,
+        uses,
+        mail,
+        audit,
+        providerHttp,
+        flow,
+        authorization: connecting.withAudit(audit),
+        attemptPage,
+        revocations,
+        tokens,
+        renewals,
+        access,
+        pauses,
+        refused,
+        files,
+        cursors,
+        logger,
+      },
+      options,
+    );
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });
+}
+
+/** The broker's address is the operator's, as a provider's base URL is, so it may be private as well. */
+function withBroker(
+  providers: ReadonlyMap<string, ProviderSettings>,
+  broker: BrokerOptions | null,
+): ReadonlyMap<string, ProviderSettings> {
+  if (broker === null) return providers;
+  return new Map(providers).set(BROKER_ID, { baseUrl: broker.baseUrl });
 }
 
 function startUseRecorder(database: Database, logger: Logger, scope: Scope): UseRecorder {
@@ -119,10 +238,15 @@ function createServer(context: ServiceContext, options: IntegrationsServiceOptio
   const { metricsRegistry } = options;
   const server = createRpcServer({
     logger: options.logger,
-    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
+    verifier: createTokenVerifier({
+      audience: "integrations",
+      publicKeys: options.tokenPublicKeys,
+      revoked: createRevokedTokens(context.database, "integrations"),
+    }),
     toAppError: databaseErrorToAppError,
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
+    reflection: options.grpcReflection,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(SecretsServiceService, {
@@ -131,6 +255,28 @@ function createServer(context: ServiceContext, options: IntegrationsServiceOptio
     replaceSecret: replaceSecret(context),
     deleteSecret: deleteSecret(context),
     resolveSecrets: resolveSecrets(context),
+  });
+  server.add(ActionsServiceService, {
+    executeAction: executeAction(context),
+    authorizeRequest: authorizeRequest(context),
+    reportAnswer: reportAnswer(context),
+    checkConnections: checkConnections(context),
+  });
+  server.add(ConnectionsServiceService, {
+    listConnections: listConnections(context),
+    getConnection: getConnection(context),
+    createConnection: createConnection(context),
+    connectApiKey: connectApiKey(context),
+    deleteConnection: deleteConnection(context),
+    refreshConnection: refreshConnection(context),
+    verifyConnection: verifyConnection(context),
+    listBankAccounts: listBankAccounts(context),
+  });
+  server.add(AuthorizationsServiceService, {
+    beginAuthorization: beginAuthorization(context),
+    getAuthorizationAttempt: getAuthorizationAttempt(context),
+    continueAuthorization: continueAuthorization(context),
+    completeAuthorization: completeAuthorization(context),
   });
   server.add(EmailServiceService, { sendEmail: sendEmail(context) });
   return server;

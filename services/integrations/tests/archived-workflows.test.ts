@@ -27,12 +27,15 @@ describe("when a workflow was archived", () => {
 
     const keys = ["A", "B"];
     expect(await client.listSecrets({ workflowId }, { identity })).toEqual({ secrets: [] });
-    expect(await client.resolveSecrets({ workflowId, keys }, { identity })).toEqual({ values: {} });
+    expect(await client.resolveSecrets({ workflowId, keys }, { identity })).toEqual({
+      values: {},
+      bound: {},
+    });
     for (const untouched of [
       client.resolveSecrets({ workflowId: other, keys }, { identity }),
       client.resolveSecrets({ workflowId, keys }, { identity: stranger }),
     ]) {
-      expect(await untouched).toEqual({ values: { A: "value" } });
+      expect(await untouched).toEqual({ values: { A: "value" }, bound: {} });
     }
   });
 

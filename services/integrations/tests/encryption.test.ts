@@ -72,6 +72,7 @@ describe("a value", () => {
     await errorOf(create(identity, "no-id", "FIRST", first));
     expect(await resolve(identity, workflowId, ["FIRST", "SECOND"])).toEqual({
       values: { FIRST: first, SECOND: second },
+      bound: {},
     });
     const stored = await dump(harness.database);
     const logged = harness.logged();
@@ -149,6 +150,7 @@ describe("what was changed behind the service's back", () => {
       // The one that stayed where it was still opens.
       expect(await resolve(one, first, ["A"])).toEqual({
         values: { A: `${one.companyId} ${first} A` },
+        bound: {},
       });
     },
   );
@@ -260,9 +262,11 @@ describe("SECRETS_KEK", () => {
       const request = { workflowId, keys: ["A"] };
       expect(await client.resolveSecrets(request, { identity })).toEqual({
         values: { A: "under the old key" },
+        bound: {},
       });
       expect(await client.resolveSecrets(request, { identity: other })).toEqual({
         values: { A: "under the new" },
+        bound: {},
       });
       // A service that lacks the new key says so, and works on for everybody else.
       const error = await errorOf(own.client.resolveSecrets(request, { identity: other }));
@@ -270,6 +274,7 @@ describe("SECRETS_KEK", () => {
       expect(own.logged()).toContain("SECRETS_KEK lacks the key");
       expect(await own.client.resolveSecrets(request, { identity })).toEqual({
         values: { A: "under the old key" },
+        bound: {},
       });
     } finally {
       await own.close();

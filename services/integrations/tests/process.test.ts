@@ -7,19 +7,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { newUuid } from "@workflow/db";
 import { createNatsEventBus } from "@workflow/events";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
+import { createRpcClient } from "@workflow/rpc";
 import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-} from "@workflow/rpc";
-import { createTestDatabase, freePort, startLocalNats, waitFor } from "@workflow/testkit";
+  createTestDatabase,
+  createTestTokens,
+  freePort,
+  startLocalNats,
+  waitFor,
+} from "@workflow/testkit";
 import type { LocalNats, TestDatabase } from "@workflow/testkit";
 import { pino } from "pino";
 import { archivedEvent, newIdentity } from "./support/harness.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const key = generateSigningKey();
+const tokens = createTestTokens();
 
 let testDatabase: TestDatabase;
 let nats: LocalNats;
@@ -34,7 +35,7 @@ beforeAll(async () => {
     NATS_URL: nats.url,
     SECRETS_KEK: randomBytes(32).toString("base64"),
     INTEGRATIONS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
-    INTERNAL_TOKEN_PUBLIC_KEYS: Buffer.from(key.publicKeyPem).toString("base64"),
+    ...tokens.environment(),
     METRICS_PORT: "0",
   };
 });
@@ -63,7 +64,7 @@ describe("the service as a process", () => {
     const { child } = launch(environment);
     const client = createRpcClient(SecretsServiceService, {
       address: environment["INTEGRATIONS_GRPC_ADDR"] ?? "",
-      minter: createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem })),
+      minter: tokens.minterTo("integrations"),
     });
     const bus = createNatsEventBus({
       servers: nats.url,

@@ -65,6 +65,7 @@ async function expectReadable(
     const request = { workflowId, keys: ["A"] };
     expect(await reader.resolveSecrets(request, { identity })).toEqual({
       values: { A: identity.companyId },
+      bound: {},
     });
   }
 }

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { pino } from "pino";
 import { createMailTransport } from "../src/email/mail-transport.ts";
 import { parseMessage } from "../src/email/parse-message.ts";
+import { createFileLoader } from "../src/files/file-loader.ts";
 import { sendOnce } from "../src/email/send-once.ts";
 import { deleteOldSends } from "../src/store/email-sends.ts";
 import { executionPlane, FROM, message, startEmailHarness } from "./support/email-harness.ts";
@@ -65,7 +66,15 @@ describe("an idempotency key", () => {
     const double = await harness.startServer({ beforeReply: () => reply });
     const { database } = harness;
     const transport = createMailTransport(double.url);
-    const sender = { database, transport, logger: pino({ level: "silent" }), claimMs: 2_000 };
+    const files = createFileLoader({ allowPrivate: false });
+    const sender = {
+      database,
+      way: transport,
+      files,
+      perDay: 0,
+      logger: pino({ level: "silent" }),
+      claimMs: 2_000,
+    };
     const key = { companyId: newUuid(), idempotencyKey: newUuid() };
     const parsed = parseMessage(message());
     const from = parsed.to[0];
@@ -95,6 +104,7 @@ describe("an idempotency key", () => {
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     letReply();
     transport.close();
+    await files.close();
   });
 
   it("of a process that died while sending is taken over, with the same Message-ID", async () => {

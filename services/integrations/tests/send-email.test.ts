@@ -40,11 +40,12 @@ describe("a message", () => {
   it("comes from EMAIL_FROM unless it names a sender", async () => {
     const { double, send } = await harness.startSender();
     await send(message());
-    await send(message({ from: "Billing <bills@other.example>" }));
+    await send(message({ from: "Billing <bills@SHOP.example>" }));
     expect(double.messages.map(({ from }) => from)).toEqual([
       "orders@shop.example",
-      "bills@other.example",
+      "bills@shop.example",
     ]);
+    expect(double.messages[1]?.headers.get("from")).toBe("Billing <bills@shop.example>");
     expect(double.messages[0]?.headers.get("from")).toBe("Order Desk <orders@shop.example>");
   });
 
@@ -129,7 +130,7 @@ describe("a request", () => {
 
   it("needs the scope that only the execution plane has", async () => {
     const { client } = await harness.startSender();
-    const identity = executionPlane(["workflows:execute"]);
+    const identity = executionPlane(["internal:secrets"]);
     await expect(client.sendEmail(message(), { identity })).rejects.toMatchObject({
       reason: "FORBIDDEN",
     });
@@ -154,8 +155,12 @@ describe("without settings", () => {
       reason: "NOT_CONFIGURED",
       message: expect.stringContaining("EMAIL_FROM"),
     });
-    await client.sendEmail(message({ from: "me@shop.example" }), { identity });
-    expect(double.messages).toHaveLength(1);
+    const named = client.sendEmail(message({ from: "me@shop.example" }), { identity });
+    await expect(named).rejects.toMatchObject({
+      reason: "NOT_CONFIGURED",
+      message: expect.stringContaining("EMAIL_FROM"),
+    });
+    expect(double.messages).toHaveLength(0);
   });
 
   it.each([

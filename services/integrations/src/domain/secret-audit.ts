@@ -1,16 +1,47 @@
-import { changesBetween, unchanged } from "@workflow/events";
-import type { AuditChanges, AuditEntry } from "@workflow/events";
+import { changesBetween, itemChanges, unchanged } from "@workflow/events";
+import type { AuditChange, AuditChanges, AuditEntry } from "@workflow/events";
 
 /** What a caller can do to a secret. */
 type SecretAction = "secret.created" | "secret.replaced" | "secret.deleted";
 
-/** What is recorded of a secret: which one it is, and never its value. */
+interface AuditedSecret {
+  id: string;
+  workflowId: string;
+  key: string;
+  allowedHosts: readonly string[] | null;
+}
+
+/**
+ * What is recorded of a secret: which one it is, and where it may go; never its value.
+ *
+ * @param earlierHosts where it could go before
+ */
 export function secretEntry(
   action: SecretAction,
-  { id, workflowId, key }: { id: string; workflowId: string; key: string },
+  { id, workflowId, key, allowedHosts }: AuditedSecret,
+  earlierHosts: readonly string[] | null,
 ): AuditEntry {
   const changes = changesOf(action, { workflowId, key });
-  return { action, resourceType: "secret", resourceId: id, changes };
+  const hosts =
+    action === "secret.replaced"
+      ? hostChange(earlierHosts, allowedHosts)
+      : action === "secret.created"
+        ? hostChange(null, allowedHosts)
+        : hostChange(allowedHosts, null);
+  const all = hosts === null ? changes : { ...changes, allowedHosts: hosts };
+  return { action, resourceType: "secret", resourceId: id, changes: all };
+}
+
+/** Null when the hosts are the same; a list that is gone, and so anywhere, has all of them removed. */
+function hostChange(
+  before: readonly string[] | null,
+  after: readonly string[] | null,
+): AuditChange | null {
+  const itemsOf = (hosts: readonly string[] | null): ReadonlyMap<string, string> =>
+    new Map((hosts ?? []).map((host) => [host, host]));
+  const [was, is] = [itemsOf(before), itemsOf(after)];
+  const isSame = was.size === is.size && [...was.keys()].every((host) => is.has(host));
+  return isSame ? null : itemChanges(was, is);
 }
 
 function changesOf(action: SecretAction, place: { workflowId: string; key: string }): AuditChanges {

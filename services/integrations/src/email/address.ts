@@ -16,7 +16,7 @@ const LOCAL_PART_BYTES_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
 
 /** A quoted or a plain name before an address in angle brackets. */
-const NAMED = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>]*))\s*<([^<>]*)>$/;
+const NAMED = /^(?:"((?:[^"\\]|\\.)*)"\s*|([^"<>]*))<([^<>]*)>$/;
 /** Dot-separated atoms (RFC 5322), letters of any script included (RFC 6531). */
 const LOCAL_PART =
   /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
@@ -49,4 +49,10 @@ function toAddress(address: string, name: string): MailAddress | null {
 /** Whether a text holds control characters: in a header they could begin another header. */
 export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text);
+}
+
+/** An address as it stands in a message: `a@b.c`, or `"Name" <a@b.c>`. */
+export function formatAddress({ name, wireAddress }: MailAddress): string {
+  if (name === "") return wireAddress;
+  return `"${name.replaceAll(/["\\]/g, "\\$&")}" <${wireAddress}>`;
 }

@@ -3,37 +3,13 @@ import { AppError } from "@workflow/errors";
 import { createTransport } from "nodemailer";
 import type { NodemailerError } from "nodemailer";
 import type { MailAddress } from "./address.ts";
-import type { ParsedMessage } from "./parse-message.ts";
+import { recipientsOf } from "./delivery.ts";
+import type { MailWay, OutgoingMessage, Reply } from "./delivery.ts";
 import { readSmtpUrl } from "./smtp-url.ts";
-
-/** A message ready to go. */
-export interface OutgoingMessage extends Omit<ParsedMessage, "from"> {
-  from: MailAddress;
-  /** With its angle brackets. */
-  messageId: string;
-  date: Date;
-}
-
-/** The mail server's last word on a message. */
-export type Delivery =
-  { kind: "sent"; rejected: readonly MailAddress[] } | { kind: "refused"; reply: SmtpReply };
-
-/** How the server refused: 550, 5.1.1 where it said so, and its words. */
-export interface SmtpReply {
-  code: number;
-  status: string | null;
-  text: string;
-}
+import { toMail } from "./to-mail.ts";
 
 /** The connections to the mail server. */
-export interface MailTransport {
-  /**
-   * Hands a message over.
-   *
-   * @throws AppError UPSTREAM_ERROR when the server could not be reached, refused for now, or broke
-   * off; whether it took the message is then unknown. The signal's reason when it was aborted.
-   */
-  send(message: OutgoingMessage, signal: AbortSignal): Promise<Delivery>;
+export interface MailTransport extends MailWay {
   /** Closes the connections, also those in use. */
   close(): void;
 }
@@ -50,6 +26,8 @@ const DEFAULT_TIMEOUTS: MailTimeouts = { connectMs: 10_000, greetingMs: 10_000, 
 const CONNECTIONS_MAX = 5;
 /** Messages held in memory while they wait for a connection. */
 const PENDING_MAX = 200;
+/** So that however many one company sends at once, another's find a place. */
+const PENDING_PER_COMPANY_MAX = 50;
 const BUSY_RETRY_MS = 5_000;
 const POOLED_IDLE_MS = 30_000;
 const REPLY_CHARS_MAX = 500;
@@ -78,65 +56,44 @@ export function createMailTransport(
     dnsTimeout: timeouts.connectMs,
     greetingTimeout: timeouts.greetingMs,
     socketTimeout: timeouts.idleMs,
-    // What steps pass on is text: never the name of a file or a page to be attached.
-    disableFileAccess: true,
-    disableUrlAccess: true,
   });
   let pending = 0;
+  const pendingOf = new Map<string, number>();
+  const count = (companyId: string, change: 1 | -1): void => {
+    pending += change;
+    const now = (pendingOf.get(companyId) ?? 0) + change;
+    if (now === 0) pendingOf.delete(companyId);
+    else pendingOf.set(companyId, now);
+  };
   return {
-    async send(message, signal) {
-      if (pending >= PENDING_MAX) throw busy();
-      pending += 1;
+    name: "The mail server",
+    async send(message, { companyId }, signal) {
+      const ofCompany = pendingOf.get(companyId) ?? 0;
+      if (pending >= PENDING_MAX || ofCompany >= PENDING_PER_COMPANY_MAX) throw busy();
+      count(companyId, 1);
       try {
-        const { rejected } = await mailer.sendMail({ ...toMail(message), signal });
-        return { kind: "sent", rejected: recipientsOf(message).filter(isAmong(rejected ?? [])) };
+        const mail = { ...toMail(message), envelope: envelopeOf(message), signal };
+        const { rejected } = await mailer.sendMail(mail);
+        const refused = recipientsOf(message).filter(isAmong(rejected ?? []));
+        return { kind: "sent", rejected: refused, providerMessageId: null };
       } catch (error) {
         // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
         if (signal.aborted) throw signal.reason;
         return { kind: "refused", reply: finalReply(error) };
       } finally {
-        pending -= 1;
+        count(companyId, -1);
       }
     },
     close: () => mailer.close({ force: true }),
   };
 }
 
-/** Everyone whom a message goes to, each mailbox once. */
-export function recipientsOf({
-  to,
-  cc,
-  bcc,
-}: Pick<ParsedMessage, "to" | "cc" | "bcc">): MailAddress[] {
-  const byAddress = new Map<string, MailAddress>();
-  for (const each of [...to, ...cc, ...bcc]) {
-    if (!byAddress.has(each.wireAddress)) byAddress.set(each.wireAddress, each);
-  }
-  return [...byAddress.values()];
-}
-
-function toMail(message: OutgoingMessage) {
-  const { from, to, cc, replyTo, subject, text, html, messageId, date } = message;
+/** Recipients come from the envelope alone, so bcc leaves no trace in the headers. */
+function envelopeOf(message: OutgoingMessage) {
   return {
-    // Recipients come from the envelope alone, so bcc leaves no trace in the headers.
-    envelope: {
-      from: from.wireAddress,
-      to: recipientsOf(message).map(({ wireAddress }) => wireAddress),
-    },
-    from: toHeader(from),
-    to: to.map(toHeader),
-    cc: cc.map(toHeader),
-    replyTo: replyTo.map(toHeader),
-    subject,
-    messageId,
-    date,
-    ...(text === undefined ? {} : { text }),
-    ...(html === undefined ? {} : { html }),
+    from: message.from?.wireAddress ?? "",
+    to: recipientsOf(message).map(({ wireAddress }) => wireAddress),
   };
-}
-
-function toHeader({ name, wireAddress }: MailAddress) {
-  return { name, address: wireAddress };
 }
 
 function isAmong(refused: readonly unknown[]): (recipient: MailAddress) => boolean {
@@ -145,7 +102,7 @@ function isAmong(refused: readonly unknown[]): (recipient: MailAddress) => boole
 }
 
 /** The reply that refused a message for good; throws what else went wrong. */
-function finalReply(error: unknown): SmtpReply {
+function finalReply(error: unknown): Reply {
   if (!isMailError(error)) throw error;
   const { code, responseCode, response, permanent } = error;
   if (code === "EAUTH" || (responseCode !== undefined && AUTH_CODES.includes(responseCode))) {
@@ -165,7 +122,7 @@ function finalReply(error: unknown): SmtpReply {
   throw failed(describeFailure(code, responseCode, response), error);
 }
 
-function toReply(code: number, response: string): SmtpReply {
+function toReply(code: number, response: string): Reply {
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
   return { code, status, text: cleanReply(response) };
 }

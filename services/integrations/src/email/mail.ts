@@ -2,10 +2,13 @@ import type { Database } from "@workflow/db";
 import { ConfigError, loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { deleteOldSends } from "../store/email-sends.ts";
+import { deleteOldUsage } from "../store/email-usage.ts";
 import { parseAddress } from "./address.ts";
 import type { MailAddress } from "./address.ts";
 import { createMailTransport } from "./mail-transport.ts";
 import type { MailTimeouts, MailTransport } from "./mail-transport.ts";
+import { createSenderPolicy } from "./sender-policy.ts";
+import type { SenderPolicy } from "./sender-policy.ts";
 
 /** The settings of e-mail, as far as they were given. */
 export interface MailOptions {
@@ -13,6 +16,10 @@ export interface MailOptions {
   smtpUrl?: string | undefined;
   /** EMAIL_FROM. */
   emailFrom?: string | undefined;
+  /** EMAIL_FROM_DOMAINS: lower-case ASCII. */
+  fromDomains?: readonly string[] | undefined;
+  /** EMAIL_PER_DAY; no limit by default. */
+  perDay?: number | undefined;
   /** Of the conversation with the mail server; what suits most servers by default. */
   timeouts?: MailTimeouts | undefined;
 }
@@ -21,8 +28,9 @@ export interface MailOptions {
 export interface Mail {
   /** Null when SMTP_URL is not set. */
   transport: MailTransport | null;
-  /** Null when EMAIL_FROM is not set. */
-  defaultFrom: MailAddress | null;
+  senders: SenderPolicy;
+  /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
+  perDay: number;
   /** Ends what is under way and the background work. */
   close(): Promise<void>;
 }
@@ -36,7 +44,7 @@ const PURGE_BATCH = 5_000;
  * @throws ConfigError when a setting is not valid
  */
 export function openMail(database: Database, options: MailOptions, logger: Logger): Mail {
-  const { smtpUrl, emailFrom, timeouts } = options;
+  const { smtpUrl, emailFrom, fromDomains = [], perDay = 0, timeouts } = options;
   const defaultFrom = emailFrom === undefined ? null : readSender(emailFrom);
   const transport = smtpUrl === undefined ? null : createMailTransport(smtpUrl, timeouts);
   const stopping = new AbortController();
@@ -45,12 +53,16 @@ export function openMail(database: Database, options: MailOptions, logger: Logge
     signal: stopping.signal,
     intervalMs: PURGE_INTERVAL_MS,
     logger,
-    run: async () =>
-      (await deleteOldSends(database, PURGE_BATCH)) === PURGE_BATCH ? "again" : undefined,
+    run: async () => {
+      const sends = await deleteOldSends(database, PURGE_BATCH);
+      const days = await deleteOldUsage(database, PURGE_BATCH);
+      return sends === PURGE_BATCH || days === PURGE_BATCH ? "again" : undefined;
+    },
   });
   return {
     transport,
-    defaultFrom,
+    senders: createSenderPolicy(defaultFrom, fromDomains),
+    perDay,
     close: () => {
       stopping.abort();
       transport?.close();

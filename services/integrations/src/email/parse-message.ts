@@ -3,6 +3,9 @@ import type { Violation } from "@workflow/errors";
 import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
 import { hasControls, parseAddress } from "./address.ts";
 import type { MailAddress } from "./address.ts";
+import type { NamedFile } from "../files/file.ts";
+import { parseAttachments } from "./parse-attachments.ts";
+import type { Refuse } from "./refuse.ts";
 
 /** A message whose parts have been checked. */
 export interface ParsedMessage {
@@ -10,11 +13,12 @@ export interface ParsedMessage {
   cc: MailAddress[];
   bcc: MailAddress[];
   replyTo: MailAddress[];
-  /** Null: the installation's sender. */
+  /** Null: the installation's sender, or the account's of a connection. */
   from: MailAddress | null;
   subject: string;
   text: string | undefined;
   html: string | undefined;
+  attachments: NamedFile[];
 }
 
 const KEY_CHARS_MAX = 500;
@@ -43,6 +47,7 @@ export function parseMessage(request: SendEmailRequest): ParsedMessage {
     subject: request.subject,
     text: request.text,
     html: request.html,
+    attachments: parseAttachments(request.attachments, refuse),
   };
   checkCounts(request, refuse);
   checkContent(request, refuse);
@@ -53,8 +58,6 @@ export function parseMessage(request: SendEmailRequest): ParsedMessage {
   }
   return message;
 }
-
-type Refuse = (path: string[], message: string) => void;
 
 function parseAddresses(texts: readonly string[], field: string, refuse: Refuse): MailAddress[] {
   // Whoever sends millions is told so without each one being looked at.

@@ -5,21 +5,22 @@ import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import type { Logger } from "pino";
-import { claimSend, findSend, renewClaim, settleSend } from "../store/email-sends.ts";
-import type { EmailKey, SendEnd } from "../store/email-sends.ts";
-import type { MailAddress } from "./address.ts";
-import { recipientsOf } from "./mail-transport.ts";
-import type { Delivery, MailTransport } from "./mail-transport.ts";
-import type { ParsedMessage } from "./parse-message.ts";
-
-/** A message whose sender is settled. */
-export type AddressedMessage = Omit<ParsedMessage, "from"> & { from: MailAddress };
+import { findSend, renewClaim, settleSend } from "../store/email-sends.ts";
+import type { EmailKey, SendEnd, SendRow } from "../store/email-sends.ts";
+import { ATTACHMENT_LIMITS } from "@workflow/definition";
+import type { FileLoader } from "../files/file-loader.ts";
+import { claimWithinQuota } from "./claim-within-quota.ts";
+import { recipientsOf } from "./delivery.ts";
+import type { AddressedMessage, Delivery, MailWay } from "./delivery.ts";
 
 /** What sending needs. */
 export interface SendDependencies {
   database: Database;
-  transport: MailTransport;
+  way: MailWay;
+  files: FileLoader;
   logger: Logger;
+  /** Recipients that a company's messages may have a UTC day; 0 is no limit. */
+  perDay: number;
   /**
    * How long a process that died in the middle holds up its message, in milliseconds; 10 s unless
    * said otherwise. One that lives asks again in time.
@@ -33,14 +34,16 @@ const CLAIM_MS = 10_000;
 /** So that a renewal may fail twice. */
 const RENEWALS_PER_CLAIM = 3.5;
 const POLL_MS = 250;
+/** Of an account whose address only its provider knows (RFC 2606). */
+const UNKNOWN_DOMAIN = "mail.invalid";
 
 /**
  * Sends a message unless its key says that this has been done; then the outcome is the same again.
  * One caller sends at a time, the others wait for what comes of it. Only when nobody can tell what
  * became of an attempt is the message sent once more, under the same Message-ID.
  *
- * @throws AppError BAD_REQUEST when the server refused the message for good, UPSTREAM_ERROR when it
- * may take it later; the signal's reason when it was aborted
+ * @throws AppError BAD_REQUEST when the message was refused for good or a file of it cannot be had,
+ * UPSTREAM_ERROR when it may go later, RATE_LIMITED when the company's day has no room for it; the signal's reason when it was aborted
  */
 export async function sendOnce(
   dependencies: SendDependencies,
@@ -48,16 +51,18 @@ export async function sendOnce(
   message: AddressedMessage,
   signal: AbortSignal,
 ): Promise<SendEmailResponse> {
-  const { database, claimMs = CLAIM_MS } = dependencies;
+  const { database, way, perDay, claimMs = CLAIM_MS } = dependencies;
   const claim = newUuid();
+  const quota = { perDay, recipients: recipientsOf(message).length };
   for (;;) {
     signal.throwIfAborted();
-    const askedAt = await claimSend(database, key, claim, claimMs);
+    const askedAt = await claimWithinQuota(database, key, claim, claimMs, quota);
     if (askedAt !== null) return sendClaimed(dependencies, key, claim, message, askedAt, signal);
     const known = await findSend(database, key);
-    if (known?.state === "sent") return responseOf(key, message, known.rejectedPositions);
+    if (known?.state === "sent") return responseOf(key, message, known);
     if (known?.state === "refused") {
-      throw refusal([known.replyCode, known.replyStatus].filter((part) => part !== null).join(" "));
+      const reply = [known.replyCode, known.replyStatus].filter((part) => part !== null).join(" ");
+      throw refusal(way, reply);
     }
     await pause(POLL_MS);
   }
@@ -71,11 +76,21 @@ async function sendClaimed(
   date: Date,
   signal: AbortSignal,
 ): Promise<SendEmailResponse> {
-  const { transport } = dependencies;
+  const { way, files } = dependencies;
+  const messageId = messageIdOf(key, message);
   let delivery: Delivery;
   try {
     delivery = await whileClaimed(dependencies, key, claim, signal, (stop) =>
-      transport.send({ ...message, messageId: messageIdOf(key, message.from), date }, stop),
+      files.withFiles(
+        {
+          companyId: key.companyId,
+          files: message.attachments,
+          path: ["attachments"],
+          bytesMax: ATTACHMENT_LIMITS.bytesMax,
+          signal: stop,
+        },
+        (attachments) => way.send({ ...message, attachments, messageId, date }, key, stop),
+      ),
     );
   } catch (error) {
     await settle(dependencies, key, claim, { state: "open" });
@@ -88,19 +103,20 @@ async function sendClaimed(
       replyCode: code,
       replyStatus: status,
     });
-    throw refusal(text);
+    throw refusal(way, text);
   }
-  const { rejected } = delivery;
+  const { rejected, providerMessageId } = delivery;
   const rejectedPositions = recipientsOf(message).flatMap((recipient, position) =>
     rejected.includes(recipient) ? [position] : [],
   );
-  await settle(dependencies, key, claim, { state: "sent", rejectedPositions });
-  return responseOf(key, message, rejectedPositions);
+  const sent = { rejectedPositions, providerMessageId };
+  await settle(dependencies, key, claim, { state: "sent", ...sent });
+  return responseOf(key, message, sent);
 }
 
 /** Does the work for as long as the claim is held and there is time. */
 async function whileClaimed<Result>(
-  { database, logger, claimMs = CLAIM_MS }: SendDependencies,
+  { database, way, logger, claimMs = CLAIM_MS }: SendDependencies,
   key: EmailKey,
   claim: string,
   signal: AbortSignal,
@@ -122,7 +138,7 @@ async function whileClaimed<Result>(
   };
   const renewal = setInterval(() => void renew(), claimMs / RENEWALS_PER_CLAIM);
   const limit = setTimeout(() => {
-    giveUp("The mail server did not take the e-mail in time.");
+    giveUp(`${way.name} did not take the e-mail in time.`);
   }, SEND_TIMEOUT_MS);
   try {
     return await work(AbortSignal.any([signal, stop.signal]));
@@ -147,27 +163,30 @@ async function settle(
 }
 
 /** The same for every attempt at a message, so that mail readers show it once. */
-function messageIdOf({ companyId, idempotencyKey }: EmailKey, from: MailAddress): string {
+function messageIdOf({ companyId, idempotencyKey }: EmailKey, { from }: AddressedMessage): string {
   const digest = createHash("sha256").update(`${companyId}\n${idempotencyKey}`).digest("hex");
-  const domain = from.wireAddress.slice(from.wireAddress.lastIndexOf("@") + 1);
+  const domain = from?.wireAddress.slice(from.wireAddress.lastIndexOf("@") + 1) ?? UNKNOWN_DOMAIN;
   return `<${digest.slice(0, 40)}@${domain}>`;
 }
 
 function responseOf(
   key: EmailKey,
   message: AddressedMessage,
-  rejectedPositions: readonly number[],
+  {
+    rejectedPositions,
+    providerMessageId,
+  }: Pick<SendRow, "rejectedPositions" | "providerMessageId">,
 ): SendEmailResponse {
   const recipients = recipientsOf(message);
   const isRejected = (position: number): boolean => rejectedPositions.includes(position);
   const addresses = recipients.map(({ address }) => address);
   return {
-    messageId: messageIdOf(key, message.from),
+    messageId: providerMessageId ?? messageIdOf(key, message),
     accepted: addresses.filter((_, position) => !isRejected(position)),
     rejected: addresses.filter((_, position) => isRejected(position)),
   };
 }
 
-function refusal(reply: string): AppError {
-  return new AppError("BAD_REQUEST", `The mail server refused the message: ${reply}`);
+function refusal(way: MailWay, reply: string): AppError {
+  return new AppError("BAD_REQUEST", `${way.name} refused the message: ${reply}`);
 }

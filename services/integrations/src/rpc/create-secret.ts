@@ -9,23 +9,27 @@ import { lockWorkflow } from "../store/archived-workflows.ts";
 import { insertSecret } from "../store/secrets.ts";
 import { sealFor } from "./seal-for.ts";
 import { toSecretMessage } from "./secret-message.ts";
-import { assertValid, requireWorkflowKey } from "./secret-request.ts";
+import { requireValid, requireWorkflowKey } from "./secret-request.ts";
 
 /** Stores a new secret, unless its workflow is known to be archived: BAD_REQUEST. */
 export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretRequest, Secret> {
   const { database, audit } = context;
   return rpc({
     scopes: "secrets:write",
-    async handler({ workflowId, key, value }, call) {
-      assertValid({ key, value });
+    async handler({ workflowId, key, value, allowedHosts }, call) {
+      const hosts = requireValid({ key, value, allowedHosts }) ?? null;
       const place = { ...requireWorkflowKey(workflowId, call), key };
       const sealed = await sealFor(context, place, value);
       const id = newUuid();
       const row = await database.transaction(async (transaction) => {
         await lockWorkflow(transaction, place, "create");
-        const created = await insertSecret(transaction, id, place, sealed);
+        const created = await insertSecret(transaction, id, place, sealed, hosts);
         if (created === null) return null;
-        await audit.record(transaction, call, secretEntry("secret.created", created));
+        await audit.record(
+          transaction,
+          call,
+          secretEntry("secret.created", created, created.allowedHosts),
+        );
         return created;
       });
       if (row === null) {

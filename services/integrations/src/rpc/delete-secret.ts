@@ -21,7 +21,11 @@ export function deleteSecret({
       await database.transaction(async (transaction) => {
         const deleted = await deleteRow(transaction, place);
         if (deleted === null) throw secretNotFound();
-        await audit.record(transaction, context, secretEntry("secret.deleted", deleted));
+        await audit.record(
+          transaction,
+          context,
+          secretEntry("secret.deleted", deleted, deleted.allowedHosts),
+        );
       });
       audit.wake();
       return {};

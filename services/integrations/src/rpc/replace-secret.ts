@@ -6,21 +6,25 @@ import { secretEntry } from "../domain/secret-audit.ts";
 import { replaceSecret as replaceRow } from "../store/secrets.ts";
 import { sealFor } from "./seal-for.ts";
 import { toSecretMessage } from "./secret-message.ts";
-import { assertValid, requireSecretPlace, secretNotFound } from "./secret-request.ts";
+import { requireSecretPlace, requireValid, secretNotFound } from "./secret-request.ts";
 
-/** Gives a secret another value; the earlier one is gone. */
+/**
+ * Gives a secret another value; the earlier one is gone. Who cannot tell a value cannot loosen what
+ * it is bound to either: a change of the hosts always comes with a value (D66).
+ */
 export function replaceSecret(context: ServiceContext): UnaryMethod<ReplaceSecretRequest, Secret> {
   const { database, audit } = context;
   return rpc({
     scopes: "secrets:write",
     async handler(request, call) {
-      assertValid({ value: request.value });
+      const hosts = requireValid({ value: request.value, allowedHosts: request.allowedHosts });
       const place = requireSecretPlace(request, call);
       const sealed = await sealFor(context, place, request.value);
       const row = await database.transaction(async (transaction) => {
-        const replaced = await replaceRow(transaction, place, sealed);
+        const replaced = await replaceRow(transaction, place, sealed, hosts);
         if (replaced === null) throw secretNotFound();
-        await audit.record(transaction, call, secretEntry("secret.replaced", replaced));
+        const entry = secretEntry("secret.replaced", replaced, replaced.earlierHosts);
+        await audit.record(transaction, call, entry);
         return replaced;
       });
       audit.wake();

@@ -28,9 +28,9 @@ export function resolveSecrets({
     async handler(request, context) {
       const workflow = requireWorkflowKey(request.workflowId, context);
       const rows = await listSealed(database, workflow, parseKeys(request.keys));
-      const values = await openAll(ring, workflow, rows);
+      const answer = await openAll(ring, workflow, rows);
       uses.record(rows.map(({ id }) => id));
-      return { values };
+      return answer;
     },
   });
 }
@@ -50,15 +50,17 @@ async function openAll(
   ring: KeyRing,
   workflow: WorkflowKey,
   rows: readonly SealedRow[],
-): Promise<Record<string, string>> {
+): Promise<ResolveSecretsResponse> {
   const companyKeys = new Map<string, Buffer>();
-  const values: Record<string, string> = {};
-  for (const { key, sealedValue, companyKeyId, kekId, wrappedKey } of rows) {
+  const answer: ResolveSecretsResponse = { values: {}, bound: {} };
+  for (const { key, allowedHosts, sealedValue, companyKeyId, kekId, wrappedKey } of rows) {
     const wrapped = { id: companyKeyId, companyId: workflow.companyId, kekId, wrappedKey };
     const companyKey = companyKeys.get(companyKeyId) ?? (await unwrapCompanyKey(ring, wrapped));
     companyKeys.set(companyKeyId, companyKey);
     // Plain members: keys are upper-case words, so none of them means anything to an object.
-    values[key] = openValue(companyKey, sealedValue, { ...workflow, key });
+    const value = openValue(companyKey, sealedValue, { ...workflow, key });
+    if (allowedHosts === null) answer.values[key] = value;
+    else answer.bound[key] = { value, allowedHosts };
   }
-  return values;
+  return answer;
 }

@@ -8,6 +8,7 @@ export function toSecretMessage(row: SecretRow): Secret {
     workflowId: row.workflowId,
     key: row.key,
     maskedValue: row.maskedValue,
+    allowedHosts: row.allowedHosts === null ? undefined : { hosts: row.allowedHosts },
     lastUsedAt: row.lastUsedAt ?? undefined,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -1,7 +1,8 @@
 import { isUuid } from "@workflow/db";
-import { secretKeyProblem, secretValueProblem } from "@workflow/definition";
+import { parseSecretHosts, secretKeyProblem, secretValueProblem } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import type { HostList } from "@workflow/proto/integrations/v1/secrets";
 import type { RpcContext } from "@workflow/rpc";
 import type { SecretPlace, WorkflowKey } from "../domain/secret-place.ts";
 
@@ -24,8 +25,21 @@ export function requireSecretPlace(
   return { ...workflow, key: request.key };
 }
 
-/** Throws VALIDATION_ERROR naming what is wrong with a key or a value, never quoting the value. */
-export function assertValid(fields: { key?: string; value: string }): void {
+/** What a request says of a new value and where it may go. */
+interface SecretFields {
+  /** Undefined where the path names the secret. */
+  key?: string;
+  value: string;
+  allowedHosts?: HostList | undefined;
+}
+
+/**
+ * Checks the fields of a request and returns the hosts in the form in which they are stored: null for
+ * anywhere, undefined when the request says nothing of them. Throws VALIDATION_ERROR that names the
+ * fields and never quotes the value.
+ */
+export function requireValid(fields: SecretFields): readonly string[] | null | undefined {
+  const hosts = hostsOf(fields.allowedHosts);
   const problems: [string, string | null][] = [
     ["key", fields.key === undefined ? null : secretKeyProblem(fields.key)],
     ["value", secretValueProblem(fields.value)],
@@ -33,10 +47,22 @@ export function assertValid(fields: { key?: string; value: string }): void {
   const violations = problems.flatMap(([field, message]): Violation[] =>
     message === null ? [] : [{ path: [field], message }],
   );
+  if (!hosts.ok) {
+    for (const { path, message } of hosts.problems) {
+      violations.push({ path: ["allowedHosts", ...path], message });
+    }
+  }
   const [first] = violations;
-  if (first === undefined) return;
+  if (first === undefined) return hosts.ok ? hosts.hosts : undefined;
   const text = `The secret is not valid: ${first.path.join(".")} ${first.message}.`;
   throw new AppError("VALIDATION_ERROR", text, { violations });
+}
+
+function hostsOf(list: HostList | undefined) {
+  if (list === undefined) return { ok: true, hosts: undefined } as const;
+  return list.hosts.length === 0
+    ? ({ ok: true, hosts: null } as const)
+    : parseSecretHosts(list.hosts);
 }
 
 /** The one answer for secrets that are not there. */

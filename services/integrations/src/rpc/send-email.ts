@@ -1,32 +1,90 @@
-import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { SendEmailRequest, SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import type { CallContext } from "../actions/call-provider.ts";
+import type { ServiceContext } from "../context.ts";
+import { createConnectionWay, PausedConnectionError } from "../email/connection-way.ts";
+import type { MailConnection } from "../email/connection-way.ts";
+import type { AddressedMessage, MailWay } from "../email/delivery.ts";
+import { findMailConnection } from "../email/find-mail-connection.ts";
 import type { Mail } from "../email/mail.ts";
 import { parseMessage } from "../email/parse-message.ts";
+import type { ParsedMessage } from "../email/parse-message.ts";
 import { sendOnce } from "../email/send-once.ts";
+import { chooseSender, notConfigured } from "../email/sender-policy.ts";
+import { toFailureMessage, toPause } from "./action-message.ts";
 
-/** Hands one message to the mail server, once for each idempotency key. */
-export function sendEmail(context: {
-  database: Database;
-  mail: Mail;
-}): UnaryMethod<SendEmailRequest, SendEmailResponse> {
-  const { database, mail } = context;
+/** Hands one message to the mail server or a provider, once for each idempotency key. */
+export function sendEmail(
+  context: CallContext & Pick<ServiceContext, "database" | "mail">,
+): UnaryMethod<SendEmailRequest, SendEmailResponse> {
+  const { database, mail, files } = context;
   return rpc({
     scopes: "internal:effects",
     async handler(request, { identity, signal, log }) {
-      const message = parseMessage(request);
-      const { transport } = mail;
-      if (transport === null) throw notConfigured("SMTP_URL is not set");
-      const from = message.from ?? mail.defaultFrom;
-      if (from === null) throw notConfigured("the message has no sender and EMAIL_FROM is not set");
-      const key = { companyId: identity.companyId, idempotencyKey: request.idempotencyKey };
-      return sendOnce({ database, transport, logger: log }, key, { ...message, from }, signal);
+      const parsed = parseMessage(request);
+      const { companyId } = identity;
+      const key = { companyId, idempotencyKey: request.idempotencyKey };
+      try {
+        const named = { step: request.connectionId, run: request.runConnectionId };
+        const connection = await findMailConnection(database, companyId, named);
+        const { message, way, perDay } =
+          connection === null
+            ? overMailServer(mail, parsed)
+            : await overConnection(context, companyId, connection, request.hasTurn, parsed);
+        return await sendOnce({ database, way, files, perDay, logger: log }, key, message, signal);
+      } catch (error) {
+        const nothing = { messageId: "", accepted: [], rejected: [] };
+        if (error instanceof PausedConnectionError) {
+          return { ...nothing, pause: toPause(error.pause) };
+        }
+        return { ...nothing, failure: toFailureMessage(error) };
+      }
     },
   });
 }
 
-function notConfigured(what: string): AppError {
-  return new AppError("NOT_CONFIGURED", `This installation cannot send the e-mail: ${what}.`);
+/** The installation speaks for its own domains only, and to so many a day (D61). */
+function overMailServer(
+  { transport, senders, perDay }: Mail,
+  message: ParsedMessage,
+): { message: AddressedMessage; way: MailWay; perDay: number } {
+  if (transport === null) {
+    throw notConfigured(
+      "SMTP_URL is not set, and the step names no connection of a provider of e-mail",
+    );
+  }
+  return {
+    message: { ...message, from: chooseSender(senders, message.from) },
+    way: transport,
+    perDay,
+  };
+}
+
+/** The provider judges whom its account may send as, and limits how much it sends. */
+async function overConnection(
+  context: CallContext,
+  companyId: string,
+  connection: MailConnection,
+  hasTurn: boolean,
+  message: ParsedMessage,
+): Promise<{ message: AddressedMessage; way: MailWay; perDay: number }> {
+  const key = { companyId, connectionId: connection.connectionId };
+  // Else its files would be fetched for nothing.
+  const waitMs = await context.pauses.waitFor(key, hasTurn);
+  if (waitMs !== null) throw new PausedConnectionError({ waitMs });
+  return {
+    message: senderOf(connection, message),
+    way: createConnectionWay(context, connection, hasTurn),
+    perDay: 0,
+  };
+}
+
+function senderOf({ mailer, provider }: MailConnection, message: ParsedMessage): AddressedMessage {
+  if (message.from !== null || !mailer.needsSender) return message;
+  const wanted = `is required: ${provider.name} sends as no address of its own choice`;
+  throw new AppError("BAD_REQUEST", `The message is not valid: from ${wanted}.`, {
+    violations: [{ path: ["from"], message: wanted }],
+  });
 }

@@ -14,6 +14,7 @@ const sendRow = z.object({
   rejectedPositions: z.array(z.number()),
   replyCode: z.number().nullable(),
   replyStatus: z.string().nullable(),
+  providerMessageId: z.string().nullable(),
 });
 const nothing = z.object({});
 
@@ -23,7 +24,7 @@ export type SendRow = z.infer<typeof sendRow>;
 /** How a message ended: what `settleSend` stores. */
 export type SendEnd =
   | { state: "open" }
-  | { state: "sent"; rejectedPositions: readonly number[] }
+  | { state: "sent"; rejectedPositions: readonly number[]; providerMessageId: string | null }
   | { state: "refused"; replyCode: number; replyStatus: string | null };
 
 /** Far longer than the retries of a step go on; then a key is forgotten. */
@@ -83,12 +84,13 @@ export async function settleSend(
   end: SendEnd,
 ): Promise<boolean> {
   const positions = end.state === "sent" ? end.rejectedPositions : [];
+  const messageId = end.state === "sent" ? end.providerMessageId : null;
   const code = end.state === "refused" ? end.replyCode : null;
   const status = end.state === "refused" ? end.replyStatus : null;
   const { rowCount } = await database.query(sql.prepared("email_settle", nothing)`
     update integrations.email_sends
     set state = ${end.state}, rejected_positions = ${sql.array(positions, "int2")},
-      reply_code = ${code}, reply_status = ${status}
+      reply_code = ${code}, reply_status = ${status}, provider_message_id = ${messageId}
     where company_id = ${companyId} and idempotency_key = ${idempotencyKey}
       and claim = ${claim} and state = 'sending'
   `);
@@ -102,7 +104,7 @@ export async function findSend(
 ): Promise<SendRow | null> {
   return database.maybeOne(sql.prepared("email_find", sendRow)`
     select state, rejected_positions as "rejectedPositions", reply_code as "replyCode",
-      reply_status as "replyStatus"
+      reply_status as "replyStatus", provider_message_id as "providerMessageId"
     from integrations.email_sends
     where company_id = ${companyId} and idempotency_key = ${idempotencyKey}
   `);

@@ -10,6 +10,7 @@ const secretRow = z.object({
   workflowId: z.string(),
   key: z.string(),
   maskedValue: z.string(),
+  allowedHosts: z.array(z.string()).nullable(),
   lastUsedAt: z.date().nullable(),
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -17,14 +18,20 @@ const secretRow = z.object({
 const sealedRow = z.object({
   id: z.string(),
   key: z.string(),
+  allowedHosts: z.array(z.string()).nullable(),
   sealedValue: hexBytes,
   companyKeyId: z.string(),
   kekId: z.string(),
   wrappedKey: hexBytes,
 });
 
+const replacedRow = secretRow.extend({ earlierHosts: z.array(z.string()).nullable() });
+
 /** A secret without its value. */
 export type SecretRow = z.infer<typeof secretRow>;
+
+/** The same after its value was replaced, with the hosts that it was bound to before. */
+export type ReplacedRow = z.infer<typeof replacedRow>;
 
 /** A secret's value as stored, with the key that opens it as stored. */
 export type SealedRow = z.infer<typeof sealedRow>;
@@ -42,6 +49,7 @@ const secretColumns = sql.fragment`
   secret.workflow_id as "workflowId",
   secret.key,
   secret.masked_value as "maskedValue",
+  secret.allowed_hosts as "allowedHosts",
   secret.last_used_at as "lastUsedAt",
   secret.created_at as "createdAt",
   secret.updated_at as "updatedAt"
@@ -69,14 +77,16 @@ export async function insertSecret(
   id: string,
   { companyId, workflowId, key }: SecretPlace,
   sealed: SealedSecret,
+  allowedHosts: readonly string[] | null,
 ): Promise<SecretRow | null> {
   try {
     return await transaction.maybeOne(sql.prepared("secret_insert", secretRow)`
       insert into integrations.secrets as secret (
-        id, company_id, workflow_id, key, company_key_id, sealed_value, masked_value
+        id, company_id, workflow_id, key, company_key_id, sealed_value, masked_value,
+        allowed_hosts
       )
       select ${id}, ${companyId}, ${workflowId}, ${key}, ${sealed.companyKeyId},
-        ${sql.binary(sealed.sealedValue)}, ${sealed.maskedValue}
+        ${sql.binary(sealed.sealedValue)}, ${sealed.maskedValue}, ${hostsLiteral(allowedHosts)}::text[]
       where not exists (
         select
         from integrations.archived_workflows as archived
@@ -90,23 +100,40 @@ export async function insertSecret(
   }
 }
 
-/** Gives a secret another value; null when there is no such secret. */
+/**
+ * Gives a secret another value; null when there is no such secret.
+ *
+ * @param allowedHosts the hosts that it is bound to from now on; undefined keeps what was
+ */
 export async function replaceSecret(
   database: Queryable,
   { companyId, workflowId, key }: SecretPlace,
   sealed: SealedSecret,
-): Promise<SecretRow | null> {
-  return database.maybeOne(sql.prepared("secret_replace", secretRow)`
+  allowedHosts: readonly string[] | null | undefined,
+): Promise<ReplacedRow | null> {
+  return database.maybeOne(sql.prepared("secret_replace", replacedRow)`
+    with earlier as (
+      select secret.id, secret.allowed_hosts
+      from integrations.secrets as secret
+      where secret.company_id = ${companyId}
+        and secret.workflow_id = ${workflowId}
+        and secret.key = ${key}
+      for no key update
+    )
     update integrations.secrets as secret
     set
       company_key_id = ${sealed.companyKeyId},
       sealed_value = ${sql.binary(sealed.sealedValue)},
       masked_value = ${sealed.maskedValue},
+      allowed_hosts = case
+        when ${allowedHosts === undefined}::boolean then earlier.allowed_hosts
+        else ${hostsLiteral(allowedHosts ?? null)}::text[]
+      end,
       updated_at = clock_timestamp()
-    where secret.company_id = ${companyId}
-      and secret.workflow_id = ${workflowId}
-      and secret.key = ${key}
-    returning ${secretColumns}
+    from earlier
+    where secret.id = earlier.id
+      and secret.company_id = ${companyId}
+    returning ${secretColumns}, earlier.allowed_hosts as "earlierHosts"
   `);
 }
 
@@ -134,6 +161,7 @@ export async function listSealed(
     select
       secret.id,
       secret.key,
+      secret.allowed_hosts as "allowedHosts",
       encode(secret.sealed_value, 'hex') as "sealedValue",
       company_key.id as "companyKeyId",
       company_key.kek_id as "kekId",
@@ -168,4 +196,9 @@ export async function updateLastUsed(
     from used
     where secret.id = used.id
   `);
+}
+
+/** An array as text, since the statement has one name for it and for null. Hosts hold no quotes. */
+function hostsLiteral(hosts: readonly string[] | null): string | null {
+  return hosts === null ? null : `{${hosts.map((host) => JSON.stringify(host)).join(",")}}`;
 }

@@ -4,20 +4,14 @@ import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import type { SendEmailRequest, SendEmailResponse } from "@workflow/proto/integrations/v1/email";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-  readVerificationKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createTestDatabase, startSmtpDouble } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens, startSmtpDouble } from "@workflow/testkit";
 import type { SmtpDouble, SmtpDoubleOptions } from "@workflow/testkit";
 import { pino } from "pino";
 import type { MailOptions } from "../../src/email/mail.ts";
 import { startIntegrationsService } from "../../src/service.ts";
-import type { RunningService } from "../../src/service.ts";
+import type { IntegrationsServiceOptions, RunningService } from "../../src/service.ts";
 
 export type EmailClient = RpcClient<typeof EmailServiceService>;
 
@@ -28,10 +22,13 @@ export interface EmailHarness {
   /** What services have logged. */
   logged(): string;
   /** Starts a service with these settings and returns a client of it. */
-  start(mail: MailOptions): Promise<EmailClient>;
+  start(mail: MailOptions, more?: Partial<IntegrationsServiceOptions>): Promise<EmailClient>;
   startServer(options?: SmtpDoubleOptions): Promise<SmtpDouble>;
   /** Starts a mail server and a service that uses it. */
-  startSender(options?: SmtpDoubleOptions): Promise<Sender>;
+  startSender(
+    options?: SmtpDoubleOptions,
+    more?: Partial<IntegrationsServiceOptions>,
+  ): Promise<Sender>;
   close(): Promise<void>;
 }
 
@@ -48,8 +45,8 @@ export const FROM = "Order Desk <orders@shop.example>";
 
 export async function startEmailHarness(): Promise<EmailHarness> {
   const testDatabase = await createTestDatabase();
-  const key = generateSigningKey();
-  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const tokens = createTestTokens();
+  const minter = tokens.minterTo("integrations");
   const bus = createInProcessEventBus({ consumers: {} });
   const lines: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
@@ -65,7 +62,7 @@ export async function startEmailHarness(): Promise<EmailHarness> {
   const harness: EmailHarness = {
     database,
     logged: () => lines.join(""),
-    async start(mail) {
+    async start(mail, more = {}) {
       const service = await startIntegrationsService({
         databaseUrl: testDatabase.connectionUri,
         databasePoolSize: 3,
@@ -73,8 +70,11 @@ export async function startEmailHarness(): Promise<EmailHarness> {
         bus,
         mail,
         grpcAddress: "127.0.0.1:0",
-        tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+        tokenPublicKeys: tokens.publicKeys,
+        // Reading the protos takes a quarter of a start.
+        grpcReflection: false,
         logger,
+        ...more,
       });
       services.push(service);
       const client = createRpcClient(EmailServiceService, {
@@ -90,9 +90,9 @@ export async function startEmailHarness(): Promise<EmailHarness> {
       doubles.push(double);
       return double;
     },
-    async startSender(options) {
+    async startSender(options, more) {
       const double = await harness.startServer(options);
-      const client = await harness.start({ smtpUrl: double.url, emailFrom: FROM });
+      const client = await harness.start({ smtpUrl: double.url, emailFrom: FROM }, more);
       const identity = executionPlane();
       return {
         double,
@@ -130,6 +130,10 @@ export function message(more: Partial<SendEmailRequest> = {}): SendEmailRequest 
     subject: "Hello",
     text: "Good morning.",
     html: undefined,
+    attachments: [],
+    connectionId: undefined,
+    runConnectionId: undefined,
+    hasTurn: false,
     ...more,
   };
 }

@@ -6,15 +6,10 @@ import type { AppError } from "@workflow/errors";
 import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-  readVerificationKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens } from "@workflow/testkit";
+import type { TestTokens } from "@workflow/testkit";
 import { pino } from "pino";
 import { startIntegrationsService } from "../../src/service.ts";
 import type { IntegrationsServiceOptions, RunningService } from "../../src/service.ts";
@@ -29,6 +24,8 @@ export interface Harness {
   database: Database;
   databaseUri: string;
   bus: EventBus;
+  /** For clients of other services than that of secrets. */
+  tokens: TestTokens;
   /** Everything that services have logged, at every level. */
   logged(): string;
   /** Makes keys for SECRETS_KEK, which `start` uses unless it is given others. */
@@ -44,8 +41,7 @@ export async function startHarness(
 ): Promise<Harness> {
   const testDatabase = await createTestDatabase();
   const databaseUri = testDatabase.connectionUri;
-  const key = generateSigningKey();
-  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const tokens = createTestTokens();
   const bus = createInProcessEventBus({ consumers: {} });
   const lines: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
@@ -59,7 +55,9 @@ export async function startHarness(
       loadKeks: () => Promise.resolve([kek]),
       bus,
       grpcAddress: "127.0.0.1:0",
-      tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+      tokenPublicKeys: tokens.publicKeys,
+      // Reading the protos takes a quarter of a start.
+      grpcReflection: false,
       logger,
       ...options,
       ...more,
@@ -68,12 +66,16 @@ export async function startHarness(
     return service;
   };
   const connect = (service: RunningService): SecretsClient => {
-    const client = createRpcClient(SecretsServiceService, {
-      address: service.grpcAddress,
-      minter,
+    const { grpcAddress: address } = service;
+    const minter = tokens.minterTo("integrations");
+    const client = createRpcClient(SecretsServiceService, { address, minter });
+    // Values are for the execution plane alone.
+    const asRuns = createRpcClient(SecretsServiceService, {
+      address,
+      minter: tokens.serviceMinterTo("integrations", "runs"),
     });
-    clients.push(client);
-    return client;
+    clients.push(client, asRuns);
+    return { ...client, resolveSecrets: asRuns.resolveSecrets };
   };
   const client = connect(await start());
   const database = await openDatabase({
@@ -86,6 +88,7 @@ export async function startHarness(
     database,
     databaseUri,
     bus,
+    tokens,
     logged: () => lines.join(""),
     kek,
     start,

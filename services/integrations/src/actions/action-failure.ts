@@ -1,0 +1,40 @@
+/** Why a step fails; the codes are those of steps (docs/errors.md). */
+export interface StepFailure {
+  code: string;
+  /** For people. */
+  message: string;
+  details: Readonly<Record<string, unknown>>;
+  /** Another attempt may go well; false unless said otherwise. */
+  retryable?: boolean | undefined;
+  /** The provider has answered, so that another attempt is a new request. */
+  answered?: boolean | undefined;
+  retryAfterMs?: number | undefined;
+}
+
+/** Ends the work on a step; caught where the step's caller is answered. */
+export class StepFailureError extends Error {
+  override readonly name = "StepFailureError";
+  readonly failure: StepFailure;
+
+  constructor(failure: StepFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** More than that nobody reads, and there may be one for each item of a long list. */
+const PROBLEMS_TOLD = 20;
+
+/** For inputs that don't fit, at their paths within the step's config. */
+export function invalidInput(
+  problems: readonly { path: readonly string[]; message: string }[],
+): StepFailureError {
+  const told = problems.slice(0, PROBLEMS_TOLD);
+  const texts = told.map(({ path, message }) => `${path.join(".")} ${message}`);
+  if (problems.length > told.length) texts.push("and more");
+  return new StepFailureError({
+    code: "INVALID_INPUT",
+    message: `The action's inputs are not valid: ${texts.join("; ")}.`,
+    details: { problems: told },
+  });
+}

@@ -1,0 +1,245 @@
+import { callAction, checkInputs, ForeignUrlError, InvalidInputError } from "@workflow/catalog";
+import { MissingFieldError } from "@workflow/catalog";
+import type {
+  ActionManifest,
+  ActionResult,
+  ConnectionAccess,
+  ProviderFailure,
+  ProviderManifest,
+} from "@workflow/catalog";
+import type { OpenConnection } from "../connections/open-connection.ts";
+import type { FileLoader } from "../files/file-loader.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { storableText } from "../provider-http/storable-text.ts";
+import { invalidInput, StepFailureError } from "./action-failure.ts";
+import { chooseConnection } from "./choose-connection.ts";
+import type { ChoosingContext, NamedConnections } from "./choose-connection.ts";
+import { scrubberOf } from "./credential-scrubber.ts";
+import { assertHostAllowed } from "./host-limits.ts";
+import type { Pauses } from "./pauses.ts";
+import type { RefusedCredentials, Renewal } from "./renew-refused.ts";
+import { withInputFiles } from "./with-input-files.ts";
+
+/** What calls are made with. */
+export interface CallContext extends ChoosingContext {
+  providerHttp: ProviderHttp;
+  pauses: Pauses;
+  refused: RefusedCredentials;
+  files: FileLoader;
+}
+
+/** An action as a step asks for it. */
+export interface StepCall {
+  companyId: string;
+  provider: ProviderManifest;
+  action: ActionManifest;
+  inputs: Readonly<Record<string, unknown>>;
+  named: NamedConnections;
+  idempotencyKey: string;
+  hasTurn: boolean;
+  /** A request goes only to hosts that are in each of these lists: secrets in it are bound to them (D66). */
+  hostLimits: readonly (readonly string[])[];
+  signal: AbortSignal;
+}
+
+/** What came of a call that did not fail. */
+export type CallOutcome =
+  { kind: "done"; output: unknown } | { kind: "paused"; waitMs: number; message?: string };
+
+/** Of one exchange; an answer may take its time where a report is made. */
+const EXCHANGE_TIMEOUT_MS = 60_000;
+/** All pages of a list together; the output of a step has 4 MiB at most (D4). */
+const PAGES_BYTES_MAX = 8 * 1024 * 1024;
+const MESSAGE_CHARS_MAX = 1_000;
+const CODE_CHARS_MAX = 100;
+/** No step waits longer, whatever a provider says; a request of a step's own making neither. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
+
+/**
+ * Calls a provider's action for a step. What it returns and throws holds no credential.
+ *
+ * @throws StepFailureError
+ */
+export async function callProvider(context: CallContext, call: StepCall): Promise<CallOutcome> {
+  const { provider, action, companyId } = call;
+  const problems = checkInputs(action, call.inputs);
+  if (problems.length > 0) throw invalidInput(problems);
+  const { connection } = await chooseConnection(context, companyId, provider.id, call.named);
+  const waitMs = await context.pauses.waitFor(connection, call.hasTurn);
+  if (waitMs !== null) return { kind: "paused", waitMs };
+  return withInputFiles(context.files, call, (inputs) =>
+    callWith(context, { ...call, inputs }, connection, true),
+  );
+}
+
+async function callWith(
+  context: CallContext,
+  call: StepCall,
+  connection: OpenConnection,
+  mayRenew: boolean,
+): Promise<CallOutcome> {
+  const { provider } = call;
+  const access = accessOf(context, call, connection);
+  const { json, text } = scrubberOf(provider, access);
+  const result = await exchangeAll(context, call, connection, access, json);
+  if (result.ok) return { kind: "done", output: result.output };
+  const { ageMs } = result;
+  const failure = withoutCredentials(result.failure, text);
+  const { message } = failure;
+  if (failure.limited) {
+    const report = { ...connection, retryAfterMs: failure.retryAfterMs, ageMs };
+    return { kind: "paused", waitMs: await context.pauses.pause(report), message };
+  }
+  if (!failure.badCredentials) {
+    throw failedCall("PROVIDER_ERROR", call, connection, failure);
+  }
+  const renewal: Renewal =
+    mayRenew && !failure.expired
+      ? await context.refused.renew(provider, connection)
+      : { kind: "final" };
+  if (renewal.kind === "renewed") return callWith(context, call, renewal.connection, false);
+  const { code, expired } = failure;
+  if (renewal.kind === "final") await context.refused.mark(connection, { message, code, expired });
+  // Whoever renews them may answer again.
+  const retryable = renewal.kind === "later";
+  throw failedCall("CREDENTIALS_REFUSED", call, connection, { ...failure, retryable });
+}
+
+/** With our own credentials, which some providers want as well. */
+function accessOf(
+  { providerHttp }: CallContext,
+  call: StepCall,
+  connection: OpenConnection,
+): ConnectionAccess {
+  try {
+    return providerHttp.withOwnCredentials(call.provider, connection);
+  } catch (error) {
+    throw toFailure(error, call, connection);
+  }
+}
+
+/** The provider's words as they may be told: others' texts can repeat what they were sent. */
+function withoutCredentials(
+  failure: ProviderFailure,
+  scrub: (text: string) => string,
+): ProviderFailure {
+  const { code } = failure;
+  return {
+    ...failure,
+    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
+    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
+  };
+}
+
+/**
+ * All exchanges of an action, and how long ago the last one was sent. Pages are kept until the last one is
+ * there, so all of them have one room.
+ */
+async function exchangeAll(
+  context: CallContext,
+  call: StepCall,
+  connection: OpenConnection,
+  access: ConnectionAccess,
+  scrub: (value: unknown) => unknown,
+): Promise<ActionResult & { ageMs: number }> {
+  const { provider, companyId, hostLimits, signal } = call;
+  const { providerHttp } = context;
+  let bytesLeft = PAGES_BYTES_MAX;
+  let sentAt = performance.now();
+  const room = providerHttp.openRoom({ companyId, signal });
+  try {
+    const { inputs, idempotencyKey } = call;
+    const baseUrl = providerHttp.baseUrlOf(provider.id);
+    const result = await callAction(
+      call,
+      { inputs, access, baseUrl, idempotencyKey },
+      async (request) => {
+        // The host is known only here, where the connection's fields are.
+        assertHostAllowed(request.url, hostLimits, "the provider's");
+        if (bytesLeft <= 0) throw tooManyPages();
+        sentAt = performance.now();
+        const answer = await providerHttp.sendProviderRequest(request, {
+          companyId,
+          provider: provider.id,
+          timeoutMs: EXCHANGE_TIMEOUT_MS,
+          signal,
+          room,
+        });
+        bytesLeft -= answer.bytes;
+        return answer;
+      },
+    );
+    const ageMs = performance.now() - sentAt;
+    return result.ok
+      ? { ok: true, output: scrub(result.output ?? null), ageMs }
+      : { ...result, ageMs };
+  } catch (error) {
+    throw toFailure(error, call, connection);
+  } finally {
+    room.leave();
+  }
+}
+
+function tooManyPages(): StepFailureError {
+  return new StepFailureError({
+    code: "RESPONSE_TOO_LARGE",
+    message: `The pages of the list have more than ${PAGES_BYTES_MAX} bytes; a smaller limit helps.`,
+    details: {},
+  });
+}
+
+function failedCall(
+  code: "PROVIDER_ERROR" | "CREDENTIALS_REFUSED",
+  { provider }: StepCall,
+  { connectionId }: OpenConnection,
+  { status, message, code: providerCode, retryable, retryAfterMs }: ProviderFailure,
+): StepFailureError {
+  const refusal = code === "CREDENTIALS_REFUSED";
+  return new StepFailureError({
+    code,
+    message: refusal
+      ? `${provider.name} refuses the credentials of the connection: ${message}`
+      : `${provider.name}: ${message}`,
+    details: {
+      provider: provider.id,
+      connectionId,
+      status,
+      code: providerCode,
+      message,
+      retryable,
+    },
+    retryable,
+    // A gateway's 502 does not say whether the payment behind it was made: then the next attempt has the same
+    // key, and a provider that knows keys does it once.
+    answered: !retryable,
+    ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
+  });
+}
+
+/** What is thrown on the way, as the step's failure; a fault of ours stays what it is. */
+function toFailure(
+  error: unknown,
+  { provider }: StepCall,
+  { connectionId }: OpenConnection,
+): unknown {
+  if (error instanceof InvalidInputError) {
+    return invalidInput([{ path: [error.key], message: error.message }]);
+  }
+  const details = { provider: provider.id, connectionId };
+  if (error instanceof MissingFieldError) {
+    const { message } = error;
+    return new StepFailureError({ code: "CONNECTION_INCOMPLETE", message, details });
+  }
+  if (error instanceof ForeignUrlError) {
+    return new StepFailureError({ code: "INVALID_ANSWER", message: error.message, details });
+  }
+  if (!(error instanceof ProviderCallError)) return error;
+  const { code, message, retryable, status } = error;
+  return new StepFailureError({
+    code,
+    message: `${provider.name}: ${message}`,
+    details: { ...details, status, code: null, message, retryable },
+    retryable,
+  });
+}

@@ -1,0 +1,102 @@
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { ConnectionKey } from "../connections/connection-key.ts";
+import {
+  deleteOldPauses,
+  listPauses,
+  pauseConnection,
+  takeTurn,
+} from "../store/connection-pauses.ts";
+import type { PauseReport, PauseRow } from "../store/connection-pauses.ts";
+
+/**
+ * Connections whose provider is called too often: all calls on one wait, over all replicas, and come back
+ * one after the other. State is in Postgres; a replica asks it only about connections that are paused.
+ */
+export interface Pauses {
+  /**
+   * How long a call has to wait, in milliseconds; null: not at all.
+   *
+   * @param hasTurn the turn that the caller was given has come; only a new pause keeps it from going on
+   */
+  waitFor(key: ConnectionKey, hasTurn: boolean): Promise<number | null>;
+  /** Pauses a connection. Returns the caller's own turn, in milliseconds from now. */
+  pause(report: PauseReport): Promise<number>;
+}
+
+/** A pause is known to all replicas within a second, the query's time included. */
+const LOOK_EVERY_MS = 400;
+const PURGE_EVERY_MS = 60_000;
+/** Beyond this many at the same time, those that end first are not held back. */
+const KNOWN_MAX = 20_000;
+const PURGED_MAX = 1_000;
+
+/** When it is over, by this process' clock. */
+interface KnownPause {
+  pausedUntil: number;
+  busyUntil: number;
+}
+
+/** Starts to follow what is paused; the scope ends it. */
+export function startPauses(database: Database, logger: Logger, scope: Scope): Pauses {
+  let known = new Map<string, KnownPause>();
+  let purgedAt = performance.now();
+  /** What was learned while a list was on its way is newer than the list. */
+  let learned = new Map<string, KnownPause>();
+
+  const note = (row: PauseRow): void => {
+    const pause = toKnown(row);
+    known.set(row.connectionId, pause);
+    learned.set(row.connectionId, pause);
+  };
+
+  const look = async (): Promise<void> => {
+    learned = new Map();
+    const rows = await listPauses(database, KNOWN_MAX);
+    known = new Map([
+      ...rows.map((row): [string, KnownPause] => [row.connectionId, toKnown(row)]),
+      ...learned,
+    ]);
+    if (performance.now() - purgedAt < PURGE_EVERY_MS) return;
+    purgedAt = performance.now();
+    await deleteOldPauses(database, PURGED_MAX);
+  };
+
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "connection-pauses",
+    signal: stopping.signal,
+    intervalMs: LOOK_EVERY_MS,
+    logger,
+    run: look,
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+
+  return {
+    async waitFor(key, hasTurn) {
+      const pause = known.get(key.connectionId);
+      const now = performance.now();
+      if (pause === undefined || pause.busyUntil <= now) return null;
+      if (hasTurn && pause.pausedUntil <= now) return null;
+      const row = await takeTurn(database, key);
+      if (row === null) return null;
+      note(row);
+      return Math.max(1, Math.ceil(row.waitMs));
+    },
+    async pause(report) {
+      const row = await pauseConnection(database, report);
+      note(row);
+      return Math.max(1, Math.ceil(row.waitMs));
+    },
+  };
+}
+
+function toKnown({ pausedMs, busyMs }: PauseRow): KnownPause {
+  const now = performance.now();
+  return { pausedUntil: now + pausedMs, busyUntil: now + busyMs };
+}

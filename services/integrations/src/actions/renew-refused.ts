@@ -1,0 +1,87 @@
+import type { ProviderManifest } from "@workflow/catalog";
+import { isAppError } from "@workflow/errors";
+import type { ConnectionAccessCache } from "../connections/access.ts";
+import type { OpenConnection } from "../connections/open-connection.ts";
+import { renewAccess } from "../connections/renew-access.ts";
+import type { RenewContext } from "../connections/renew-access.ts";
+import { notFound } from "./choose-connection.ts";
+import { changeConnection } from "../store/connection-changes.ts";
+
+/** What is done about credentials that a provider refused. */
+export interface RefusedCredentials {
+  /** Renews them, once for all who were refused at the same time. */
+  renew(provider: ProviderManifest, connection: OpenConnection): Promise<Renewal>;
+  /** Puts the connection into error, or makes it expired; nothing when it has other credentials by now. */
+  mark(connection: OpenConnection, reason: RefusalReason): Promise<void>;
+}
+
+/** What came of renewing credentials. */
+export type Renewal =
+  | { kind: "renewed"; connection: OpenConnection }
+  /** They can't be renewed: what the provider said of them counts. */
+  | { kind: "final" }
+  /** It was refused for good, and the connection is in a state that says so. */
+  | { kind: "settled" }
+  /** Whoever renews them does not answer at the moment. */
+  | { kind: "later" };
+
+/** What the provider said, without credentials. */
+export interface RefusalReason {
+  message: string;
+  code: string | null;
+  /** The account has to be authorized again. */
+  expired: boolean;
+}
+
+const REASON_CHARS_MAX = 500;
+
+/** Remembers nothing but the renewals that are under way. */
+export function createRefusedCredentials(
+  context: RenewContext & { access: ConnectionAccessCache },
+): RefusedCredentials {
+  const underWay = new Map<string, Promise<Renewal>>();
+
+  const renewNow = async (connection: OpenConnection): Promise<Renewal> => {
+    try {
+      // The provider says that they have ended, whatever was said when they were made.
+      const renewed = await renewAccess(context, { ...connection, expiresAt: new Date(0) });
+      context.access.forget(connection.connectionId);
+      const isOther =
+        JSON.stringify(renewed.credentials) !== JSON.stringify(connection.credentials);
+      if (renewed.status !== "active") return { kind: "settled" };
+      return isOther ? { kind: "renewed", connection: renewed } : { kind: "final" };
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      if (error.reason === "UPSTREAM_ERROR") return { kind: "later" };
+      // No way to renew them is set up here.
+      if (error.reason === "BAD_REQUEST") return { kind: "final" };
+      // It was deleted meanwhile.
+      if (error.reason === "NOT_FOUND") throw notFound(connection.connectionId);
+      throw error;
+    }
+  };
+
+  return {
+    async renew(provider, connection) {
+      if (!isRenewable(provider)) return { kind: "final" };
+      const name = `${connection.connectionId} ${connection.version}`;
+      const renewing =
+        underWay.get(name) ?? renewNow(connection).finally(() => underWay.delete(name));
+      underWay.set(name, renewing);
+      return renewing;
+    },
+    async mark(connection, { message, code, expired }) {
+      await changeConnection(context.database, connection, expired ? "expired" : "failed", {
+        ifVersion: connection.version,
+        errorMessage: message.slice(0, REASON_CHARS_MAX),
+        errorCode: code,
+      });
+      context.access.forget(connection.connectionId);
+    },
+  };
+}
+
+/** Tokens are renewed; keys that a person entered are what they are. */
+function isRenewable({ auth }: ProviderManifest): boolean {
+  return auth.kind === "oauth" || (auth.kind === "apiKey" && auth.login !== undefined);
+}

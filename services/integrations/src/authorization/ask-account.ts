@@ -1,0 +1,97 @@
+import { fill, readPath } from "@workflow/catalog";
+import type { ConnectionFields, Credentials, OAuthAuth, ProviderManifest } from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import type { GrantedAccess } from "../connections/authorization-flow.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { rebase } from "./oauth-endpoints.ts";
+
+/** What is known of an account right after it was authorized. */
+export type FreshGrant = Omit<GrantedAccess, "externalAccountId">;
+
+/** Finds out what a provider's verification says of an account: its id there, and fields. */
+export type FindAccount = (
+  provider: ProviderManifest,
+  access: { companyId: string; fields: ConnectionFields; credentials: Credentials },
+) => Promise<{ accountId: string | null; fields: ConnectionFields }>;
+
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+/**
+ * Completes a grant by what only the provider can say. The account is authorized already: a verification
+ * that is not answered now leaves its id unknown, and a later one finds it.
+ *
+ * @throws AppError UPSTREAM_ERROR without an answer that later requests can't do without
+ * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`
+ */
+export async function describeAccount(
+  { providerHttp, findAccount }: { providerHttp: ProviderHttp; findAccount: FindAccount },
+  {
+    provider,
+    companyId,
+    baseUrl,
+  }: { provider: ProviderManifest; companyId: string; baseUrl?: string | undefined },
+  grant: FreshGrant,
+): Promise<GrantedAccess> {
+  const { auth } = provider;
+  const accountField = auth.kind === "oauth" ? auth.accountField : undefined;
+  const asked =
+    auth.kind === "oauth"
+      ? await askUserInfo(providerHttp, { auth, companyId, provider: provider.id, baseUrl }, grant)
+      : {};
+  const fields = { ...grant.fields, ...asked };
+  const known = accountField === undefined ? undefined : fields[accountField];
+  if (known !== undefined) return { ...grant, fields, externalAccountId: known };
+  const { credentials } = grant;
+  const account = await findAccount(provider, { companyId, fields, credentials });
+  return {
+    ...grant,
+    fields: { ...fields, ...account.fields },
+    externalAccountId: account.accountId,
+  };
+}
+
+/**
+ * What the provider says to whoever shows the access token (DocuSign's accounts, for example). Requests need
+ * it, and nothing asks again later. Throws UPSTREAM_ERROR when it does not say; the attempt stays open.
+ */
+async function askUserInfo(
+  http: ProviderHttp,
+  target: { auth: OAuthAuth; companyId: string; provider: string; baseUrl: string | undefined },
+  { fields, credentials }: FreshGrant,
+): Promise<Record<string, string>> {
+  const { userInfo } = target.auth;
+  if (userInfo === undefined) return {};
+  const { companyId, provider } = target;
+  const headers = {
+    accept: "application/json",
+    authorization: `Bearer ${credentials["accessToken"] ?? ""}`,
+  };
+  const filled = fill(userInfo.url, fields);
+  const url = target.baseUrl === undefined ? filled : rebase(filled, target.baseUrl);
+  try {
+    const answer = await http.sendProviderRequest(
+      { method: "GET", url, headers, body: undefined },
+      { companyId, provider, bytesMax: ANSWER_BYTES_MAX },
+    );
+    const asked = Object.fromEntries(
+      Object.entries(userInfo.fields).flatMap(([name, path]) => {
+        const value = readPath(answer.body, path);
+        const isText = typeof value === "string" || typeof value === "number";
+        return isText && value !== "" ? [[name, String(value)]] : [];
+      }),
+    );
+    const isGood = answer.status >= 200 && answer.status <= 299;
+    const { accountField } = target.auth;
+    if (isGood && (accountField === undefined || accountField in asked)) return asked;
+  } catch (error) {
+    if (!(error instanceof ProviderCallError)) throw error;
+    throw unknownAccount(provider, error);
+  }
+  throw unknownAccount(provider);
+}
+
+function unknownAccount(provider: string, cause?: unknown): AppError {
+  const text = `${provider} does not say whose account it is; authorize it once more.`;
+  return new AppError("UPSTREAM_ERROR", text, { cause });
+}

@@ -1,0 +1,82 @@
+import { findProvider } from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import { LRUCache } from "lru-cache";
+import { findAttemptByToken } from "../store/authorization-attempts.ts";
+import type { AttemptRow } from "../store/authorization-attempts.ts";
+import { hashAttemptToken } from "./attempt-token.ts";
+import { requireBroker } from "./prepare-attempt.ts";
+import type { AttemptContext } from "./prepare-attempt.ts";
+import { brokerIntegration } from "./ways.ts";
+
+/** How an attempt stands, as far as its page has to know. */
+export interface AttemptStanding {
+  attempt: AttemptRow;
+  providerName: string;
+  /** The broker has the account: the callback will find it. */
+  isReady: boolean;
+}
+
+/** What the page of an attempt asks for. */
+export interface AttemptPage {
+  /** Throws NOT_FOUND. */
+  standingOf(token: string): Promise<AttemptStanding>;
+  /** The broker's connect link, made anew. Throws NOT_FOUND, BAD_REQUEST (it is over), UPSTREAM_ERROR. */
+  connectLinkOf(token: string): Promise<string>;
+}
+
+/** A page that asks more often gets the answer of before, so that the broker is not asked by anybody's will. */
+const ASK_BROKER_EVERY_MS = 2_000;
+const ATTEMPTS_MAX = 10_000;
+
+/** Answers the pages of attempts that go through the broker; others have no page. */
+export function createAttemptPage(context: AttemptContext): AttemptPage {
+  const asked = new LRUCache<string, Promise<boolean>>({
+    max: ATTEMPTS_MAX,
+    ttl: ASK_BROKER_EVERY_MS,
+  });
+
+  const isReady = (attempt: AttemptRow, integration: string): Promise<boolean> => {
+    const known = asked.get(attempt.id);
+    if (known !== undefined) return known;
+    const { companyId, id } = attempt;
+    const answer = requireBroker(context)
+      .findConnection({ companyId, integration }, id)
+      .then(
+        (connectionId) => connectionId !== null,
+        // A broker that does not answer is asked again; the page goes on waiting.
+        () => false,
+      );
+    asked.set(attempt.id, answer);
+    return answer;
+  };
+
+  return {
+    async standingOf(token) {
+      const attempt = await findPageAttempt(context, token);
+      const provider = findProvider(attempt.provider);
+      const integration = provider === undefined ? "" : brokerIntegration(provider);
+      const asksBroker = attempt.state === "open" && context.broker !== null;
+      return {
+        attempt,
+        providerName: provider?.name ?? attempt.provider,
+        isReady: asksBroker && (await isReady(attempt, integration)),
+      };
+    },
+    async connectLinkOf(token) {
+      const { state, companyId, id, provider: providerId } = await findPageAttempt(context, token);
+      const provider = findProvider(providerId);
+      if (state !== "open" || provider === undefined || context.broker === null) {
+        throw new AppError("BAD_REQUEST", "This attempt to connect the account is over.");
+      }
+      const target = { companyId, integration: brokerIntegration(provider) };
+      return context.broker.createConnectLink(target, id);
+    },
+  };
+}
+
+async function findPageAttempt({ database }: AttemptContext, token: string): Promise<AttemptRow> {
+  const hash = hashAttemptToken(token);
+  const attempt = hash === null ? null : await findAttemptByToken(database, hash);
+  if (attempt?.way === "broker") return attempt;
+  throw new AppError("NOT_FOUND", "There is no such attempt to connect an account.");
+}

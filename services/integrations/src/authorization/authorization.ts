@@ -1,0 +1,77 @@
+import type { Database } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
+import type { ProviderSettings } from "@workflow/service";
+import type { Logger } from "pino";
+import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
+import type { KeyRing } from "../encryption/key-ring.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { verifyCredentials } from "../connections/verify-credentials.ts";
+import { createAttemptPage } from "./attempt-page.ts";
+import type { AttemptPage } from "./attempt-page.ts";
+import type { CallbackContext } from "./complete-authorization.ts";
+import { createAuthorizationFlow } from "./flow.ts";
+import { createBroker } from "./nango.ts";
+import type { BrokerOptions } from "./nango.ts";
+
+/** What connecting accounts needs of the service around it. */
+export interface AuthorizationOptions {
+  database: Database;
+  ring: KeyRing;
+  providerHttp: ProviderHttp;
+  /** What the operator set for each provider, by its id. */
+  providers: ReadonlyMap<string, ProviderSettings>;
+  /** Null without NANGO_SECRET_KEY. */
+  broker: BrokerOptions | null;
+  /** How long the provider or broker is waited for; below the leases of who renews and confirms. */
+  answerTimeoutMs?: number | undefined;
+  logger: Logger;
+}
+
+/** Everything by which accounts are connected. */
+export interface Authorization {
+  flow: AuthorizationFlow;
+  attemptPage: AttemptPage;
+  /** For callbacks, which leave audit events. */
+  withAudit(audit: AuditTrail): CallbackContext;
+}
+
+/** A person or a step is waiting meanwhile. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** Puts the parts together; nothing is asked of anybody yet. */
+export function createAuthorization(options: AuthorizationOptions): Authorization {
+  const { database, ring, providers, logger } = options;
+  const providerHttp = withTimeout(
+    options.providerHttp,
+    options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+  );
+  const context = {
+    database,
+    ring,
+    providerHttp,
+    broker: options.broker === null ? null : createBroker(providerHttp, options.broker),
+    settings: { hasBroker: options.broker !== null, providers },
+  };
+  return {
+    flow: createAuthorizationFlow(context),
+    attemptPage: createAttemptPage(context),
+    withAudit: (audit) => ({
+      ...context,
+      audit,
+      logger,
+      findAccount: async (provider, { companyId, fields, credentials }) => {
+        const access = { fields, credentials };
+        const verdict = await verifyCredentials(providerHttp, provider, { companyId, access });
+        return verdict.is === "good" ? verdict : { accountId: null, fields: {} };
+      },
+    }),
+  };
+}
+
+function withTimeout(http: ProviderHttp, timeoutMs: number): ProviderHttp {
+  return {
+    ...http,
+    sendProviderRequest: (request, exchange) =>
+      http.sendProviderRequest(request, { ...exchange, timeoutMs }),
+  };
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AuditTrail } from "@workflow/events";
+import { AppError, isAppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import {
+  claimConfirmation,
+  findAttemptByToken,
+  findBrokerAttempt,
+  releaseConfirmation,
+} from "../store/authorization-attempts.ts";
+import type { AttemptRow } from "../store/authorization-attempts.ts";
+import { findConnection } from "../store/connections.ts";
+import { hashAttemptToken } from "./attempt-token.ts";
+import { confirmAttempt } from "./confirm-attempt.ts";
+import type { CallbackParams, ConfirmContext } from "./confirm-attempt.ts";
+import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { storeGrant } from "./store-grant.ts";
+import type { CallbackOrigin } from "./store-grant.ts";
+
+/** What callbacks are taken with. */
+export interface CallbackContext extends ConfirmContext {
+  audit: AuditTrail;
+  logger: Logger;
+}
+
+/** What is wrong with an attempt, as a code and for people; null when the account is connected. */
+export type Refusal = { code: string; message: string } | null;
+
+/** What came of a callback. */
+export interface CallbackOutcome {
+  attempt: AttemptRow;
+  refusal: Refusal;
+}
+
+/** Longer than the provider or broker is waited for. */
+const LEASE_MS = 45_000;
+/** Above any honest number: each asks the provider or broker. */
+const TRIES_MAX = 20;
+const POLL_MS = 100;
+/** A callback that comes beside another one waits for its outcome for so long. */
+const WAIT_MS = 25_000;
+
+const OVER = {
+  code: "attempt_over",
+  message: "This attempt to connect the account is over; begin a new one.",
+};
+const NOT_CONFIRMED = {
+  code: "not_confirmed",
+  message: "The account has not been authorized (yet).",
+};
+
+/**
+ * Takes a callback. Nothing of it is believed (D39): the connection changes only when the provider or
+ * broker confirms the attempt, once; whatever else comes changes nothing.
+ *
+ * @throws AppError NOT_FOUND when there is no such attempt of the provider
+ */
+export async function completeAuthorization(
+  context: CallbackContext,
+  { provider, params }: { provider: string; params: CallbackParams },
+  origin: CallbackOrigin,
+): Promise<CallbackOutcome> {
+  const attempt = await findAttempt(context, params);
+  if (attempt === null || attempt.provider !== provider) {
+    throw new AppError("NOT_FOUND", "There is no such attempt to connect an account.");
+  }
+  return { attempt, refusal: await settle(context, attempt, params, origin) };
+}
+
+async function findAttempt(
+  { database }: CallbackContext,
+  params: CallbackParams,
+): Promise<AttemptRow | null> {
+  const { state, connectionId } = params;
+  if (state !== undefined) {
+    const hash = hashAttemptToken(state);
+    const attempt = hash === null ? null : await findAttemptByToken(database, hash);
+    // The token of the broker's page is none that a provider would know.
+    return attempt?.way === "embedded" ? attempt : null;
+  }
+  return connectionId === undefined ? null : findBrokerAttempt(database, connectionId);
+}
+
+async function settle(
+  context: CallbackContext,
+  attempt: AttemptRow,
+  params: CallbackParams,
+  origin: CallbackOrigin,
+): Promise<Refusal> {
+  if (attempt.state === "completed") return null;
+  if (attempt.state !== "open") return OVER;
+  const said = refusalSaid(params);
+  if (said !== null) return said;
+  const deadline = Date.now() + WAIT_MS;
+  while (!(await claimConfirmation(context.database, attempt, CLAIM))) {
+    const current = await findAttempt(context, params);
+    if (current?.id !== attempt.id) return OVER;
+    if (current.state === "completed") return null;
+    if (current.state !== "open" || Date.now() > deadline) return OVER;
+    await delay(POLL_MS);
+  }
+  return settleClaimed(context, attempt, params, origin);
+}
+
+const CLAIM = { leaseMs: LEASE_MS, triesMax: TRIES_MAX };
+
+async function settleClaimed(
+  context: CallbackContext,
+  attempt: AttemptRow,
+  params: CallbackParams,
+  origin: CallbackOrigin,
+): Promise<Refusal> {
+  try {
+    const connection = await findConnection(context.database, attempt);
+    if (connection === null) return OVER;
+    const { fields } = connection;
+    const granted = await confirmAttempt(context, attempt, { fields, params });
+    if (granted === null) return NOT_CONFIRMED;
+    return (await storeGrant(context, attempt, granted, origin)) ? null : OVER;
+  } catch (error) {
+    return explainRefusal(context, attempt, error);
+  } finally {
+    await releaseConfirmation(context.database, attempt);
+  }
+}
+
+function explainRefusal(
+  { logger }: CallbackContext,
+  { id, companyId, provider }: AttemptRow,
+  error: unknown,
+): Refusal {
+  const facts = { err: error, attempt: id, company: companyId, provider };
+  if (error instanceof AuthorizationRefusedError) {
+    logger.info(facts, "an account was not authorized");
+    return { code: error.code, message: error.message };
+  }
+  if (!isAppError(error) || error.reason !== "UPSTREAM_ERROR") throw error;
+  logger.warn(facts, "the outcome of an authorization could not be asked for");
+  return { code: "provider_unreachable", message: error.message };
+}
+
+/** What the way back says of a person who has not agreed; it ends nothing, as anybody could say it. */
+function refusalSaid({ success, error }: CallbackParams): Refusal {
+  if (error === undefined && success !== "false") return null;
+  const code = error !== undefined && CODE.test(error) ? error.toLowerCase() : "cancelled";
+  return { code, message: `The account was not authorized: ${code}.` };
+}
+
+const CODE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;

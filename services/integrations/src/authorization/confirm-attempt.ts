@@ -1,0 +1,123 @@
+import { fieldProblem } from "@workflow/catalog";
+import type { ConnectionFields, ProviderManifest } from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import type { AttemptRow } from "../store/authorization-attempts.ts";
+import { requireManifest } from "../connections/renew-access.ts";
+import { describeAccount } from "./ask-account.ts";
+import type { FindAccount, FreshGrant } from "./ask-account.ts";
+import type { GrantedAccess } from "../connections/authorization-flow.ts";
+import type { BrokerAccount } from "./nango.ts";
+import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { callbackFields, exchangeCode, readFields } from "./oauth-client.ts";
+import { fieldsNeeded } from "./oauth-endpoints.ts";
+import { requireBroker } from "./prepare-attempt.ts";
+import type { AttemptContext } from "./prepare-attempt.ts";
+import { openVerifier } from "./sealed-verifier.ts";
+import { brokerIntegration, findApplication } from "./ways.ts";
+
+/** What outcomes of attempts are found out with. */
+export interface ConfirmContext extends AttemptContext {
+  findAccount: FindAccount;
+}
+
+/** What came with a callback, each parameter once. */
+export type CallbackParams = Readonly<Record<string, string>>;
+
+/**
+ * Asks the provider (by exchanging the code) or the broker for what came of an attempt; null while the
+ * broker has nothing of it.
+ *
+ * @param fields the connection's
+ * @param state the attempt's token, when the callback has shown it
+ * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
+ */
+export async function confirmAttempt(
+  context: ConfirmContext,
+  attempt: AttemptRow,
+  { fields, params }: { fields: ConnectionFields; params: CallbackParams },
+): Promise<GrantedAccess | null> {
+  const provider = requireManifest(attempt);
+  const grant =
+    attempt.way === "broker"
+      ? await askBroker(context, attempt, provider)
+      : await exchange(context, attempt, provider, { fields, params });
+  if (grant === null) return null;
+  const { companyId } = attempt;
+  const baseUrl =
+    attempt.way === "embedded"
+      ? findApplication(provider.id, context.settings)?.oauthBaseUrl
+      : undefined;
+  requireForms(provider, grant.fields);
+  const granted = await describeAccount(context, { provider, companyId, baseUrl }, grant);
+  requireForms(provider, granted.fields);
+  return granted;
+}
+
+/** Parameters of a callback become hosts and paths of requests: they have to look like the provider's. */
+function requireForms(provider: ProviderManifest, fields: ConnectionFields): void {
+  const wrong = fieldProblem(provider, fields);
+  if (wrong === null) return;
+  const message = `What came back is not ${provider.name}'s: ${wrong} is not of the right form.`;
+  throw new AuthorizationRefusedError(message, "invalid_field");
+}
+
+async function exchange(
+  context: ConfirmContext,
+  attempt: AttemptRow,
+  provider: ProviderManifest,
+  { fields, params }: { fields: ConnectionFields; params: CallbackParams },
+): Promise<FreshGrant> {
+  const application = findApplication(provider.id, context.settings);
+  if (provider.auth.kind !== "oauth" || application === null) throw setUpNoMore(provider);
+  const { companyId, callbackUrl } = attempt;
+  requireForms(provider, callbackFields(provider.auth, params));
+  const target = { companyId, provider, auth: provider.auth, application, fields };
+  const journey = {
+    state: params["state"] ?? "",
+    callbackUrl,
+    codeVerifier: await openVerifier(context.ring, attempt),
+  };
+  const granted = await exchangeCode(context.providerHttp, target, journey, params);
+  return { ...granted, brokerConnectionId: null };
+}
+
+async function askBroker(
+  context: ConfirmContext,
+  { id, companyId }: AttemptRow,
+  provider: ProviderManifest,
+): Promise<FreshGrant | null> {
+  if (context.broker === null) throw setUpNoMore(provider);
+  const broker = requireBroker(context);
+  const target = { companyId, integration: brokerIntegration(provider) };
+  const connectionId = await broker.findConnection(target, id);
+  if (connectionId === null) return null;
+  return fromBroker(provider, await broker.getAccount(target, connectionId));
+}
+
+/** What the broker has of an account, in the terms of the provider's manifest. */
+export function fromBroker(provider: ProviderManifest, account: BrokerAccount): FreshGrant {
+  const { accessToken, expiresAt, raw, config } = account;
+  const { auth } = provider;
+  return {
+    credentials: { accessToken },
+    expiresAt,
+    fields:
+      auth.kind === "oauth"
+        ? {
+            ...callbackFields({ ...auth, callbackFields: sameNames(fieldsNeeded(auth)) }, config),
+            ...callbackFields(auth, config),
+            ...readFields(auth, raw),
+          }
+        : {},
+    brokerConnectionId: account.connectionId,
+  };
+}
+
+/** What the person entered at the broker has the names that addresses use. */
+function sameNames(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, name]));
+}
+
+function setUpNoMore({ name }: ProviderManifest): AppError {
+  return new AppError("UPSTREAM_ERROR", `${name} is not set up here any more.`);
+}

@@ -1,0 +1,258 @@
+import { fill, readPath } from "@workflow/catalog";
+import type {
+  ConnectionFields,
+  Credentials,
+  OAuthAuth,
+  Pattern,
+  ProviderManifest,
+} from "@workflow/catalog";
+import * as oauth from "openid-client";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { explainOAuthError } from "./oauth-errors.ts";
+import { oauthEndpoint } from "./oauth-endpoints.ts";
+import { createTokenFetch } from "./token-exchange.ts";
+
+/** An application that the operator has registered at a provider. */
+export interface OAuthApplication {
+  clientId: string;
+  clientSecret: string;
+  /** Takes the place of scheme and host of the manifest's addresses: tests, a provider's sandbox. */
+  oauthBaseUrl?: string | undefined;
+}
+
+/** A provider that the embedded client speaks to, for one company. */
+export interface OAuthTarget {
+  companyId: string;
+  provider: ProviderManifest;
+  auth: OAuthAuth;
+  application: OAuthApplication;
+  fields: ConnectionFields;
+}
+
+/** What a provider hands out. */
+export interface OAuthGrant {
+  credentials: Credentials;
+  /** When the access token ends; null when the provider does not say. */
+  expiresAt: Date | null;
+  /** Fields of the manifest that the answer brought. */
+  fields: Record<string, string>;
+}
+
+/** A person is sent to a provider and comes back to `callbackUrl`. */
+export interface OAuthJourney {
+  state: string;
+  callbackUrl: string;
+  /** Proof key; null where the provider refuses it. */
+  codeVerifier: string | null;
+}
+
+/** Whether a proof key goes along (RFC 7636). */
+export function usesProofKey({ pkce = true }: OAuthAuth): boolean {
+  return pkce;
+}
+
+/** The address that a person is sent to. */
+export async function authorizationUrl(
+  target: OAuthTarget,
+  journey: OAuthJourney,
+): Promise<string> {
+  const { auth, application, fields } = target;
+  const url = new URL(oauthEndpoint(auth.authorizeUrl, fields, application.oauthBaseUrl));
+  const { codeVerifier } = journey;
+  const params = {
+    response_type: "code",
+    client_id: application.clientId,
+    redirect_uri: journey.callbackUrl,
+    ...(auth.scopes.length === 0 ? {} : { scope: auth.scopes.join(auth.scopeSeparator ?? " ") }),
+    ...auth.authorizeParams,
+    state: journey.state,
+    ...(codeVerifier === null
+      ? {}
+      : {
+          code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+          code_challenge_method: "S256",
+        }),
+  };
+  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/**
+ * Exchanges the code that a person came back with.
+ *
+ * @param query the parameters of the way back
+ * @throws AuthorizationRefusedError for what the provider or the check refuses, AppError UPSTREAM_ERROR
+ *   when the provider gives no answer
+ */
+export async function exchangeCode(
+  http: ProviderHttp,
+  target: OAuthTarget,
+  journey: OAuthJourney,
+  query: Readonly<Record<string, string>>,
+): Promise<OAuthGrant> {
+  const url = new URL(journey.callbackUrl);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  // Without an issuer in the manifest there is nothing to compare with.
+  if (target.auth.issuer === undefined) url.searchParams.delete("iss");
+  // Where the token is asked for may depend on what came back: NetSuite's account.
+  const brought = callbackFields(target.auth, query);
+  const full = { ...target, fields: { ...target.fields, ...brought } };
+  try {
+    const tokens = await oauth.authorizationCodeGrant(configure(http, full), url, {
+      expectedState: journey.state,
+      ...(journey.codeVerifier === null ? {} : { pkceCodeVerifier: journey.codeVerifier }),
+    });
+    const grant = readGrant(target.auth, tokens, null);
+    return { ...grant, fields: { ...full.fields, ...grant.fields } };
+  } catch (error) {
+    throw explainOAuthError(target.provider, error);
+  }
+}
+
+/**
+ * Renews an access token; the refresh token may be another one afterwards.
+ *
+ * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
+ */
+export async function refreshTokens(
+  http: ProviderHttp,
+  target: OAuthTarget,
+  refreshToken: string,
+): Promise<OAuthGrant> {
+  try {
+    const tokens = await oauth.refreshTokenGrant(configure(http, target), refreshToken);
+    return readGrant(target.auth, tokens, refreshToken);
+  } catch (error) {
+    throw explainOAuthError(target.provider, error);
+  }
+}
+
+/**
+ * Takes tokens back (RFC 7009, or as the manifest says); without a place for it nothing happens.
+ *
+ * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
+ */
+export async function revokeTokens(
+  http: ProviderHttp,
+  target: OAuthTarget,
+  credentials: Credentials,
+): Promise<void> {
+  const { auth, application, fields } = target;
+  const { revokeUrl } = auth;
+  // The refresh token stands for all that came from it, and it lives on when the access token ends.
+  const token = credentials["refreshToken"] ?? credentials["accessToken"];
+  if (revokeUrl === undefined || token === undefined) return;
+  try {
+    if (auth.revokeRequest === undefined) {
+      const isRefreshToken = credentials["refreshToken"] !== undefined;
+      await oauth.tokenRevocation(configure(http, target), token, {
+        token_type_hint: isRefreshToken ? "refresh_token" : "access_token",
+      });
+    } else {
+      const url = oauthEndpoint(revokeUrl, fields, application.oauthBaseUrl);
+      await revokeByManifest(http, target, url, credentials);
+    }
+  } catch (error) {
+    throw explainOAuthError(target.provider, error);
+  }
+}
+
+async function revokeByManifest(
+  http: ProviderHttp,
+  { companyId, provider, auth, application, fields }: OAuthTarget,
+  url: string,
+  credentials: Credentials,
+): Promise<void> {
+  const { clientId, clientSecret } = application;
+  const values = { ...fields, ...credentials, clientId, clientSecret };
+  const fillAll = (patterns: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(patterns).map(([name, pattern]) => [name, fill(pattern, values)]),
+    );
+  const send = createTokenFetch(http, { companyId, provider: provider.id });
+  const response = await send(url, {
+    method: "POST",
+    headers: {
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+      ...fillAll(auth.revokeRequest?.headers),
+    },
+    body: new URLSearchParams(fillAll(auth.revokeRequest?.form)),
+  });
+  if (response.ok) return;
+  const answer: unknown = await response.json();
+  const code = readPath(answer, "error");
+  throw new oauth.ResponseBodyError("The token was not taken back.", {
+    cause: { error: typeof code === "string" ? code : "refused" },
+    response,
+  });
+}
+
+function configure(http: ProviderHttp, target: OAuthTarget): oauth.Configuration {
+  const { companyId, provider, auth, application, fields } = target;
+  const { clientId, clientSecret, oauthBaseUrl } = application;
+  const endpoint = (pattern: Pattern): string => oauthEndpoint(pattern, fields, oauthBaseUrl);
+  const tokenUrl = endpoint(auth.tokenUrl);
+  const { issuer = new URL(tokenUrl).origin, revokeUrl } = auth;
+  const config = new oauth.Configuration(
+    {
+      issuer,
+      token_endpoint: tokenUrl,
+      ...(revokeUrl === undefined ? {} : { revocation_endpoint: endpoint(revokeUrl) }),
+      authorization_response_iss_parameter_supported: auth.issuer !== undefined,
+    },
+    clientId,
+    undefined,
+    auth.tokenAuth === "client_secret_basic"
+      ? oauth.ClientSecretBasic(clientSecret)
+      : oauth.ClientSecretPost(clientSecret),
+  );
+  // Only an address that the operator has set can be http: the way out judges all others.
+  oauth.allowInsecureRequests(config);
+  config[oauth.customFetch] = createTokenFetch(http, { companyId, provider: provider.id });
+  return config;
+}
+
+function readGrant(
+  auth: OAuthAuth,
+  tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
+  earlierRefreshToken: string | null,
+): OAuthGrant {
+  const refreshToken = tokens.refresh_token ?? earlierRefreshToken;
+  const seconds = tokens.expiresIn();
+  const lifeMs = seconds === undefined ? auth.tokenLivesForMs : seconds * 1000;
+  return {
+    credentials: {
+      accessToken: tokens.access_token,
+      ...(refreshToken === null ? {} : { refreshToken }),
+    },
+    expiresAt: lifeMs === undefined ? null : new Date(Date.now() + lifeMs),
+    fields: readFields(auth, tokens),
+  };
+}
+
+/** The fields that a token answer brings, by their places in it. */
+export function readFields(auth: OAuthAuth, answer: unknown): Record<string, string> {
+  return textsOf(
+    Object.entries(auth.tokenFields ?? {}).map(([name, path]) => [name, readPath(answer, path)]),
+  );
+}
+
+/** The fields that came with the way back, by the names of their parameters. */
+export function callbackFields(
+  auth: OAuthAuth,
+  params: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  return textsOf(
+    Object.entries(auth.callbackFields ?? {}).map(([name, param]) => [name, params[param]]),
+  );
+}
+
+function textsOf(entries: readonly (readonly [string, unknown])[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => {
+      const isText = typeof value === "string" || typeof value === "number";
+      return isText && String(value) !== "" ? [[name, String(value)]] : [];
+    }),
+  );
+}

@@ -1,0 +1,89 @@
+import type { ProviderManifest } from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import * as oauth from "openid-client";
+import { callErrorIn } from "./token-exchange.ts";
+
+/** The provider, or a check of what came from it, has said no; asking again does not help. */
+export class AuthorizationRefusedError extends Error {
+  override readonly name = "AuthorizationRefusedError";
+  /** The provider's code, in its own form: `invalid_grant`. */
+  readonly code: string;
+  /** Whether the consent is over (RFC 6749, 5.2), rather than the application or request at fault. */
+  readonly isConsentOver: boolean;
+
+  constructor(message: string, code: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.isConsentOver = CONSENT_OVER.has(code);
+  }
+}
+
+/** What providers say when a refresh token or a code is not good any more. */
+const CONSENT_OVER: ReadonlySet<string> = new Set([
+  "invalid_grant",
+  "access_denied",
+  "token_revoked",
+  "token_expired",
+  "invalid_refresh_token",
+  "account_inactive",
+]);
+
+/** A code that is shown to people and sent along: nothing but words. */
+const CODE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/**
+ * What went wrong between the embedded client and a provider: an AuthorizationRefusedError, or an
+ * AppError UPSTREAM_ERROR for what may go well later. No text of the provider gets into the message but
+ * its code, as it may repeat what it was sent.
+ */
+export function explainOAuthError(
+  { name }: ProviderManifest,
+  error: unknown,
+): AuthorizationRefusedError | AppError {
+  const call = callErrorIn(error);
+  if (call !== null) return unreachable(name, call.message, error);
+  if (error instanceof oauth.ResponseBodyError) {
+    const { error: said, status } = error;
+    if (status >= 500 || status === 429) {
+      return unreachable(name, `The provider answered ${status}.`, error);
+    }
+    const code = CODE.test(said) ? said : "refused";
+    return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, { cause: error });
+  }
+  if (error instanceof oauth.AuthorizationResponseError) {
+    const code = CODE.test(error.error) ? error.error : "refused";
+    return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, { cause: error });
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError) {
+    return error.status >= 500
+      ? unreachable(name, `The provider answered ${error.status}.`, error)
+      : new AuthorizationRefusedError(`${name} refused it.`, "invalid_client", { cause: error });
+  }
+  if (error instanceof oauth.ClientError) return explainClientError(name, error);
+  if (error instanceof AppError) return error;
+  return unreachable(name, "Its answer cannot be read.", error);
+}
+
+function explainClientError(
+  name: string,
+  error: oauth.ClientError,
+): AuthorizationRefusedError | AppError {
+  // A parameter of the way back that does not fit: another state, another issuer, no code.
+  if (error.code === "OAUTH_INVALID_RESPONSE" && error.cause instanceof Error) {
+    const cause = error.cause.cause;
+    if (typeof cause === "object" && cause !== null && "parameters" in cause) {
+      const text = "What came back does not belong to this attempt.";
+      return new AuthorizationRefusedError(text, "invalid_response", { cause: error });
+    }
+  }
+  if (isStatus(error, 500)) return unreachable(name, "It answered with a server error.", error);
+  return unreachable(name, "Its answer is not one of OAuth 2.", error);
+}
+
+function isStatus(error: oauth.ClientError, least: number): boolean {
+  return error.cause instanceof Response && error.cause.status >= least;
+}
+
+function unreachable(name: string, why: string, cause: unknown): AppError {
+  return new AppError("UPSTREAM_ERROR", `${name} cannot be asked at the moment. ${why}`, { cause });
+}

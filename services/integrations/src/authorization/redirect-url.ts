@@ -1,0 +1,30 @@
+import { AppError } from "@workflow/errors";
+
+const LENGTH_MAX = 2_048;
+
+/**
+ * The address that a person is sent to after an attempt: absolute, http or https, without user and
+ * password. Throws BAD_REQUEST that names the parameter.
+ */
+export function parseRedirectUrl(text: string): string {
+  const url = text.length > LENGTH_MAX ? null : URL.parse(text);
+  const isHttp = url !== null && (url.protocol === "https:" || url.protocol === "http:");
+  // A parser drops tabs and line breaks and reads a backslash as a slash: other readers may not.
+  const isPlain = /^https?:\/\/[^/][!-[\]-~\u00A0-\uFFFF]*$/i.test(text);
+  if (isHttp && isPlain && url.username === "" && url.password === "") return url.href;
+  const message = `must be an http or https URL of at most ${LENGTH_MAX} characters`;
+  throw new AppError("BAD_REQUEST", `The request is not valid: redirectUrl ${message}.`, {
+    violations: [{ path: ["redirectUrl"], message }],
+  });
+}
+
+/** The origin under which people reach the gateway. Throws BAD_REQUEST. */
+export function parsePublicOrigin(text: string): string {
+  const url = URL.parse(text);
+  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url !== null && isHttp && text.length <= LENGTH_MAX) return text.replace(/\/+$/, "");
+  const message = "must be an http or https URL";
+  throw new AppError("BAD_REQUEST", `The request is not valid: publicOrigin ${message}.`, {
+    violations: [{ path: ["publicOrigin"], message }],
+  });
+}

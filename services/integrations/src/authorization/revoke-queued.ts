@@ -1,0 +1,105 @@
+import { findProvider } from "@workflow/catalog";
+import type { Credentials } from "@workflow/catalog";
+import type { Database } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import { loop } from "@workflow/service";
+import type { Loop, Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
+import type { KeyRing } from "../encryption/key-ring.ts";
+import { openCredentials } from "../encryption/sealed-credentials.ts";
+import {
+  claimRevocations,
+  deleteRevocation,
+  isAccountInUse,
+  postponeRevocation,
+} from "../store/revocations.ts";
+import type { RevocationRow } from "../store/revocations.ts";
+
+/** What access is taken back with. */
+export interface RevocationContext {
+  database: Database;
+  ring: KeyRing;
+  flow: AuthorizationFlow;
+  logger: Logger;
+}
+
+const ROUND_EVERY_MS = 15_000;
+/** A company whose provider hangs has a fifth of each round at most. */
+const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+/** About three days with these pauses; tokens that nobody took back end by themselves later. */
+const TRIES_MAX = 20;
+
+/** Takes access of ended connections back, again and again until the provider or broker has done it. */
+export function startRevocations(context: RevocationContext, scope: Scope): Pick<Loop, "wake"> {
+  const stopping = new AbortController();
+  const { wake, done } = loop({
+    name: "revocations",
+    signal: stopping.signal,
+    intervalMs: ROUND_EVERY_MS,
+    logger: context.logger,
+    run: async () => {
+      const rows = await claimRevocations(context.database, TURN);
+      await Promise.all(rows.map((row) => revokeOne(context, row)));
+      return rows.length === 0 ? undefined : "again";
+    },
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+  return { wake };
+}
+
+async function revokeOne(context: RevocationContext, row: RevocationRow): Promise<void> {
+  const { database, logger } = context;
+  const { companyId, connectionId, brokerConnectionId, fields, tries } = row;
+  const provider = findProvider(row.provider);
+  const facts = { company: companyId, connection: connectionId, provider: row.provider, tries };
+  if (provider === undefined) return deleteRevocation(database, row);
+  try {
+    // What is at the broker is of one connection; a provider ends all access of the account.
+    if (brokerConnectionId === null && (await isAccountInUse(database, row))) {
+      logger.info(facts, "access is not taken back: a connection uses the account");
+      return await deleteRevocation(database, row);
+    }
+    const connection = { companyId, connectionId, provider, fields, brokerConnectionId };
+    await context.flow.revoke(connection, await credentialsOf(context, row));
+    await deleteRevocation(database, row);
+  } catch (error) {
+    if (tries >= TRIES_MAX) {
+      logger.warn({ ...facts, err: error }, "access was not taken back at the provider; given up");
+      return deleteRevocation(database, row);
+    }
+    logger.info({ ...facts, err: error }, "access was not taken back at the provider yet");
+    await postponeRevocation(database, row, { pauseMs: pauseMs(tries), error: explain(error) });
+  }
+}
+
+async function credentialsOf(
+  { ring }: RevocationContext,
+  row: RevocationRow,
+): Promise<Credentials> {
+  const { sealedCredentials: sealed, companyKeyId, kekId, wrappedKey, companyId } = row;
+  if (sealed === null || companyKeyId === null || kekId === null || wrappedKey === null) return {};
+  return openCredentials(ring, row, {
+    sealed,
+    wrappedKey: { id: companyKeyId, companyId, kekId, wrappedKey },
+  });
+}
+
+/** Half fixed and half random, so that what failed together does not return together. */
+function pauseMs(tries: number): number {
+  const fullMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+  return Math.round(fullMs / 2 + (fullMs / 2) * Math.random());
+}
+
+/** Public messages of ours only: they hold no credential. */
+function explain(error: unknown): string {
+  if (isAppError(error)) return error.message;
+  return error instanceof Error && error.name === "AuthorizationRefusedError"
+    ? error.message
+    : "An internal error occurred.";
+}

@@ -1,0 +1,67 @@
+import type { AuditCaller, AuditTrail } from "@workflow/events";
+import type { GrantedAccess } from "../connections/authorization-flow.ts";
+import { sealCredentials } from "../encryption/sealed-credentials.ts";
+import { changeConnection } from "../store/connection-changes.ts";
+import { completeAttempt } from "../store/authorization-attempts.ts";
+import type { AttemptRow } from "../store/authorization-attempts.ts";
+import { queueBrokerRemoval, queueUnusedGrant } from "../store/revocations.ts";
+import type { AttemptContext } from "./prepare-attempt.ts";
+
+/** By which request a callback came. */
+export type CallbackOrigin = Pick<AuditCaller, "requestId" | "client">;
+
+/** The attempt, or its connection, is over: nothing of the transaction may stay. */
+class AttemptOverError extends Error {
+  override readonly name = "AttemptOverError";
+}
+
+/**
+ * Stores what came of an attempt, which ends with it: the connection is active from now on. False when
+ * the attempt or its connection was over before; what was granted is then taken back.
+ */
+export async function storeGrant(
+  context: AttemptContext & { audit: AuditTrail },
+  attempt: AttemptRow,
+  granted: GrantedAccess,
+  origin: CallbackOrigin,
+): Promise<boolean> {
+  const credentials = await sealCredentials(context, attempt, granted.credentials);
+  try {
+    await context.database.transaction(async (transaction) => {
+      if (!(await completeAttempt(transaction, attempt))) throw new AttemptOverError();
+      await queueBrokerRemoval(transaction, attempt);
+      const row = await changeConnection(transaction, attempt, "authorized", {
+        credentials,
+        credentialsExpireAt: granted.expiresAt,
+        fields: granted.fields,
+        externalAccountId: granted.externalAccountId ?? undefined,
+        brokerConnectionId: granted.brokerConnectionId,
+        synced: true,
+      });
+      if (row === null) throw new AttemptOverError();
+      await context.audit.record(transaction, callerOf(attempt, origin), {
+        action: "connection.authorized",
+        resourceType: "connection",
+        resourceId: row.id,
+        changes: {
+          provider: { from: row.provider, to: row.provider },
+          externalAccountId: { from: null, to: row.externalAccountId },
+        },
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof AttemptOverError)) throw error;
+    const { provider } = attempt;
+    const { fields, brokerConnectionId, externalAccountId } = granted;
+    const unused = { provider, fields, credentials, brokerConnectionId, externalAccountId };
+    await queueUnusedGrant(context.database, attempt, unused);
+    return false;
+  }
+  context.audit.wake();
+  return true;
+}
+
+/** The person who comes back is not known: who began the attempt stands for it. */
+function callerOf({ companyId, begunBy }: AttemptRow, origin: CallbackOrigin): AuditCaller {
+  return { ...origin, identity: { companyId, principal: begunBy } };
+}

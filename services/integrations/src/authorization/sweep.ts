@@ -1,0 +1,39 @@
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import {
+  abandonAttempts,
+  abandonConnections,
+  deleteEndedAttempts,
+} from "../store/authorization-attempts.ts";
+import { ATTEMPT_LIFE_MS } from "./prepare-attempt.ts";
+
+const SWEEP_EVERY_MS = 60_000;
+/** Rows that one statement changes. */
+const BATCH = 500;
+/** Ended attempts are kept so long for whoever comes back late, to be told so. */
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+
+/** Abandons what was never completed, of all companies, and forgets what ended long ago. */
+export function startAttemptSweep(database: Database, logger: Logger, scope: Scope): void {
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "authorization-attempts",
+    signal: stopping.signal,
+    intervalMs: SWEEP_EVERY_MS,
+    logger,
+    run: async () => {
+      const counts = [
+        await abandonAttempts(database, BATCH),
+        await abandonConnections(database, { limit: BATCH, olderThanMs: ATTEMPT_LIFE_MS }),
+        await deleteEndedAttempts(database, { limit: BATCH, olderThanMs: KEPT_MS }),
+      ];
+      return counts.some((count) => count === BATCH) ? "again" : undefined;
+    },
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+}

@@ -1,0 +1,65 @@
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+
+/** For whom an authorization server is asked. */
+export interface TokenCaller {
+  companyId: string;
+  /** The manifest's id. */
+  provider: string;
+}
+
+/** A token answer has some hundred bytes. */
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+/** What openid-client hands to a `fetch` of one's own. */
+interface FetchOptions {
+  method: string;
+  headers: Record<string, string>;
+  /** A form, or nothing. */
+  body?: unknown;
+}
+
+/**
+ * Sends requests of openid-client by the one way out to providers, and puts answers into the form of
+ * RFC 6749 where providers have their own: errors of status 200, token types that mean "bearer".
+ */
+export function createTokenFetch(
+  http: ProviderHttp,
+  caller: TokenCaller,
+): (url: string, options: FetchOptions) => Promise<Response> {
+  return async (url, { method, headers, body }) => {
+    const text = body instanceof URLSearchParams ? body.toString() : undefined;
+    const answer = await http.sendProviderRequest(
+      { method: method === "GET" ? "GET" : "POST", url, headers, body: text },
+      { ...caller, bytesMax: ANSWER_BYTES_MAX },
+    );
+    const { status, body: json } = conform(answer.status, answer.body);
+    return new Response(JSON.stringify(json), {
+      status,
+      headers: { "content-type": "application/json" },
+    });
+  };
+}
+
+/** The error below those that openid-client wraps around it; null when an answer was read. */
+export function callErrorIn(error: unknown): ProviderCallError | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ProviderCallError) return cause;
+  }
+  return null;
+}
+
+function conform(status: number, body: unknown): { status: number; body: unknown } {
+  // Nothing, or no object: enough of an answer to a revocation, and no token for those who want one.
+  if (typeof body !== "object" || body === null) {
+    return { status: status === 204 ? 200 : status, body: {} };
+  }
+  // Who the person is does not matter here, and not every provider's ID tokens can be checked.
+  const { id_token: _identity, ...rest } = { id_token: null, ...body };
+  const answer: Record<string, unknown> = rest;
+  const error = answer["error"];
+  if (typeof error === "string") return { status: status < 400 ? 400 : status, body: answer };
+  // Slack calls its bearer tokens "bot" and "user"; HubSpot leaves the type out.
+  if (answer["access_token"] !== undefined) answer["token_type"] = "bearer";
+  return { status: status === 201 ? 200 : status, body: answer };
+}

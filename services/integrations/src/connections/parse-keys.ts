@@ -1,0 +1,107 @@
+import { fieldProblem } from "@workflow/catalog";
+import type {
+  ApiKeyAuth,
+  ApiKeyField,
+  ConnectionAccess,
+  ProviderManifest,
+} from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { FIELD_CHARS_MAX, KEY_CHARS_MAX } from "./limits.ts";
+
+/** Keys as a caller enters them. */
+export interface GivenKeys {
+  apiKey: string;
+  fields: Readonly<Record<string, string>>;
+}
+
+/** Credentials go into headers: what is no visible ASCII character could not be sent, or cut them. */
+const PRINTABLE = /^[\x20-\x7e]+$/;
+/** A host name, with a port where it needs one. */
+const HOST =
+  /^(?=.{1,253}(?::|$))[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?$/;
+
+/**
+ * What a caller enters for a provider, apart by what is secret and what is not.
+ *
+ * @param stored what the connection has, which stays where nothing else is given; null for a new one
+ * @throws AppError BAD_REQUEST that names every field that is wrong and quotes none
+ */
+export function parseKeys(
+  provider: ProviderManifest,
+  auth: ApiKeyAuth,
+  given: GivenKeys,
+  stored: ConnectionAccess | null,
+): ConnectionAccess {
+  const kept = stored !== null && leadsElsewhere(auth, given, stored) ? null : stored;
+  const violations: Violation[] = [];
+  const problem = (key: string, message: string): void => {
+    violations.push({ path: [key], message });
+  };
+  const wrongKey = secretProblem(given.apiKey);
+  if (wrongKey !== null) problem("apiKey", wrongKey);
+  const known = new Set(auth.fields.map(({ key }) => key));
+  for (const key of Object.keys(given.fields)) {
+    if (!known.has(key)) problem(key, `is not a field of ${provider.name}`);
+  }
+  const fields: Record<string, string> = {};
+  const credentials: Record<string, string> = { apiKey: given.apiKey };
+  for (const field of auth.fields) {
+    const target = field.secret === true ? credentials : fields;
+    const before = field.secret === true ? kept?.credentials : kept?.fields;
+    const value = valueOf(field, given.fields) ?? before?.[field.key];
+    if (value === undefined) {
+      if (field.required) problem(field.key, "is required");
+      continue;
+    }
+    const wrong = valueProblem(field, value);
+    if (wrong === null) target[field.key] = value;
+    else problem(field.key, wrong);
+  }
+  const misformed = fieldProblem(provider, fields);
+  if (misformed !== null) problem(misformed, `is not of the form that ${provider.name} has`);
+  if (violations.length > 0) throw wrongFields(provider, violations);
+  return { fields, credentials };
+}
+
+/** An empty text counts as not given, as in a form. */
+function valueOf({ key, form }: ApiKeyField, given: GivenKeys["fields"]): string | undefined {
+  const value = Object.hasOwn(given, key) ? given[key] : undefined;
+  if (value === undefined || value === "") return undefined;
+  return form === "host" ? value.toLowerCase() : value;
+}
+
+/** Stored secrets are not sent to another host than the one that they were entered for. */
+function leadsElsewhere(auth: ApiKeyAuth, given: GivenKeys, stored: ConnectionAccess): boolean {
+  return auth.fields.some((field) => {
+    const value = field.form === "host" ? valueOf(field, given.fields) : undefined;
+    return value !== undefined && value !== stored.fields[field.key];
+  });
+}
+
+function valueProblem(field: ApiKeyField, value: string): string | null {
+  if (field.options !== undefined && !field.options.includes(value)) {
+    return `must be one of ${field.options.join(", ")}`;
+  }
+  if (field.secret === true) return secretProblem(value);
+  if (value.length > FIELD_CHARS_MAX) return `must have at most ${FIELD_CHARS_MAX} characters`;
+  if (field.form === "host") {
+    // Beyond the form: ports end at 65535, and what ends in a number is an IP address or nothing.
+    const isHost = HOST.test(value) && URL.canParse(`https://${value}`);
+    return isHost ? null : "must be a host name such as example.odoo.com";
+  }
+  return PRINTABLE.test(value) ? null : "must be printable ASCII characters";
+}
+
+function secretProblem(value: string): string | null {
+  if (value === "" || value.length > KEY_CHARS_MAX) {
+    return `must have 1 to ${KEY_CHARS_MAX.toLocaleString("en")} characters`;
+  }
+  return PRINTABLE.test(value) ? null : "must be printable ASCII characters";
+}
+
+function wrongFields({ name }: ProviderManifest, violations: Violation[]): AppError {
+  const [first] = violations;
+  const text = `${name} can't be connected: ${first?.path.join(".")} ${first?.message}.`;
+  return new AppError("BAD_REQUEST", text, { violations });
+}

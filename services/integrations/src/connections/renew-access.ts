@@ -1,0 +1,247 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { findProvider, loginOf } from "@workflow/catalog";
+import type { ProviderManifest } from "@workflow/catalog";
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { scrubberOf } from "../actions/credential-scrubber.ts";
+import type { KeyRing } from "../encryption/key-ring.ts";
+import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { sealCredentials } from "../encryption/sealed-credentials.ts";
+import { changeConnection, claimRefresh, releaseRefresh } from "../store/connection-changes.ts";
+import { queueUnusedGrant } from "../store/revocations.ts";
+import { AuthorizationRevokedError } from "./authorization-flow.ts";
+import type { AuthorizationFlow, AuthorizedConnection } from "./authorization-flow.ts";
+import { LoginFailedError } from "./login.ts";
+import type { LoginTokens } from "./login-tokens.ts";
+import { openConnection } from "./open-connection.ts";
+import type { OpenConnection } from "./open-connection.ts";
+
+/** What renewing needs. */
+export interface RenewContext {
+  database: Database;
+  ring: KeyRing;
+  flow: AuthorizationFlow;
+  tokens: LoginTokens;
+  renewals: RenewalsUnderWay;
+}
+
+/** Renewals that this process waits for, by what they are of: a thousand callers make one wait. */
+export type RenewalsUnderWay = Map<string, Promise<OpenConnection>>;
+
+/** Tokens are renewed so long before their end, which is longer than any call with one takes. */
+const RENEW_AHEAD_MS = 5 * 60_000;
+/** Longer than `refresh` may take; a process that died in it holds up the others for so long. */
+const LEASE_MS = 30_000;
+/** Between looks at what another process renews; each pause is half as long again as the one before. */
+const POLL = { firstMs: 100, longestMs: 1_000 };
+/** Between tries to renew that fail because nobody answers. */
+const PAUSES = { firstMs: 5_000, longestMs: 15 * 60_000 };
+
+/**
+ * The connection with credentials that still hold for a while: a token that is about to end is renewed,
+ * and keys that have to be exchanged for one are.
+ */
+export async function ensureFresh(
+  context: RenewContext,
+  connection: OpenConnection,
+): Promise<OpenConnection> {
+  if (connection.status !== "active") return connection;
+  const provider = requireManifest(connection);
+  if (loginOf(provider) !== undefined) {
+    return noteLogin(context, provider, connection, () =>
+      context.tokens.addToken(provider, connection),
+    );
+  }
+  if (provider.auth.kind !== "oauth" || !isRenewalDue(connection)) return connection;
+  try {
+    return await renewAccess(context, connection);
+  } catch (error) {
+    // Nobody answers, but what there is still holds.
+    if (endsIn(connection) > 0) return connection;
+    throw error;
+  }
+}
+
+/**
+ * Renews the credentials, once over all replicas: who comes second waits for the first one's outcome, or
+ * goes on with what still holds. When the consent is over the connection becomes expired; when keys, or
+ * our own application, are refused it is in error. It is returned as it is then. What can't be renewed is
+ * returned as it was.
+ *
+ * @throws AppError UPSTREAM_ERROR when the provider or broker does not answer, or did not a moment ago
+ */
+export async function renewAccess(
+  context: RenewContext,
+  connection: OpenConnection,
+): Promise<OpenConnection> {
+  const provider = requireManifest(connection);
+  if (loginOf(provider) !== undefined) {
+    return noteLogin(context, provider, connection, () =>
+      context.tokens.replaceToken(provider, connection),
+    );
+  }
+  if (provider.auth.kind !== "oauth") return connection;
+  try {
+    return await renewAuthorization(context, connection);
+  } catch (error) {
+    const { version: ifVersion } = connection;
+    if (error instanceof AuthorizationRefusedError) {
+      const failure = { ifVersion, errorMessage: error.message, errorCode: error.code };
+      await changeConnection(context.database, connection, "failed", failure);
+      return openConnection(context, connection);
+    }
+    if (!(error instanceof AuthorizationRevokedError)) throw error;
+    await changeConnection(context.database, connection, "expired", {
+      ifVersion,
+      errorMessage: "The provider has ended the authorization; connect the account again.",
+      errorCode: error.code,
+    });
+    return openConnection(context, connection);
+  }
+}
+
+/**
+ * Renews what an authorization gave. Who asks in this process at the same time shares the outcome.
+ *
+ * @param isForced whether it is tried although it failed a moment ago
+ * @throws AuthorizationRevokedError, AuthorizationRefusedError, AppError UPSTREAM_ERROR; the connection's
+ *   state is the caller's
+ */
+export async function renewAuthorization(
+  context: RenewContext,
+  connection: OpenConnection,
+  { isForced = false } = {},
+): Promise<OpenConnection> {
+  const { companyId, connectionId, version } = connection;
+  // Those who may go on with what still holds, or mind pauses, have other outcomes.
+  const name = [companyId, connectionId, version, isForced, endsIn(connection) > 0].join(" ");
+  const shared = context.renewals.get(name);
+  if (shared !== undefined) return shared;
+  const renewal = renewNow(context, connection, isForced).finally(() =>
+    context.renewals.delete(name),
+  );
+  context.renewals.set(name, renewal);
+  return renewal;
+}
+
+async function renewNow(
+  context: RenewContext,
+  connection: OpenConnection,
+  isForced: boolean,
+): Promise<OpenConnection> {
+  const { version } = connection;
+  const terms = { version, leaseMs: LEASE_MS, isForced };
+  const claim = await claimRefresh(context.database, connection, terms);
+  if (claim === "claimed") return renewClaimed(context, connection);
+  if (endsIn(connection) > 0) return connection;
+  if (claim === "taken") return waitForRenewal(context, connection);
+  throw new AppError(
+    "UPSTREAM_ERROR",
+    "The provider could not renew the authorization a moment ago; it is asked again soon.",
+  );
+}
+
+async function renewClaimed(
+  context: RenewContext,
+  connection: OpenConnection,
+): Promise<OpenConnection> {
+  const { database } = context;
+  const { version: ifVersion } = connection;
+  try {
+    const renewed = await context.flow.refresh(
+      authorizedConnection(connection),
+      connection.credentials,
+    );
+    const credentials = await sealCredentials(context, connection, renewed.credentials);
+    const row = await changeConnection(database, connection, "refreshed", {
+      ifVersion,
+      credentials,
+      credentialsExpireAt: renewed.expiresAt,
+      fields: renewed.fields,
+      synced: true,
+    });
+    // Ended or authorized anew meanwhile: what was queued then is the token before this one.
+    if (row === null && connection.brokerConnectionId === null) {
+      const { provider, fields, externalAccountId } = connection;
+      const unused = { provider, fields, credentials, externalAccountId, brokerConnectionId: null };
+      await queueUnusedGrant(database, connection, unused);
+    }
+  } catch (error) {
+    await releaseRefresh(database, connection, ifVersion, PAUSES);
+    throw error;
+  }
+  return openConnection(context, connection);
+}
+
+/** Until other credentials are there, or the one who renews them has given up. */
+async function waitForRenewal(
+  context: RenewContext,
+  connection: OpenConnection,
+): Promise<OpenConnection> {
+  const { version, status } = connection;
+  const deadline = Date.now() + LEASE_MS;
+  let pauseMs = POLL.firstMs;
+  while (Date.now() < deadline) {
+    await delay(pauseMs);
+    pauseMs = Math.min(1.5 * pauseMs, POLL.longestMs);
+    const current = await openConnection(context, connection);
+    if (current.version !== version || current.status !== status) return current;
+    const terms = { version, leaseMs: LEASE_MS, isForced: false };
+    const claim = await claimRefresh(context.database, current, terms);
+    if (claim === "claimed") return renewClaimed(context, current);
+    if (claim === "paused") break;
+  }
+  throw new AppError("UPSTREAM_ERROR", "The provider does not renew the authorization in time.");
+}
+
+/** Keys that the login refuses put the connection into error. */
+async function noteLogin(
+  { database, ring }: RenewContext,
+  provider: ProviderManifest,
+  connection: OpenConnection,
+  logIn: () => Promise<OpenConnection>,
+): Promise<OpenConnection> {
+  try {
+    return await logIn();
+  } catch (error) {
+    if (!(error instanceof LoginFailedError)) throw error;
+    const { is, code, message } = error.verdict;
+    const errorMessage = scrubberOf(provider, connection).text(message).slice(0, 500);
+    if (is === "unknown") throw new AppError("UPSTREAM_ERROR", errorMessage, { cause: error });
+    await changeConnection(database, connection, "failed", {
+      ifVersion: connection.version,
+      errorMessage,
+      errorCode: code,
+    });
+    return openConnection({ database, ring }, connection);
+  }
+}
+
+/** The part of a connection that the authorization flow works with. */
+function authorizedConnection(connection: OpenConnection): AuthorizedConnection {
+  const { companyId, connectionId, fields, brokerConnectionId } = connection;
+  const provider = requireManifest(connection);
+  return { companyId, connectionId, provider, fields, brokerConnectionId };
+}
+
+/** The manifest of a stored connection's provider. */
+export function requireManifest({ provider: id }: { provider: string }): ProviderManifest {
+  const provider = findProvider(id);
+  if (provider !== undefined) return provider;
+  throw new AppError("INTERNAL_ERROR", "An internal error occurred.", {
+    internal: `the catalog has no provider ${id}, which a stored connection has`,
+  });
+}
+
+/** Ahead of the end, or at half of its life for what is short-lived. */
+function isRenewalDue(connection: OpenConnection): boolean {
+  const { changedAt, expiresAt } = connection;
+  if (expiresAt === null) return false;
+  const lifeMs = expiresAt.getTime() - (changedAt ?? expiresAt).getTime();
+  return endsIn(connection) < Math.min(RENEW_AHEAD_MS, lifeMs / 2);
+}
+
+/** Milliseconds; infinite when nothing says that it ends. */
+function endsIn({ expiresAt }: OpenConnection): number {
+  return expiresAt === null ? Infinity : expiresAt.getTime() - Date.now();
+}

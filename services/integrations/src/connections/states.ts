@@ -1,0 +1,39 @@
+/** The states of a connection, as the contract names them. */
+export const CONNECTION_STATUSES = [
+  "pending",
+  "active",
+  "error",
+  "expired",
+  "disconnected",
+  "abandoned",
+] as const;
+
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
+
+/** What takes a connection from some states into another one; nothing else changes a status. */
+export const TRANSITIONS = {
+  /**
+   * OAuth or the bank has confirmed the account, for the first time or anew (D39). No attempt begins while it
+   * is active; it may have become so since, and what the person gave counts all the same.
+   */
+  authorized: { from: ["pending", "active", "error", "expired", "disconnected"], to: "active" },
+  /** A first authorization was never completed. */
+  abandoned: { from: ["pending"], to: "abandoned" },
+  /** Other keys were entered and verified. */
+  keysReplaced: { from: ["active", "error", "expired", "disconnected"], to: "active" },
+  /** The provider has accepted the credentials. */
+  verified: { from: ["active", "error", "expired"], to: "active" },
+  /** The credentials were renewed. */
+  refreshed: { from: ["active", "error", "expired"], to: "active" },
+  /** The provider has refused the credentials, or they could not be renewed. */
+  failed: { from: ["active", "error", "expired"], to: "error" },
+  /** The account has to be authorized again. */
+  expired: { from: ["active", "error", "expired"], to: "expired" },
+  /** A caller has ended it; it may be authorized again. */
+  disconnected: { from: ["active", "error", "expired"], to: "disconnected" },
+} as const satisfies Record<string, { from: readonly ConnectionStatus[]; to: ConnectionStatus }>;
+
+export type Transition = keyof typeof TRANSITIONS;
+
+/** States whose connections count as a company's; the others are kept for the record only. */
+export const LIVE_STATUSES = ["pending", "active", "error", "expired"] as const;

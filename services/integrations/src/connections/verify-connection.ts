@@ -1,0 +1,80 @@
+import type { Verdict } from "@workflow/catalog";
+import { isAppError } from "@workflow/errors";
+import type { ServiceContext } from "../context.ts";
+import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { AuthorizationRevokedError } from "./authorization-flow.ts";
+import type { OpenConnection } from "./open-connection.ts";
+import { renewAuthorization, requireManifest } from "./renew-access.ts";
+import type { RenewContext } from "./renew-access.ts";
+import { verifyCredentials } from "./verify-credentials.ts";
+
+/** What was found out, and about which credentials: a token that has ended is renewed before. */
+export interface VerifiedConnection {
+  verdict: Verdict;
+  connection: OpenConnection;
+}
+
+/**
+ * Asks the provider about a connection's credentials; changes no status. Tokens of an authorization that
+ * have ended, or that the provider refuses, are renewed before it is said that they are bad.
+ */
+export async function verifyConnection(
+  context: Pick<
+    ServiceContext,
+    "database" | "ring" | "flow" | "tokens" | "renewals" | "providerHttp"
+  >,
+  opened: OpenConnection,
+): Promise<VerifiedConnection> {
+  const isRenewable = requireManifest(opened).auth.kind === "oauth";
+  if (isRenewable && hasExpired(opened)) {
+    const renewed = await renew(context, opened);
+    return "verdict" in renewed ? renewed : ask(context, renewed.connection);
+  }
+  const asked = await ask(context, opened);
+  if (!isRenewable || asked.verdict.is !== "bad") return asked;
+  const renewed = await renew(context, opened);
+  if (!("verdict" in renewed)) return ask(context, renewed.connection);
+  // Whoever renews them is silent, but the provider has spoken.
+  return renewed.verdict.is === "unknown" ? asked : renewed;
+}
+
+async function ask(
+  { providerHttp }: Pick<ServiceContext, "providerHttp">,
+  connection: OpenConnection,
+): Promise<VerifiedConnection> {
+  const { companyId } = connection;
+  const keys = { companyId, access: connection };
+  const verdict = await verifyCredentials(providerHttp, requireManifest(connection), keys);
+  return { verdict, connection };
+}
+
+/** The connection with other tokens, or why there are none. */
+async function renew(
+  context: RenewContext,
+  opened: OpenConnection,
+): Promise<VerifiedConnection | { connection: OpenConnection }> {
+  try {
+    const due = { ...opened, expiresAt: new Date(0) };
+    return { connection: await renewAuthorization(context, due, { isForced: true }) };
+  } catch (error) {
+    return { verdict: verdictOf(error), connection: opened };
+  }
+}
+
+function hasExpired({ expiresAt }: OpenConnection): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= Date.now();
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (error instanceof AuthorizationRevokedError) {
+    const message = "The provider has ended the authorization; connect the account again.";
+    return { is: "bad", code: error.code, message };
+  }
+  if (error instanceof AuthorizationRefusedError) {
+    return { is: "bad", code: error.code, message: error.message };
+  }
+  if (isAppError(error) && error.reason !== "INTERNAL_ERROR") {
+    return { is: "unknown", code: null, message: error.message };
+  }
+  throw error;
+}

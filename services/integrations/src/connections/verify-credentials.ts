@@ -1,0 +1,92 @@
+import { buildVerification, judgeVerification, MissingFieldError } from "@workflow/catalog";
+import type { ConnectionAccess, ProviderManifest, Verdict } from "@workflow/catalog";
+import { AppError, isAppError } from "@workflow/errors";
+import { scrubberOf } from "../actions/credential-scrubber.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import { storableText } from "../provider-http/storable-text.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { CHECK_TIMEOUT_MS } from "./limits.ts";
+import { LoginFailedError, logIn } from "./login.ts";
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** What of a provider's message is kept. */
+const MESSAGE_CHARS_MAX = 500;
+
+/**
+ * Asks the provider whether credentials are good. The verdict's message is fit to be shown and stored:
+ * nothing of the credentials is in it.
+ */
+export async function verifyCredentials(
+  http: ProviderHttp,
+  provider: ProviderManifest,
+  { companyId, access }: { companyId: string; access: ConnectionAccess },
+): Promise<Verdict> {
+  const { verdict, secrets } = await ask(http, provider, companyId, access);
+  if (verdict.is === "good") return verdict;
+  // Taken out before it is cut: half of a secret at the end would not be found.
+  const clean = scrubberOf(provider, secrets).text(verdict.message);
+  const code = verdict.code === null ? null : storableText(verdict.code);
+  return { ...verdict, code, message: storableText(cut(clean)) };
+}
+
+/** With the access that was really used: a login adds a token, which answers may repeat as well. */
+async function ask(
+  http: ProviderHttp,
+  provider: ProviderManifest,
+  companyId: string,
+  access: ConnectionAccess,
+): Promise<{ verdict: Verdict; secrets: ConnectionAccess }> {
+  let secrets = access;
+  try {
+    const token = await logIn(http, provider, { companyId, access });
+    if (token !== null) secrets = withToken(access, token.accessToken);
+    const used = withOwn(http, provider, secrets);
+    const request = buildVerification(provider, used, http.baseUrlOf(provider.id));
+    if (request === null) return { verdict: { is: "good", accountId: null, fields: {} }, secrets };
+    const answer = await http.sendProviderRequest(request, {
+      companyId,
+      provider: provider.id,
+      bytesMax: ANSWER_BYTES_MAX,
+      timeoutMs: CHECK_TIMEOUT_MS,
+    });
+    return { verdict: judgeVerification(provider, answer, Date.now()), secrets: used };
+  } catch (error) {
+    return { verdict: verdictOf(error), secrets };
+  }
+}
+
+/** With our own credentials, whose lack says nothing about the connection's. */
+function withOwn(
+  http: ProviderHttp,
+  provider: ProviderManifest,
+  access: ConnectionAccess,
+): ConnectionAccess {
+  try {
+    return http.withOwnCredentials(provider, access);
+  } catch (error) {
+    if (!(error instanceof MissingFieldError)) throw error;
+    throw new AppError("NOT_CONFIGURED", error.message, { cause: error });
+  }
+}
+
+/** The access with a token that was got for it. */
+function withToken(access: ConnectionAccess, accessToken: string): ConnectionAccess {
+  return { fields: access.fields, credentials: { ...access.credentials, accessToken } };
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (error instanceof LoginFailedError) return error.verdict;
+  if (error instanceof MissingFieldError) return { is: "bad", code: null, message: error.message };
+  if (isAppError(error) && error.reason === "NOT_CONFIGURED") {
+    return { is: "unknown", code: null, message: error.message };
+  }
+  if (error instanceof ProviderCallError) {
+    return { is: "unknown", code: error.code, message: error.message };
+  }
+  throw error;
+}
+
+function cut(text: string): string {
+  if (text.length <= MESSAGE_CHARS_MAX) return text;
+  return `${text.slice(0, MESSAGE_CHARS_MAX).toWellFormed()}…`;
+}

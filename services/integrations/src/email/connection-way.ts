@@ -1,0 +1,105 @@
+import type { ActionManifest, ProviderManifest } from "@workflow/catalog";
+import { AppError } from "@workflow/errors";
+import { StepFailureError } from "../actions/action-failure.ts";
+import { callProvider } from "../actions/call-provider.ts";
+import { storableText } from "../provider-http/storable-text.ts";
+import type { CallContext } from "../actions/call-provider.ts";
+import type { Delivery, MailWay, OutgoingMessage } from "./delivery.ts";
+import type { Mailer } from "./mailers/mailer.ts";
+
+/** A connection of a provider of e-mail. */
+export interface MailConnection {
+  connectionId: string;
+  provider: ProviderManifest;
+  /** The action whose place the call has. */
+  action: ActionManifest;
+  mailer: Mailer;
+}
+
+/** The connection is called too often; nothing was sent. */
+export class PausedConnectionError extends Error {
+  override readonly name = "PausedConnectionError";
+  readonly pause: { waitMs: number; message?: string };
+
+  constructor(pause: { waitMs: number; message?: string }) {
+    super("The connection is paused.");
+    this.pause = pause;
+  }
+}
+
+const STATUS_CHARS_MAX = 100;
+
+/**
+ * Messages through a connection of the company. What it throws beyond what a way does: StepFailureError when
+ * the connection cannot be used, PausedConnectionError.
+ *
+ * @param hasTurn the turn that the caller was given has come
+ */
+export function createConnectionWay(
+  context: CallContext,
+  { connectionId, provider, action, mailer }: MailConnection,
+  hasTurn: boolean,
+): MailWay {
+  return {
+    name: provider.name,
+    async send(message, { companyId, idempotencyKey }, signal) {
+      const call = {
+        companyId,
+        provider,
+        action: sendingAction(action, mailer, message),
+        inputs: {},
+        named: { step: connectionId, run: undefined },
+        idempotencyKey,
+        hasTurn,
+        // Templates of a message get no secret that is bound to hosts (D66).
+        hostLimits: [],
+        signal,
+      };
+      try {
+        const outcome = await callProvider(context, call);
+        if (outcome.kind === "paused") throw new PausedConnectionError(outcome);
+        const id = typeof outcome.output === "string" ? storableText(outcome.output) : null;
+        return { kind: "sent", rejected: [], providerMessageId: id };
+      } catch (error) {
+        // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
+        if (signal.aborted) throw signal.reason;
+        return refusalOf(error);
+      }
+    },
+  };
+}
+
+/** The catalog's action with a message in place of inputs. */
+function sendingAction(
+  action: ActionManifest,
+  mailer: Mailer,
+  message: OutgoingMessage,
+): ActionManifest {
+  return {
+    ...action,
+    inputs: [],
+    request: { ...action.request, build: ({ parts }) => mailer.build(parts, message) },
+    answer: { read: (answer) => mailer.readMessageId(answer) },
+  };
+}
+
+/** The provider's refusal of the message itself; throws what else went wrong. */
+function refusalOf(error: unknown): Delivery {
+  if (!(error instanceof StepFailureError)) throw error;
+  const { code, message, details, retryable, retryAfterMs } = error.failure;
+  if (retryable === true) {
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+    throw new AppError("UPSTREAM_ERROR", message, { ...options, cause: error });
+  }
+  const status = details["status"];
+  if (code !== "PROVIDER_ERROR" || typeof status !== "number") throw error;
+  const named = details["code"];
+  return {
+    kind: "refused",
+    reply: {
+      code: status,
+      status: typeof named === "string" ? named.slice(0, STATUS_CHARS_MAX) : null,
+      text: message,
+    },
+  };
+}

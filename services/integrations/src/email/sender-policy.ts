@@ -1,0 +1,48 @@
+import { AppError } from "@workflow/errors";
+import type { MailAddress } from "./address.ts";
+
+/** Whom e-mail without a connection comes from (D61). */
+export interface SenderPolicy {
+  /** Null when EMAIL_FROM is not set. */
+  defaultFrom: MailAddress | null;
+  /** Domains that may send: that of EMAIL_FROM and those of EMAIL_FROM_DOMAINS. */
+  domains: ReadonlySet<string>;
+}
+
+/** @param moreDomains in lower-case ASCII, without their subdomains */
+export function createSenderPolicy(
+  defaultFrom: MailAddress | null,
+  moreDomains: readonly string[],
+): SenderPolicy {
+  const own = defaultFrom === null ? [] : [domainOf(defaultFrom)];
+  return { defaultFrom, domains: new Set([...own, ...moreDomains]) };
+}
+
+/**
+ * The sender of a message: the one that it names, or else that of the installation. The name for people
+ * is free; the domain has to be one that the operator's mail server may speak for, or one company could
+ * write as another, or as anybody.
+ *
+ * @throws AppError NOT_CONFIGURED when there is no sender to have, FORBIDDEN when it may not be this one
+ */
+export function chooseSender(
+  { defaultFrom, domains }: SenderPolicy,
+  named: MailAddress | null,
+): MailAddress {
+  if (named === null) {
+    if (defaultFrom !== null) return defaultFrom;
+    throw notConfigured("the message has no sender and EMAIL_FROM is not set");
+  }
+  if (domains.has(domainOf(named))) return named;
+  if (domains.size === 0) throw notConfigured("neither EMAIL_FROM nor EMAIL_FROM_DOMAINS is set");
+  const message = `The sender's domain ${domainOf(named)} is none that this installation sends for.`;
+  throw new AppError("FORBIDDEN", message, { details: { field: "from" } });
+}
+
+export function notConfigured(what: string): AppError {
+  return new AppError("NOT_CONFIGURED", `This installation cannot send the e-mail: ${what}.`);
+}
+
+function domainOf({ wireAddress }: MailAddress): string {
+  return wireAddress.slice(wireAddress.lastIndexOf("@") + 1).toLowerCase();
+}

@@ -1,0 +1,201 @@
+import { withOperatorCredentials } from "@workflow/catalog";
+import type {
+  ConnectionAccess,
+  ProviderAnswer,
+  ProviderManifest,
+  ProviderRequest,
+} from "@workflow/catalog";
+import { createSafeHttpClient, HttpClientError } from "@workflow/http-client";
+import type { SafeHttpClient, SafeResponse } from "@workflow/http-client";
+import { providerSettingName, Turns } from "@workflow/service";
+import type { ProviderSettings } from "@workflow/service";
+import { toProviderCallError } from "./provider-call-error.ts";
+import { readAnswerBody } from "./read-answer-body.ts";
+
+/** How providers are reached. */
+export interface ProviderHttpOptions {
+  /** Lets tenants name private hosts; for development and tests. */
+  allowPrivate: boolean;
+  dnsServers?: readonly string[] | undefined;
+  nat64Prefixes?: readonly string[] | undefined;
+  /** What the operator set for each provider, by its id; base URLs among it may be private. */
+  settings: ReadonlyMap<string, ProviderSettings>;
+}
+
+/** For whom, and within which limits, a request is sent. */
+export interface ProviderExchange {
+  companyId: string;
+  /** The manifest's id. */
+  provider: string;
+  /** Of the whole exchange; 30 s by default. */
+  timeoutMs?: number | undefined;
+  /** Limit of the answer's body; 4 MiB by default, which is also the most. */
+  bytesMax?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** For answers that are kept until other exchanges are over too; by default each has its own. */
+  room?: AnswerRoom | undefined;
+}
+
+/** Memory for the large ones among some answers. */
+export interface AnswerRoom {
+  /** Counts bytes that came in; a promise while they have to wait for room. */
+  take(bytes: number): Promise<void> | undefined;
+  /** The answers are let go of. */
+  leave(): void;
+}
+
+/** An answer and how much of it there was. */
+export interface ReceivedAnswer extends ProviderAnswer {
+  /** Length of the decoded body. */
+  readonly bytes: number;
+}
+
+/** The one way out to providers. */
+export interface ProviderHttp {
+  /**
+   * Sends one request for a company, over connections of its own. Addresses are judged as those of any
+   * host that a tenant names, but for the origins that the operator's `<PROVIDER>_BASE_URL` and
+   * `<PROVIDER>_OAUTH_BASE_URL` name.
+   * A GET follows redirects within its origin; nothing is sent to another one.
+   *
+   * @returns the answer, of whatever status
+   * @throws ProviderCallError when there is none that can be read
+   */
+  sendProviderRequest(
+    request: ProviderRequest,
+    exchange: ProviderExchange,
+  ): Promise<ReceivedAnswer>;
+  /** Room for all answers of one piece of work, from the first large one to `leave`. */
+  openRoom(of: Pick<ProviderExchange, "companyId" | "signal">): AnswerRoom;
+  /** The operator's `<PROVIDER>_BASE_URL`; undefined where the manifest's holds. */
+  baseUrlOf(provider: string): string | undefined;
+  /**
+   * The access with our own credentials added, for providers whose manifests want both.
+   *
+   * @throws MissingFieldError that names the setting that is not set
+   */
+  withOwnCredentials(provider: ProviderManifest, access: ConnectionAccess): ConnectionAccess;
+  /** Refuses new requests and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/** A step result may have 4 MiB of JSON (D4). */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+const REDIRECTS_MAX = 3;
+/** What an answer may have without asking for room. */
+const SMALL_ANSWER_BYTES = 64 * 1024;
+/** Calls with larger answers in memory at the same time: 256 MiB in all, and half of it for one company. */
+const LARGE_ANSWERS = { total: 32, perTenant: 16 } as const;
+
+/** Opens nothing yet; connections come with requests. */
+export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
+  const { dnsServers, nat64Prefixes, settings } = options;
+  const create = (allowPrivate: boolean): SafeHttpClient =>
+    createSafeHttpClient({ allowPrivate, dnsServers, nat64Prefixes });
+  const clients = { named: create(options.allowPrivate), operators: create(true) };
+  const largeAnswers = new Turns(LARGE_ANSWERS);
+  const own = ownCredentials(settings);
+  const baseUrlOf = (provider: string): string | undefined => settings.get(provider)?.baseUrl;
+
+  const clientFor = (url: string, provider: string): SafeHttpClient => {
+    const { baseUrl = "", oauthBaseUrl = "" } = settings.get(provider) ?? {};
+    const operators = [baseUrl, oauthBaseUrl].map((each) => URL.parse(each)?.origin);
+    const { origin } = URL.parse(url) ?? {};
+    const isOperators = origin !== undefined && operators.includes(origin);
+    return isOperators ? clients.operators : clients.named;
+  };
+
+  return {
+    baseUrlOf,
+    openRoom: (of) => roomFor(largeAnswers, of),
+    withOwnCredentials: (provider, access) => withOperatorCredentials(provider, access, own),
+    async sendProviderRequest({ method, url, headers, body }, exchange) {
+      const room = exchange.room ?? roomFor(largeAnswers, exchange);
+      try {
+        const response = await clientFor(url, exchange.provider)
+          .forTenant(exchange.companyId)
+          .request(
+            {
+              method,
+              url,
+              headers,
+              ...(body === undefined ? {} : { body }),
+              timeoutMs: exchange.timeoutMs ?? TIMEOUT_MS,
+              maxResponseBytes: Math.min(exchange.bytesMax ?? ANSWER_BYTES_MAX, ANSWER_BYTES_MAX),
+              followRedirects: method === "GET" ? REDIRECTS_MAX : 0,
+              onHop: stayAt(url),
+              onData: (bytes) => room.take(bytes),
+            },
+            exchange.signal,
+          );
+        return toAnswer(response);
+      } catch (error) {
+        throw toProviderCallError(error);
+      } finally {
+        if (exchange.room === undefined) room.leave();
+      }
+    },
+    async close() {
+      await Promise.all([clients.named.close(), clients.operators.close()]);
+    },
+  };
+}
+
+/** By the names of their settings. */
+function ownCredentials(settings: ProviderHttpOptions["settings"]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [id, { clientId, clientSecret }] of settings) {
+    if (clientId !== undefined) found[providerSettingName(id, "CLIENT_ID")] = clientId;
+    if (clientSecret !== undefined) found[providerSettingName(id, "CLIENT_SECRET")] = clientSecret;
+  }
+  return found;
+}
+
+/** Credentials travel under names, and in queries, that the HTTP client can't know: none leave. */
+function stayAt(first: string): (hop: URL) => void {
+  const origin = URL.parse(first)?.origin;
+  return (hop) => {
+    if (hop.origin === origin) return;
+    const message = "The provider redirected to another host, which is not followed.";
+    throw new HttpClientError("REDIRECT_REFUSED", message);
+  };
+}
+
+function toAnswer(response: SafeResponse): ReceivedAnswer {
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : value,
+    ]),
+  );
+  const { status, body } = response;
+  return { status, headers, body: readAnswerBody(response), bytes: body.length };
+}
+
+/** While nobody has room for a large answer, its sender waits (and its time goes on). */
+function roomFor(
+  turns: Turns,
+  { companyId, signal }: Pick<ProviderExchange, "companyId" | "signal">,
+): AnswerRoom {
+  const over = new AbortController();
+  let taken = 0;
+  let giveBack: (() => void) | undefined;
+  let waiting: Promise<void> | undefined;
+  return {
+    take(bytes: number): Promise<void> | undefined {
+      taken += bytes;
+      if (taken <= SMALL_ANSWER_BYTES || giveBack !== undefined) return undefined;
+      const stop = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+      waiting ??= turns.take(companyId, stop).then((leave) => {
+        if (over.signal.aborted) leave();
+        else giveBack = leave;
+      });
+      return waiting;
+    },
+    leave(): void {
+      over.abort();
+      giveBack?.();
+    },
+  };
+}

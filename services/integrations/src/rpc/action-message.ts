@@ -1,0 +1,49 @@
+import { isStorableText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type {
+  ActionFailure,
+  ConnectionChoice,
+  Pause,
+} from "@workflow/proto/integrations/v1/actions";
+import type { StepFailure } from "../actions/action-failure.ts";
+import { StepFailureError } from "../actions/action-failure.ts";
+import type { NamedConnections } from "../actions/choose-connection.ts";
+
+const ID_CHARS_MAX = 200;
+
+/** The connections that a request names. An id that is no id is one that nobody has. */
+export function toNamed(choice: ConnectionChoice | undefined): NamedConnections {
+  return { step: choice?.stepConnectionId, run: choice?.runConnectionId };
+}
+
+/** A failure of the step as the answer tells it; anything else is thrown on. */
+export function toFailureMessage(error: unknown): ActionFailure {
+  if (!(error instanceof StepFailureError)) throw error;
+  const { code, message, details, retryable, answered, retryAfterMs }: StepFailure = error.failure;
+  return {
+    code,
+    message,
+    retryable: retryable ?? false,
+    answered: answered ?? false,
+    detailsJson: JSON.stringify(details),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }),
+  };
+}
+
+/** The wait of a connection that is paused. */
+export function toPause({ waitMs, message }: { waitMs: number; message?: string }): Pause {
+  return message === undefined ? { waitMs } : { waitMs, message };
+}
+
+/** One error for a request that no caller of ours makes. */
+export function badRequest(path: string, message: string): AppError {
+  return new AppError("BAD_REQUEST", `The request is not valid: ${path} ${message}.`, {
+    violations: [{ path: [path], message }],
+  });
+}
+
+/** A short text that has to be there. */
+export function requireText(path: string, text: string, charsMax = ID_CHARS_MAX): string {
+  if (text !== "" && text.length <= charsMax && isStorableText(text)) return text;
+  throw badRequest(path, `must have 1 to ${charsMax} characters`);
+}

@@ -1,0 +1,17 @@
+import type {
+  ContinueAuthorizationRequest,
+  ContinueAuthorizationResponse,
+} from "@workflow/proto/integrations/v1/authorizations";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+
+/** Says where the page of an attempt sends the person next. */
+export function continueAuthorization({
+  attemptPage,
+}: ServiceContext): UnaryMethod<ContinueAuthorizationRequest, ContinueAuthorizationResponse> {
+  return rpc({
+    scopes: "internal:authorizations",
+    handler: async ({ token }) => ({ url: await attemptPage.connectLinkOf(token) }),
+  });
+}

@@ -1,0 +1,111 @@
+import { placeholdersOf } from "@workflow/catalog";
+import type { ProviderManifest } from "@workflow/catalog";
+import { isStorableText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type {
+  CreateConnectionRequest,
+  CreateConnectionResponse,
+} from "@workflow/proto/integrations/v1/connections";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import { insertConnectionRow, newConnectionId, recordCreated } from "../connections/create-row.ts";
+import { FIELD_CHARS_MAX } from "../connections/limits.ts";
+import type { ServiceContext } from "../context.ts";
+import { deleteConnection } from "../store/connection-changes.ts";
+import { toConnectionMessage } from "./connection-message.ts";
+import { requireMetadata, requireName, requireProvider, wrongField } from "./connection-request.ts";
+
+/**
+ * Makes a connection without keys: of OAuth providers and banks it is pending until the person has
+ * authorized it, an own application's (D37) is active at once.
+ */
+export function createConnection(
+  context: ServiceContext,
+): UnaryMethod<CreateConnectionRequest, CreateConnectionResponse> {
+  const { database, flow } = context;
+  return rpc({
+    scopes: "connections:write",
+    async handler(request, call) {
+      const name = requireName(request.name);
+      const provider = requireProvider(request.provider);
+      const metadata = requireMetadata(request.metadataJson);
+      const isOwn = provider.auth.kind === "own";
+      const externalAccountId = isOwn ? requireAccountId(request.externalAccountId) : null;
+      if (!isOwn) requireAuthorizable(context, provider);
+      const fields = fieldsKnownBefore(provider, metadata.members);
+      const key = {
+        companyId: call.identity.companyId.toLowerCase(),
+        connectionId: newConnectionId(),
+      };
+      const row = await insertConnectionRow(database, {
+        ...key,
+        name,
+        provider: provider.id,
+        status: isOwn ? "active" : "pending",
+        externalAccountId,
+        fields,
+        metadataJson: metadata.json,
+        credentials: null,
+      });
+      const connection = toConnectionMessage(row, metadata.json);
+      if (isOwn) {
+        await recordCreated(context, call, row);
+        return { connection, authorizationUrl: "" };
+      }
+      try {
+        const { url } = await flow.begin({
+          ...key,
+          provider,
+          name,
+          fields,
+          redirectUrl: null,
+          publicOrigin: request.publicOrigin,
+          begunBy: call.identity.principal,
+        });
+        await recordCreated(context, call, row);
+        return { connection, authorizationUrl: url };
+      } catch (error) {
+        // The caller gets no address, so nobody could ever complete it.
+        await deleteConnection(database, key, row.credentialsVersion);
+        throw error;
+      }
+    },
+  });
+}
+
+function requireAuthorizable({ flow }: ServiceContext, provider: ProviderManifest): void {
+  if (provider.auth.kind === "apiKey") {
+    throw new AppError(
+      "BAD_REQUEST",
+      `${provider.name} is connected with an API key: POST /connections/${provider.id}/api-key.`,
+      { violations: [{ path: ["provider"], message: "is connected with an API key" }] },
+    );
+  }
+  flow.requireAvailable(provider);
+}
+
+function requireAccountId(id: string): string {
+  if (id === "") throw wrongField("externalAccountId", "is required");
+  if (id.length > FIELD_CHARS_MAX || !isStorableText(id)) {
+    throw wrongField(
+      "externalAccountId",
+      `must be storable text of at most ${FIELD_CHARS_MAX} characters`,
+    );
+  }
+  return id;
+}
+
+/** Texts of the metadata that the provider's addresses name: NetSuite's `accountId`. */
+function fieldsKnownBefore(
+  { auth }: ProviderManifest,
+  metadata: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  if (auth.kind !== "oauth") return {};
+  const names = new Set([...placeholdersOf(auth.authorizeUrl), ...placeholdersOf(auth.tokenUrl)]);
+  const fields: Record<string, string> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined;
+    if (typeof value === "string" && value.length <= FIELD_CHARS_MAX) fields[name] = value;
+  }
+  return fields;
+}

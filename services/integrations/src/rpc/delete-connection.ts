@@ -1,0 +1,100 @@
+import type {
+  DeleteConnectionRequest,
+  DeleteConnectionResponse,
+} from "@workflow/proto/integrations/v1/connections";
+import { findProvider } from "@workflow/catalog";
+import type { Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { rpc } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import { connectionEntry } from "../connections/connection-audit.ts";
+import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
+import { TRANSITIONS } from "../connections/states.ts";
+import type { ServiceContext } from "../context.ts";
+import { replaceOpenAttempt } from "../store/authorization-attempts.ts";
+import { changeConnection, deleteConnection as deleteRow } from "../store/connection-changes.ts";
+import { findConnection } from "../store/connections.ts";
+import type { ConnectionRow } from "../store/connections.ts";
+import { queueRevocation } from "../store/revocations.ts";
+
+/** Credentials may be renewed between reading and ending them; three times in a row is a fault. */
+const TRIES_MAX = 3;
+
+/**
+ * Ends a connection. An account that was authorized stays as disconnected, without credentials, and may
+ * be authorized again under its id; what was entered or never completed is removed. The access is taken
+ * back at the provider or broker afterwards, again and again until that has been done.
+ */
+export function deleteConnection(
+  context: ServiceContext,
+): UnaryMethod<DeleteConnectionRequest, DeleteConnectionResponse> {
+  return rpc({
+    scopes: "connections:write",
+    async handler({ connectionId }, call) {
+      const key = requireConnectionKey(connectionId, call);
+      for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+        // Not opened: what cannot be decrypted any more can be ended all the same.
+        const connection = await findConnection(context.database, key);
+        if (connection === null) throw connectionNotFound();
+        // As with other objects (D21), ending what has ended is no error.
+        if (hasEnded(connection)) return {};
+        if (await end(context, call, connection)) return {};
+      }
+      throw new AppError("CONFLICT", "The connection is being changed by others; try again.");
+    },
+  });
+}
+
+function hasEnded({ status }: ConnectionRow): boolean {
+  return status === "disconnected" || status === "abandoned";
+}
+
+/**
+ * Whether a person has authorized it at the provider or a bank, so that it can be taken back. Of a provider
+ * that this version does not know nothing can be.
+ */
+function isAuthorized(connection: ConnectionRow): boolean {
+  const kind = findProvider(connection.provider)?.auth.kind;
+  const states: readonly string[] = TRANSITIONS.disconnected.from;
+  return (kind === "oauth" || kind === "bank") && states.includes(connection.status);
+}
+
+/** False when the connection has changed since it was read. */
+async function end(
+  { database, audit, revocations }: ServiceContext,
+  call: RpcContext,
+  connection: ConnectionRow,
+): Promise<boolean> {
+  const { companyId, id: connectionId, credentialsVersion: version } = connection;
+  const key = { companyId, connectionId };
+  const work = async (transaction: Transaction): Promise<void> => {
+    const before = await findConnection(transaction, key);
+    const isKept = isAuthorized(connection);
+    await replaceOpenAttempt(transaction, key);
+    if (isKept) await queueRevocation(transaction, key);
+    const after = isKept
+      ? await changeConnection(transaction, key, "disconnected", {
+          ifVersion: version,
+          credentials: null,
+          brokerConnectionId: null,
+        })
+      : await deleteRow(transaction, key, version);
+    if (after === null) throw new ChangedMeanwhileError();
+    const entry = connectionEntry("connection.deleted", before, isKept ? after : null);
+    await audit.record(transaction, call, entry);
+  };
+  try {
+    await database.transaction(work);
+  } catch (error) {
+    if (error instanceof ChangedMeanwhileError) return false;
+    throw error;
+  }
+  audit.wake();
+  revocations.wake();
+  return true;
+}
+
+/** Nothing of the transaction may stay. */
+class ChangedMeanwhileError extends Error {
+  override readonly name = "ChangedMeanwhileError";
+}

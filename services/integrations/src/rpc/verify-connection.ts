@@ -1,0 +1,79 @@
+import type {
+  VerifyConnectionRequest,
+  VerifyConnectionResponse,
+} from "@workflow/proto/integrations/v1/connections";
+import { rpc } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import { connectionEntry } from "../connections/connection-audit.ts";
+import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
+import { openConnection } from "../connections/open-connection.ts";
+import { requireManifest } from "../connections/renew-access.ts";
+import type { ConnectionStatus } from "../connections/states.ts";
+import { verifyConnection as verify } from "../connections/verify-connection.ts";
+import type { VerifiedConnection } from "../connections/verify-connection.ts";
+import type { ServiceContext } from "../context.ts";
+import { changeConnection } from "../store/connection-changes.ts";
+import { findConnection } from "../store/connections.ts";
+import { toConnectionMessage } from "./connection-message.ts";
+
+/** Why a connection that has no credentials can't be verified. */
+const WITHOUT_CREDENTIALS: Readonly<Partial<Record<ConnectionStatus, string>>> = {
+  pending: "The authorization is not completed: complete OAuth at the provider first.",
+  disconnected: "The connection is disconnected; connect the account again.",
+  abandoned: "The authorization was never completed; connect the account anew.",
+};
+
+/** Asks the provider whether the credentials are good; the status follows what it says. */
+export function verifyConnection(
+  context: ServiceContext,
+): UnaryMethod<VerifyConnectionRequest, VerifyConnectionResponse> {
+  return rpc({
+    scopes: "connections:write",
+    async handler({ connectionId }, call) {
+      const key = requireConnectionKey(connectionId, call);
+      const opened = await openConnection(context, key);
+      let error = WITHOUT_CREDENTIALS[opened.status] ?? null;
+      if (error === null) {
+        const verified = await verify(context, opened);
+        // Credentials that were replaced meanwhile keep the status that they have.
+        if (verified.verdict.is !== "unknown") await store(context, call, verified);
+        error = verified.verdict.is === "good" ? null : verified.verdict.message;
+      }
+      const row = await findConnection(context.database, key);
+      if (row === null) throw connectionNotFound();
+      return {
+        healthy: error === null,
+        connection: toConnectionMessage(row),
+        error: error ?? undefined,
+        checkedAt: new Date(),
+      };
+    },
+  });
+}
+
+async function store(
+  { database, audit }: ServiceContext,
+  call: RpcContext,
+  { verdict, connection }: VerifiedConnection,
+): Promise<void> {
+  const { auth } = requireManifest(connection);
+  const namesAccount = "accountField" in auth && auth.accountField !== undefined;
+  await database.transaction(async (transaction) => {
+    const before = await findConnection(transaction, connection);
+    const ifVersion = connection.version;
+    const after =
+      verdict.is === "good"
+        ? await changeConnection(transaction, connection, "verified", {
+            ifVersion,
+            externalAccountId: namesAccount ? undefined : (verdict.accountId ?? undefined),
+          })
+        : await changeConnection(transaction, connection, "failed", {
+            ifVersion,
+            errorMessage: verdict.message,
+            errorCode: verdict.code,
+          });
+    if (after === null) return;
+    await audit.record(transaction, call, connectionEntry("connection.verified", before, after));
+  });
+  audit.wake();
+}

@@ -1,0 +1,167 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import type { ConnectionKey } from "../connections/connection-key.ts";
+
+const pauseRow = z.object({
+  connectionId: z.string(),
+  pausedMs: z.number(),
+  /** Of the last turn that was given. */
+  busyMs: z.number(),
+});
+const turnRow = pauseRow.extend({ waitMs: z.number() });
+const nothing = z.object({});
+
+/** How long a connection is paused, in milliseconds from now by the clock of the database. */
+export type PauseRow = z.output<typeof pauseRow>;
+
+/** The same with the wait until the turn that the caller was given. */
+export type TurnRow = z.output<typeof turnRow>;
+
+/** Without a word of the provider: doubled with each strike, to a minute. */
+const PAUSE_MS = { first: 1_000, most: 60_000 };
+/** Between two turns at first: doubled with each strike, to five seconds, and 1 % less after each turn. */
+const SPACING_MS = { first: 50, most: 5_000, least: 1 };
+/** A provider that was content for so long has forgotten, and so do we. */
+const FORGIVEN_AFTER_MS = 60_000;
+/** A pause beyond an hour is asked about again after an hour. */
+const PAUSE_MS_MAX = 60 * 60_000;
+
+const columns = sql.fragment`
+  pause.connection_id as "connectionId",
+  extract(epoch from pause.paused_until - clock_timestamp())::float8 * 1000 as "pausedMs",
+  extract(epoch from pause.next_turn_at - clock_timestamp())::float8 * 1000 as "busyMs"
+`;
+
+const spacing = sql.fragment`
+  greatest(
+    least(${SPACING_MS.first} * power(2, least(strikes - 1, 20)), ${SPACING_MS.most})
+      * power(0.99, least(turns, 2000)),
+    ${SPACING_MS.least}
+  ) * interval '1 millisecond'
+`;
+
+/** What a provider said, and to which request. */
+export interface PauseReport extends ConnectionKey {
+  /** How long it wants to be left alone; null where it does not say. */
+  retryAfterMs: number | null;
+  /** How long ago the request was sent. */
+  ageMs: number;
+}
+
+/**
+ * Pauses a connection and gives the caller a turn after that. An answer to a request that was sent before
+ * the last pause was over says nothing new, so a thousand at the same time count as one strike.
+ */
+export async function pauseConnection(
+  database: Queryable,
+  { companyId, connectionId, retryAfterMs, ageMs }: PauseReport,
+): Promise<TurnRow> {
+  // A wait of 0, or until a time that our clock has passed, says no more than that there were too many calls.
+  const given =
+    retryAfterMs === null || retryAfterMs <= 0 ? null : Math.min(retryAfterMs, PAUSE_MS_MAX);
+  return database.one(sql.prepared("connection_pause", turnRow)`
+    with said as (
+      select clock_timestamp() as now,
+        clock_timestamp() - ${ageMs}::float8 * interval '1 millisecond' as sent_at,
+        ${given}::float8 * interval '1 millisecond' as wanted
+    ), known as (
+      select pause.paused_until, pause.next_turn_at, pause.turns,
+        said.sent_at > pause.paused_until as is_news,
+        case
+          when said.sent_at <= pause.paused_until then pause.strikes
+          when said.now > pause.next_turn_at
+            + ${FORGIVEN_AFTER_MS}::float8 * interval '1 millisecond' then 1
+          else pause.strikes + 1
+        end as strikes
+      from said, integrations.connection_pauses as pause
+      where pause.connection_id = ${connectionId} and pause.company_id = ${companyId}
+      for update of pause
+    ), judged as (
+      select coalesce(known.is_news, true) as is_news, coalesce(known.strikes, 1) as strikes,
+        known.next_turn_at,
+        case when coalesce(known.is_news, true) then 0 else known.turns end as turns,
+        case
+          -- Strikes keep a wait of next to nothing from being a loop of requests.
+          when said.wanted is not null then greatest(known.paused_until, said.now + greatest(
+            said.wanted,
+            case when coalesce(known.is_news, true) then least(
+              ${SPACING_MS.first} * power(2, least(coalesce(known.strikes, 1) - 1, 20)),
+              ${SPACING_MS.most}
+            ) * interval '1 millisecond' end
+          ))
+          when coalesce(known.is_news, true) then said.now + least(
+            ${PAUSE_MS.first} * power(2, least(coalesce(known.strikes, 1) - 1, 20)), ${PAUSE_MS.most}
+          ) * interval '1 millisecond'
+          else known.paused_until
+        end as paused_until
+      from said left join known on true
+    ), planned as (
+      select strikes, turns, paused_until,
+        case when is_news then paused_until else greatest(next_turn_at, paused_until) end as turn_at
+      from judged
+    )
+    insert into integrations.connection_pauses as pause
+      (connection_id, company_id, paused_until, next_turn_at, strikes, turns)
+    select ${connectionId}, ${companyId}::uuid, paused_until, turn_at + ${spacing}, strikes, turns + 1
+    from planned
+    on conflict on constraint connection_pauses_pkey do update
+    set paused_until = greatest(pause.paused_until, excluded.paused_until),
+      next_turn_at = greatest(excluded.next_turn_at, pause.paused_until),
+      strikes = excluded.strikes,
+      turns = excluded.turns
+    returning ${columns}, extract(
+      epoch from (select turn_at from planned) - clock_timestamp()
+    )::float8 * 1000 as "waitMs"
+  `);
+}
+
+/** Gives a caller the next turn of a connection; null when nobody has to wait for one any more. */
+export async function takeTurn(
+  database: Queryable,
+  { companyId, connectionId }: ConnectionKey,
+): Promise<TurnRow | null> {
+  return database.maybeOne(sql.prepared("connection_take_turn", turnRow)`
+    with turn as (
+      select connection_id, next_turn_at, ${spacing} as spacing
+      from integrations.connection_pauses
+      where connection_id = ${connectionId} and company_id = ${companyId}
+        and next_turn_at > clock_timestamp()
+      for update
+    )
+    update integrations.connection_pauses as pause
+    set next_turn_at = turn.next_turn_at + turn.spacing, turns = pause.turns + 1
+    from turn
+    where pause.connection_id = turn.connection_id
+    returning ${columns},
+      extract(epoch from turn.next_turn_at - clock_timestamp())::float8 * 1000 as "waitMs"
+  `);
+}
+
+/** Connections whose callers wait for turns, of all companies: for the memory of a replica. */
+export async function listPauses(database: Queryable, limit: number): Promise<readonly PauseRow[]> {
+  return database.any(sql.prepared("connection_pauses_list", pauseRow)`
+    select ${columns}
+    from integrations.connection_pauses as pause
+    where pause.next_turn_at > clock_timestamp()
+    order by pause.next_turn_at desc
+    limit ${limit}
+  `);
+}
+
+/** Removes up to `limit` pauses that are forgotten; how many they were. */
+export async function deleteOldPauses(database: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await database.query(sql.prepared("connection_pauses_purge", nothing)`
+    delete from integrations.connection_pauses
+    where connection_id in (
+      select connection_id
+      from integrations.connection_pauses
+      where next_turn_at < clock_timestamp()
+        - ${2 * FORGIVEN_AFTER_MS}::float8 * interval '1 millisecond'
+      order by next_turn_at
+      limit ${limit}
+      for update skip locked
+    )
+  `);
+  return rowCount;
+}
