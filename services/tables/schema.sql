@@ -21,6 +21,13 @@ table tables.outbox
   constraint outbox_pkey PRIMARY KEY (seq)
   CREATE INDEX outbox_pending ON tables.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
 
+table tables.revoked_tokens
+  column jti text collate "C" not null
+  column expires_at timestamp(3) with time zone not null
+  column revoked_at timestamp(3) with time zone not null default now()
+  constraint revoked_tokens_pkey PRIMARY KEY (jti)
+  CREATE INDEX revoked_tokens_expiry_idx ON tables.revoked_tokens USING btree (expires_at)
+
 table tables.row_deletions
   column table_key bigint not null
   column revision bigint not null

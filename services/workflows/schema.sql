@@ -48,6 +48,13 @@ table workflows.outbox
   constraint outbox_pkey PRIMARY KEY (seq)
   CREATE INDEX outbox_pending ON workflows.outbox USING btree (stream, seq) WHERE (published_at IS NULL)
 
+table workflows.revoked_tokens
+  column jti text collate "C" not null
+  column expires_at timestamp(3) with time zone not null
+  column revoked_at timestamp(3) with time zone not null default now()
+  constraint revoked_tokens_pkey PRIMARY KEY (jti)
+  CREATE INDEX revoked_tokens_expiry_idx ON workflows.revoked_tokens USING btree (expires_at)
+
 table workflows.workflow_versions
   column workflow_id uuid not null
   column version integer not null
@@ -91,6 +98,11 @@ table workflows.workflows
   column canvas_state json
   column canvas_saved_at timestamp(3) with time zone
   column modified_at timestamp(3) with time zone
+  column activation_revision bigint
+  column activated_from text
+  column refused_revision bigint
+  column refused_at timestamp(3) with time zone
+  constraint workflows_activated_from CHECK ((activated_from = ANY (ARRAY['draft'::text, 'paused'::text]))) NOT VALID
   constraint workflows_canvas_saved CHECK (((canvas_state IS NULL) = (canvas_saved_at IS NULL)))
   constraint workflows_deployed_not_ahead CHECK (((deployed_revision >= 0) AND (deployed_revision <= deploy_revision)))
   constraint workflows_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))

@@ -9,11 +9,14 @@ const settings = pickSettings(
   "NATS_URL",
   "TABLES_CACHE_MB",
   "TABLES_GRPC_ADDR",
+  "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
+  "METRICS_HOST",
   "METRICS_PORT",
 ).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
 
@@ -27,6 +30,7 @@ export function readConfig(env: Environment): TablesConfig {
     certFile: config.GRPC_TLS_CERT_FILE,
     keyFile: config.GRPC_TLS_KEY_FILE,
     caFile: config.GRPC_TLS_CA_FILE,
+    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
   };
   return { ...config, tlsFiles };
 }

@@ -1,5 +1,5 @@
 import { createNatsEventBus } from "@workflow/events";
-import { loadTls, readVerificationKey } from "@workflow/rpc";
+import { loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -21,7 +21,10 @@ async function start() {
   return scope.guard(async () => {
     const logger = createLogger({ name: "tables", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
-    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    const metrics = await startMetricsServer(
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      metricsRegistry,
+    );
     scope.defer(() => metrics?.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "tables", logger });
     scope.defer(() => bus.close());
@@ -31,7 +34,8 @@ async function start() {
       bus,
       cacheBytesMax: config.TABLES_CACHE_MB * 1024 * 1024,
       grpcAddress: config.TABLES_GRPC_ADDR,
-      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,
+      grpcReflection: config.GRPC_REFLECTION,
       grpcTls: await loadTls(config.tlsFiles),
       logger,
       metricsRegistry,

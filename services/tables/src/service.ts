@@ -5,8 +5,13 @@ import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
-import { createRpcServer, createTokenVerifier, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
-import type { RpcServer, RpcTls, VerificationKey } from "@workflow/rpc";
+import {
+  createRevokedTokens,
+  createRpcServer,
+  createTokenVerifier,
+  LARGE_MESSAGE_BYTES_MAX,
+} from "@workflow/rpc";
+import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
@@ -46,8 +51,10 @@ export interface TablesServiceOptions {
   cacheBytesMax?: number;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Whose tokens callers may show. */
-  tokenPublicKeys: readonly VerificationKey[];
+  /** Whose tokens are accepted. */
+  tokenPublicKeys: IssuerKeys;
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
+  grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
@@ -85,7 +92,8 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const outbox = { database, schema: "tables", bus, logger };
+    const { metricsRegistry } = options;
+    const outbox = { database, schema: "tables", bus, logger, metricsRegistry };
     const audit = createAuditTrail(outbox);
     scope.defer(() => audit.stop());
     const rowEvents = createOutboxRelay({ ...outbox, stream: "tables" });
@@ -131,12 +139,17 @@ function createServer(context: ServiceContext, options: TablesServiceOptions): R
   const { metricsRegistry } = options;
   const server = createRpcServer({
     logger: options.logger,
-    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
+    verifier: createTokenVerifier({
+      audience: "tables",
+      publicKeys: options.tokenPublicKeys,
+      revoked: createRevokedTokens(context.database, "tables"),
+    }),
     toAppError: databaseErrorToAppError,
     tls: options.grpcTls,
     // A page may have a hundred rows of 1 MiB.
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     protoRoot: PROTO_ROOT,
+    reflection: options.grpcReflection,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(TablesServiceService, {

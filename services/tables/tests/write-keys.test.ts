@@ -48,7 +48,7 @@ const eventRow = z.object({ type: z.string(), runId: z.string().nullable() });
 
 const eventsOf = ({ tableId }: RowTable) =>
   harness.database.any(sql.type(eventRow)`
-    select type, payload -> 'data' ->> 'runId' as "runId" from tables.outbox
+    select type, payload -> 'data' ->> 'runId' as "runId" from tables.event_log
     where payload -> 'data' ->> 'tableId' = ${tableId}
     order by seq
   `);

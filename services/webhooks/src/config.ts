@@ -4,13 +4,17 @@ import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
 const settings = pickSettings(
+  "DATABASE_URL",
+  "DATABASE_POOL_SIZE",
   "WEBHOOKS_GRPC_ADDR",
+  "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
-).required({ INTERNAL_TOKEN_PUBLIC_KEYS: true });
+).required({ DATABASE_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
 
 /** The settings of a webhooks service that runs as a process of its own. */
 export type WebhooksConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
@@ -22,6 +26,7 @@ export function readConfig(env: Environment): WebhooksConfig {
     certFile: config.GRPC_TLS_CERT_FILE,
     keyFile: config.GRPC_TLS_KEY_FILE,
     caFile: config.GRPC_TLS_CA_FILE,
+    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
   };
   return { ...config, tlsFiles };
 }

@@ -1,14 +1,20 @@
 import { fileURLToPath } from "node:url";
-import { createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import type { RpcTls, VerificationKey } from "@workflow/rpc";
+import { databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
+import type { RpcTls, IssuerKeys } from "@workflow/rpc";
+import { createScope } from "@workflow/service";
 import type { Logger } from "pino";
 
 /** What the service needs from its surroundings. */
 export interface WebhooksServiceOptions {
+  databaseUrl: string;
+  databasePoolSize: number;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Whose tokens callers may show. */
-  tokenPublicKeys: readonly VerificationKey[];
+  /** Whose tokens are accepted. */
+  tokenPublicKeys: IssuerKeys;
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
+  grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
 }
@@ -21,23 +27,44 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+const DATABASE_ROLE = "workflow_webhooks";
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 
 /**
  * Starts the service, which answers health and reflection.
  *
- * @throws Error when the address is taken
+ * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the address is taken;
+ * nothing stays open then
  */
 export async function startWebhooksService(
   options: WebhooksServiceOptions,
 ): Promise<RunningService> {
-  const server = createRpcServer({
-    logger: options.logger,
-    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
-    tls: options.grpcTls,
-    protoRoot: PROTO_ROOT,
+  const { logger } = options;
+  const scope = createScope();
+  return scope.guard(async () => {
+    const database = await openDatabase({
+      connectionUri: options.databaseUrl,
+      role: DATABASE_ROLE,
+      maxConnections: options.databasePoolSize,
+      applicationName: "workflow-webhooks",
+      onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
+    });
+    scope.defer(() => database.end());
+    const server = createRpcServer({
+      logger,
+      verifier: createTokenVerifier({
+        audience: "webhooks",
+        publicKeys: options.tokenPublicKeys,
+        revoked: createRevokedTokens(database, "webhooks"),
+      }),
+      toAppError: databaseErrorToAppError,
+      tls: options.grpcTls,
+      protoRoot: PROTO_ROOT,
+      reflection: options.grpcReflection,
+    });
+    scope.defer(() => server.close());
+    const bound = await server.listen(options.grpcAddress);
+    server.setServing(true);
+    return { grpcAddress: bound.address, stop: () => scope.close() };
   });
-  const bound = await server.listen(options.grpcAddress);
-  server.setServing(true);
-  return { grpcAddress: bound.address, stop: () => server.close() };
 }

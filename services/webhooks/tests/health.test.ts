@@ -1,29 +1,33 @@
-import { describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-  readVerificationKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import { createLogger } from "@workflow/service";
+import { createTestDatabase, createTestTokens } from "@workflow/testkit";
+import type { TestDatabase } from "@workflow/testkit";
 import { startWebhooksService } from "../src/service.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;
-const signingKey = generateSigningKey();
+const tokens = createTestTokens();
+
+let testDatabase: TestDatabase;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+});
+afterAll(() => testDatabase.close());
 
 function start(grpcAddress: string) {
   return startWebhooksService({
     grpcAddress,
-    tokenPublicKeys: [readVerificationKey(signingKey.publicKeyPem)],
+    databaseUrl: testDatabase.connectionUri,
+    databasePoolSize: 2,
+    tokenPublicKeys: tokens.publicKeys,
     logger: createLogger({ name: "webhooks", level: "silent" }),
   });
 }
 
 /** Every client can ask for health, whichever service it was made for. */
 function connect(address: string) {
-  const minter = createTokenMinter(createTokenSigner(signingKey));
+  const minter = tokens.minterTo("webhooks");
   return createRpcClient(RunsServiceService, { address, minter });
 }
 

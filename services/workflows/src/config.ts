@@ -9,14 +9,17 @@ const settings = pickSettings(
   "NATS_URL",
   "WORKFLOWS_GRPC_ADDR",
   "RUNS_GRPC_ADDR",
+  "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "GRPC_ALLOW_PLAINTEXT",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "OPENAI_MODEL",
   "ANTHROPIC_MODEL",
   "LOG_LEVEL",
+  "METRICS_HOST",
   "METRICS_PORT",
 ).required({
   DATABASE_URL: true,
@@ -35,6 +38,7 @@ export function readConfig(env: Environment): WorkflowsConfig {
     certFile: config.GRPC_TLS_CERT_FILE,
     keyFile: config.GRPC_TLS_KEY_FILE,
     caFile: config.GRPC_TLS_CA_FILE,
+    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
   };
   return { ...config, tlsFiles };
 }

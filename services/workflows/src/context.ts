@@ -2,6 +2,7 @@ import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { AgentModels } from "./domain/agent-models.ts";
 import type { HandOver } from "./deployment/hand-over.ts";
+import type { DefinitionChecker } from "./validation/definition-checker.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
@@ -9,6 +10,7 @@ export interface ServiceContext {
   cursors: CursorCodec;
   handOver: HandOver;
   audit: AuditTrail;
+  checker: DefinitionChecker;
   /** The model that agents of each AI provider use. */
   agentModels: AgentModels;
   /** To be called after commits that put events into the outbox. */

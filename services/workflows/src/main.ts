@@ -1,5 +1,5 @@
 import { createNatsEventBus } from "@workflow/events";
-import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
+import { createTokenSigner, loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -21,7 +21,10 @@ async function start() {
   return scope.guard(async () => {
     const logger = createLogger({ name: "workflows", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
-    const metrics = await startMetricsServer(config.METRICS_PORT, metricsRegistry);
+    const metrics = await startMetricsServer(
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      metricsRegistry,
+    );
     scope.defer(() => metrics?.close());
     const bus = createNatsEventBus({ servers: config.NATS_URL, name: "workflows", logger });
     scope.defer(() => bus.close());
@@ -30,8 +33,12 @@ async function start() {
       databasePoolSize: config.DATABASE_POOL_SIZE,
       grpcAddress: config.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress: config.RUNS_GRPC_ADDR,
-      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS.map(readVerificationKey),
-      tokenSigner: createTokenSigner({ privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY }),
+      tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,
+      tokenSigner: createTokenSigner({
+        issuer: "workflows",
+        privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,
+      }),
+      grpcReflection: config.GRPC_REFLECTION,
       grpcTls: await loadTls(config.tlsFiles),
       agentModels: { openai: config.OPENAI_MODEL, anthropic: config.ANTHROPIC_MODEL },
       bus,

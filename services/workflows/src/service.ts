@@ -2,21 +2,24 @@ import { fileURLToPath } from "node:url";
 import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
 import { createAuditTrail, createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
+import { createExpressionPool } from "@workflow/expressions";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import {
+  createRevokedTokens,
   createRpcClient,
   createRpcServer,
   createTokenMinter,
   createTokenVerifier,
 } from "@workflow/rpc";
-import type { RpcServer, RpcTls, TokenSigner, VerificationKey } from "@workflow/rpc";
+import type { RpcServer, RpcTls, TokenSigner, IssuerKeys } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
 import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
+import { createDeploymentCheck } from "./deployment/check-deployment.ts";
 import { createHandOver } from "./deployment/hand-over.ts";
 import type { PushDependencies } from "./deployment/push-deployment.ts";
 import { repairDeployments } from "./deployment/repair-deployments.ts";
@@ -47,6 +50,7 @@ import { updateDashboard } from "./rpc/update-dashboard.ts";
 import { updateWidget } from "./rpc/update-widget.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
+import { createDefinitionChecker } from "./validation/definition-checker.ts";
 
 /** What the service needs from its surroundings. */
 export interface WorkflowsServiceOptions {
@@ -56,14 +60,16 @@ export interface WorkflowsServiceOptions {
   grpcAddress: string;
   /** Where the runs service is found. */
   runsGrpcAddress: string;
-  /** Whose tokens callers may show. */
-  tokenPublicKeys: readonly VerificationKey[];
+  /** Whose tokens are accepted. */
+  tokenPublicKeys: IssuerKeys;
   /** Signs the tokens that the service shows to the runs service. */
   tokenSigner: TokenSigner;
   /** Where the service's events are published. */
   bus: EventBus;
   /** The model that agents of each AI provider use. */
   agentModels: AgentModels;
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
+  grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
@@ -81,6 +87,8 @@ export interface RunningService {
 const DATABASE_ROLE = "workflow_workflows";
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const REPAIR_INTERVAL_MS = 1_000;
+/** For the syntax of expressions: one that a hostile company keeps busy, and one for the others. */
+const PARSING_PROCESSES = 2;
 
 /**
  * Starts the control plane. The runs service need not be there yet; what has to be handed over to it
@@ -103,15 +111,23 @@ export async function startWorkflowsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const outbox = { database, schema: "workflows", bus: options.bus, logger };
+    const { bus, metricsRegistry } = options;
+    const outbox = { database, schema: "workflows", bus, logger, metricsRegistry };
     const relay = createOutboxRelay({ ...outbox, stream: "workflows" });
     scope.defer(() => relay.stop());
     const audit = createAuditTrail(outbox);
     scope.defer(() => audit.stop());
+    const expressions = createExpressionPool({
+      logger,
+      metricsRegistry,
+      name: "workflows",
+      processes: PARSING_PROCESSES,
+    });
+    scope.defer(() => expressions.close());
     const cursors = createCursorCodec(await getCursorKey(database));
     const deployments = createRpcClient(DeploymentsServiceService, {
       address: options.runsGrpcAddress,
-      minter: createTokenMinter(options.tokenSigner),
+      minter: createTokenMinter(options.tokenSigner, { audience: "runs" }),
       tls: options.grpcTls,
     });
     scope.defer(() => deployments.close());
@@ -123,6 +139,7 @@ export async function startWorkflowsService(
         cursors,
         handOver,
         audit,
+        checker: createDefinitionChecker(expressions, createDeploymentCheck(deployments, logger)),
         agentModels: options.agentModels,
         onEvents: () => relay.wake(),
       },
@@ -156,10 +173,15 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
   const { metricsRegistry } = options;
   const server = createRpcServer({
     logger: options.logger,
-    verifier: createTokenVerifier({ publicKeys: options.tokenPublicKeys }),
+    verifier: createTokenVerifier({
+      audience: "workflows",
+      publicKeys: options.tokenPublicKeys,
+      revoked: createRevokedTokens(context.database, "workflows"),
+    }),
     toAppError: databaseErrorToAppError,
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
+    reflection: options.grpcReflection,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(WorkflowsServiceService, {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
-import { waitFor } from "@workflow/testkit";
+import { logEvents, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import {
   createActive,
@@ -14,13 +14,14 @@ import type { Harness } from "./support/harness.ts";
 let harness: Harness;
 beforeAll(async () => {
   harness = await startHarness();
+  await logEvents(harness.database, "workflows");
 });
 afterAll(() => harness.close());
 
-/** The events about a workflow that stand in the outbox, published or not. */
+/** The events about a workflow that were written into the outbox. */
 async function outboxOf(workflowId: string): Promise<unknown[]> {
   const rows = await harness.database.any(sql.type(z.object({ payload: z.string() }))`
-    select payload::text as payload from workflows.outbox order by seq
+    select payload::text as payload from workflows.event_log order by seq
   `);
   return rows
     .map(({ payload }): { data?: { workflowId?: string } } => JSON.parse(payload))

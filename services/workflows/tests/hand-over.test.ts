@@ -250,8 +250,23 @@ describe("a hand-over that does not succeed in time", () => {
     await waitFor(() => harness.runs.deployed.get(fine.id)?.revision === 2, {
       what: "the fine one",
     });
+    await waitFor(
+      async () => {
+        const refused = await harness.database.any(sql.unsafe`
+          select id from workflows.workflows
+          where id = any(${sql.array([...stuck], "uuid")}) and refused_at is not null
+        `);
+        return refused.length === stuck.size;
+      },
+      { what: "all refusals" },
+    );
     for (const id of stuck) expect(harness.runs.deployed.get(id)?.revision).toBe(1);
     harness.runs.gate = async () => {};
+    // A newer version of the execution plane may take what this one has refused an hour ago.
+    await harness.database.query(sql.unsafe`
+      update workflows.workflows set refused_at = now() - interval '61 minutes'
+      where id = any(${sql.array([...stuck], "uuid")})
+    `);
     await waitFor(() => [...stuck].every((id) => harness.runs.deployed.get(id)?.revision === 2), {
       what: "the stuck ones",
     });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
 import type { WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
 import type { Identity } from "@workflow/rpc";
+import { z } from "zod";
 import {
   createActive,
   errorOf,
@@ -178,3 +180,44 @@ describe("a plan is refused", () => {
     expect((await errorOf(call)).reason).toBe("FORBIDDEN");
   });
 });
+
+describe("the plans of one company", () => {
+  it("are made one after the other; beyond 32 at a time they are refused, and others go on", async () => {
+    const greedy = newIdentity();
+    const other = newIdentity();
+    const workflowId = await create(greedy, { steps: [mapping("a", 1)] });
+    const otherId = await create(other, { steps: [mapping("a", 1)] });
+    const ask = (id: string, identity: Identity) =>
+      harness.client.planWorkflow({ workflowId: id, inputJson: undefined }, { identity }).then(
+        () => "made",
+        (error: unknown) => (isAppError(error) ? error.reason : "unknown"),
+      );
+    const outcomes = await harness.database.transaction(async (transaction) => {
+      // No plan can be made; the greedy ones that are let in wait.
+      await transaction.query(
+        sql.type(z.object({}))`lock table workflows.workflows in access exclusive mode`,
+      );
+      const asked = Array.from({ length: 40 }, () => ask(workflowId, greedy));
+      const refused = asked.map((outcome) => outcome.then((text) => text === "RATE_LIMITED"));
+      await waitForRefusals(refused, 8);
+      return { asked, other: ask(otherId, other) };
+    });
+    expect(await outcomes.other).toBe("made");
+    const all = await Promise.all(outcomes.asked);
+    expect(all.filter((outcome) => outcome === "RATE_LIMITED")).toHaveLength(8);
+    expect(all.filter((outcome) => outcome === "made")).toHaveLength(32);
+  });
+});
+
+/** Resolves when so many were refused. */
+function waitForRefusals(refused: readonly Promise<boolean>[], count: number): Promise<void> {
+  let seen = 0;
+  return new Promise((resolve) => {
+    for (const one of refused) {
+      void one.then((isRefused) => {
+        seen += isRefused ? 1 : 0;
+        if (seen === count) resolve();
+      });
+    }
+  });
+}

@@ -6,15 +6,9 @@ import { createInProcessEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-  readVerificationKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens, logEvents } from "@workflow/testkit";
 import { pino } from "pino";
 import { startTablesService } from "../../src/service.ts";
 import type { RunningService, TablesServiceOptions } from "../../src/service.ts";
@@ -42,8 +36,8 @@ export interface Harness extends Clients {
 export async function startHarness(options: Partial<TablesServiceOptions> = {}): Promise<Harness> {
   const testDatabase = await createTestDatabase();
   const databaseUri = testDatabase.connectionUri;
-  const key = generateSigningKey();
-  const minter = createTokenMinter(createTokenSigner({ privateKeyPem: key.privateKeyPem }));
+  const tokens = createTestTokens();
+  const minter = tokens.minterTo("tables");
   const bus = createInProcessEventBus({ consumers: {} });
   const lines: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line) => void lines.push(line) });
@@ -55,7 +49,9 @@ export async function startHarness(options: Partial<TablesServiceOptions> = {}):
       databasePoolSize: 10,
       bus,
       grpcAddress: "127.0.0.1:0",
-      tokenPublicKeys: [readVerificationKey(key.publicKeyPem)],
+      tokenPublicKeys: tokens.publicKeys,
+      // Reading the protos takes a quarter of a start.
+      grpcReflection: false,
       logger,
       ...options,
       ...more,
@@ -75,6 +71,7 @@ export async function startHarness(options: Partial<TablesServiceOptions> = {}):
     applicationName: "test",
     maxConnections: 3,
   });
+  await logEvents(database, "tables");
   return {
     ...clients,
     database,

@@ -68,7 +68,7 @@ export async function listAuditEvents(
 ): Promise<z.output<typeof auditEvent>[]> {
   const rows = await database.any(sql.type(z.object({ payload: z.string() }))`
     select payload::text as payload
-    from tables.outbox
+    from tables.event_log
     where stream = 'audit' and company_id = ${companyId}
     order by seq
   `);

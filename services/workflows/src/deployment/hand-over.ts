@@ -2,17 +2,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
 import type { WorkflowKey } from "../store/workflow-row.ts";
-import { pushDeployment } from "./push-deployment.ts";
+import { HandOverRefused, pushDeployment } from "./push-deployment.ts";
 import type { PushDependencies } from "./push-deployment.ts";
+import { activationRefused } from "./refusal.ts";
 
-/** Hands over what a request has just committed; see `createHandOver`. */
-export type HandOver = (key: WorkflowKey, context: RpcContext) => Promise<void>;
+/**
+ * Hands over what a request has just committed; see `createHandOver`. With the revision that it made
+ * executable, the request also hears of it when another one found that refused.
+ */
+export type HandOver = (
+  key: WorkflowKey,
+  context: RpcContext,
+  madeActive?: number,
+) => Promise<void>;
 
 /** How long a request waits for the execution plane in all, and for one answer of it. */
 const PATIENCE_MS = 5_000;
 const ATTEMPT_MS = 2_000;
 /** Kept from the caller's own deadline, so that our answer still reaches it. */
 const ANSWER_MARGIN_MS = 250;
+
+/** In place of a revision: the request has withdrawn a workflow, which is never refused. */
+const NOTHING = Number.POSITIVE_INFINITY;
 
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 800;
@@ -22,10 +33,11 @@ const RETRY_AFTER_MS = 1_000;
 /**
  * The hand-over of a request: returns once the execution plane knows the workflow's newest state.
  * When it can't be reached in time, throws UNAVAILABLE; the change is committed all the same, and
- * the repair loop, which is woken at once, brings it over.
+ * the repair loop, which is woken at once, brings it over. What it refuses for good is answered at
+ * once with VALIDATION_ERROR: an activation was taken back then, another change is not executed.
  */
 export function createHandOver(dependencies: PushDependencies, wakeRepair: () => void): HandOver {
-  return async (key, context) => {
+  return async (key, context, madeActive = NOTHING) => {
     const { signal, requestId, traceparent, log } = context;
     const giveUpAt = Math.min(
       Date.now() + PATIENCE_MS,
@@ -34,9 +46,17 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
     for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
       const deadline = new Date(Math.min(Date.now() + ATTEMPT_MS, giveUpAt));
       try {
-        await pushDeployment(dependencies, key, { deadline, signal, requestId, traceparent });
+        const options = { deadline, signal, requestId, traceparent };
+        const refused = await pushDeployment(dependencies, key, options);
+        if (refused !== null && refused >= madeActive) throw refusedBefore();
         return;
       } catch (error) {
+        if (error instanceof HandOverRefused) {
+          log.warn({ err: error.cause, workflowId: key.workflowId }, "a hand-over was refused");
+          wakeRepair();
+          if (error.executedRevision >= madeActive) return;
+          if (madeActive !== NOTHING) throw error.cause;
+        }
         const canWait = Date.now() + backoffMs < giveUpAt && !signal.aborted;
         if (!canWait) {
           wakeRepair();
@@ -48,6 +68,12 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
       await sleep(backoffMs, undefined, { signal }).catch(() => {});
     }
   };
+}
+
+/** Another request, or the repair loop, was quicker and keeps the reasons. */
+function refusedBefore(): HandOverRefused {
+  const cause = new AppError("BAD_REQUEST", "The deployment cannot be executed.");
+  return new HandOverRefused(activationRefused(cause), 0);
 }
 
 function notHandedOverYet(cause: unknown): AppError {

@@ -1,15 +1,19 @@
 import type { Database } from "@workflow/db";
+import type { AppError } from "@workflow/errors";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
 import type {
   DeploymentContent,
   DeploymentsServiceService,
   PutDeploymentRequest,
 } from "@workflow/proto/runs/v1/deployments";
-import type { Identity, RpcClient } from "@workflow/rpc";
+import type { RpcClient } from "@workflow/rpc";
 import type { Status } from "../domain/status.ts";
 import { findDueDeployment, markDeployed } from "../store/deployments.ts";
 import type { DueDeployment } from "../store/deployments.ts";
+import { findRefusedRevision, noteRefusal } from "../store/note-refusal.ts";
 import type { WorkflowKey } from "../store/workflow-row.ts";
+import { pusherOf } from "./pusher.ts";
+import { activationRefused, isRefusal, versionRefused } from "./refusal.ts";
 
 /** Client of the execution plane's side of the hand-over. */
 type DeploymentsClient = RpcClient<typeof DeploymentsServiceService>;
@@ -28,43 +32,68 @@ interface PushOptions {
   traceparent?: string | undefined;
 }
 
+/** A revision that the execution plane refuses for good; the error is for the caller who made it. */
+export class HandOverRefused extends Error {
+  override readonly name = "HandOverRefused";
+  override readonly cause: AppError;
+  /** The newest revision that is executed all the same; 0 when the workflow is not. */
+  readonly executedRevision: number;
+
+  constructor(cause: AppError, executedRevision: number) {
+    super("the execution plane refuses a deployment");
+    this.cause = cause;
+    this.executedRevision = executedRevision;
+  }
+}
+
 /**
  * Tells the execution plane the newest state of a workflow, once; does nothing when it knows that
  * already. State is read when it is sent, and each state has a revision of its own: whoever pushes,
  * however late and in whatever order, never brings back an older one.
+ *
+ * @returns the newest revision that the execution plane has refused; null when there is none
+ * @throws HandOverRefused when the state is refused, which is noted then; AppError when it did not
+ * arrive, or was refused but is no longer the newest
  */
 export async function pushDeployment(
   { database, deployments }: PushDependencies,
   key: WorkflowKey,
   options: PushOptions,
-): Promise<void> {
+): Promise<number | null> {
   const due = await findDueDeployment(database, key);
-  if (due === null) return;
-  await deployments.putDeployment(toRequest(key.workflowId, due), {
-    ...options,
-    identity: pusherOf(key.companyId),
-  });
-  await markDeployed(database, key, due.revision);
+  if (due === null) return findRefusedRevision(database, key);
+  try {
+    await deployments.putDeployment(toRequest(key.workflowId, due), {
+      ...options,
+      identity: pusherOf(key.companyId),
+    });
+  } catch (error) {
+    if (!isRefusal(error) || due.status !== "active") throw error;
+    const noted = await noteRefusal(database, key, due.revision);
+    if (noted === null) throw error;
+    throw noted.isTakenBack
+      ? new HandOverRefused(activationRefused(error), 0)
+      : new HandOverRefused(versionRefused(error), noted.deployedRevision);
+  }
+  return markDeployed(database, key, due.revision);
 }
 
 function toRequest(workflowId: string, due: DueDeployment): PutDeploymentRequest {
-  const status = DEPLOYMENT_STATUS_BY_STATUS[due.status];
-  if (status === null) throw new Error("A draft has nothing to hand over.");
   return {
     workflowId,
     revision: due.revision,
-    status,
+    status: DEPLOYMENT_STATUS_BY_STATUS[due.status],
     content: due.status === "active" ? toContent(due) : undefined,
   };
 }
 
-/** A draft never has a hand-over due: only activation makes the first one. */
 const DEPLOYMENT_STATUS_BY_STATUS = {
-  draft: null,
+  // Of a draft, what is handed over is that its activation was taken back.
+  draft: DeploymentStatus.PAUSED,
   active: DeploymentStatus.ACTIVE,
   paused: DeploymentStatus.PAUSED,
   archived: DeploymentStatus.ARCHIVED,
-} as const satisfies Record<Status, DeploymentStatus | null>;
+} as const satisfies Record<Status, DeploymentStatus>;
 
 function toContent(due: DueDeployment): DeploymentContent {
   return {
@@ -75,14 +104,5 @@ function toContent(due: DueDeployment): DeploymentContent {
     inputSchemaJson: due.inputSchemaJson ?? undefined,
     outputSchemaJson: due.outputSchemaJson ?? undefined,
     settingsJson: due.settingsJson ?? undefined,
-  };
-}
-
-/** The service acts in its own name, for the company whose workflow it is. */
-function pusherOf(companyId: string): Identity {
-  return {
-    companyId,
-    principal: { type: "service", id: "workflows" },
-    scopes: ["internal:deployments"],
   };
 }

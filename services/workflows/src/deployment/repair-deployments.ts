@@ -12,8 +12,8 @@ const ATTEMPT_MS = 5_000;
 /**
  * One sweep over all workflows whose hand-over is due: what a killed process left behind, what
  * requests gave up on, and what one is handing over at this moment. Several replicas may sweep at
- * once, pushes are idempotent. Workflows that fail are left for the next sweep and do not keep the
- * others back; only when nothing of a batch gets through, the execution plane is taken to be away
+ * once, pushes are idempotent. Workflows that fail are left for the next sweep, or rest for an hour when
+ * they are refused, and do not keep the others back; only when nothing of a batch gets through, the execution plane is taken to be away
  * and the sweep ends.
  */
 export async function repairDeployments(

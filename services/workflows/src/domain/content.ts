@@ -1,7 +1,6 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { DEFINITION_LIMITS, isStorableText, validateDefinition } from "@workflow/definition";
-import type { ValidationOptions } from "@workflow/definition";
+import { DEFINITION_LIMITS, isStorableText } from "@workflow/definition";
 import { below, readJson } from "./json-text.ts";
 
 /** What a caller writes into a workflow. Stored JSON fields hold canonical text, see `readJson`. */
@@ -108,8 +107,11 @@ export function checkContent(given: WorkflowContent): {
   return { content, contentBytes: measureContent(content), definition };
 }
 
+/** The texts that make a definition. */
+export type DefinitionTexts = Omit<WorkflowContent, "name" | "description">;
+
 /** Parses a definition that this service stored. */
-export function parseStored(content: WorkflowContent): ParsedDefinition {
+export function parseStored(content: DefinitionTexts): ParsedDefinition {
   const parse = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
   return {
     trigger: parse(content.triggerJson),
@@ -133,36 +135,6 @@ export function contentOf(source: WorkflowContent): WorkflowContent {
     outputSchemaJson,
     settingsJson,
   };
-}
-
-/**
- * Throws VALIDATION_ERROR, with one violation for each problem, unless the definition can be
- * executed as it stands.
- */
-export function requireExecutable(definition: ParsedDefinition, triggerName?: TriggerName): void {
-  requireValid(definition, { mayBeUnfinished: false }, triggerName);
-}
-
-/** As `requireExecutable`, but loops and parallel steps may still be empty. */
-export function requireDraft(definition: ParsedDefinition, triggerName?: TriggerName): void {
-  requireValid(definition, { mayBeUnfinished: true }, triggerName);
-}
-
-function requireValid(
-  definition: ParsedDefinition,
-  options: ValidationOptions,
-  triggerName: TriggerName = "trigger",
-): void {
-  const { trigger, steps, inputSchema, outputSchema, settings } = definition;
-  const input = { trigger, steps, inputSchema, outputSchema, settings };
-  const result = validateDefinition(input, options);
-  if (result.ok) return;
-  throw invalidDefinition(
-    result.violations.map(({ path: [field = "", ...rest], message }) => ({
-      path: [field === "trigger" ? triggerName : field, ...rest],
-      message,
-    })),
-  );
 }
 
 /** The VALIDATION_ERROR for a definition with these problems. */

@@ -4,11 +4,11 @@ import { changesBetween } from "@workflow/events";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { parseStored, requireExecutable } from "../domain/content.ts";
 import { canBecome, transitionRefused } from "../domain/status.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
 import { activate as activateRow } from "../store/set-status.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { requireValid } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -25,7 +25,7 @@ export function activateWorkflow(
       const key = requireWorkflowKey(request.workflowId, context);
       const row = await activate(service, key, context);
       service.audit.wake();
-      await service.handOver(key, context);
+      await service.handOver(key, context, row.deployRevision);
       return toWorkflowMessage(row);
     },
   });
@@ -33,14 +33,16 @@ export function activateWorkflow(
 
 /** Activates exactly what was validated: when it changed meanwhile, looks at it again. */
 async function activate(
-  { database, audit }: ServiceContext,
+  { database, audit, checker }: ServiceContext,
   key: WorkflowKey,
   context: RpcContext,
 ): Promise<WorkflowRow> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const current = await getWorkflow(database, key);
     if (!canBecome(current.status, "active")) throw transitionRefused(current.status, "active");
-    requireExecutable(parseStored(current));
+    const { companyId } = key;
+    const question = { companyId, content: current, mayBeUnfinished: false, toBeDeployed: true };
+    await requireValid(checker, question);
     const row = await database.transaction(async (transaction) => {
       const activated = await activateRow(transaction, key, current.contentRevision);
       if (activated === null) return null;

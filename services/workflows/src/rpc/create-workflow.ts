@@ -4,22 +4,25 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
-import { checkContent, requireExecutable } from "../domain/content.ts";
+import { checkContent } from "../domain/content.ts";
 import type { WorkflowContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
+import { requireValid } from "../validation/require-valid.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /** Stores a new workflow as draft, version 1. */
 export function createWorkflow({
   database,
   audit,
+  checker,
 }: ServiceContext): UnaryMethod<CreateWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:write",
     async handler(request, context) {
-      const { content, contentBytes, definition } = checkContent(toContent(request));
-      requireExecutable(definition);
-      const key = { companyId: context.identity.companyId, workflowId: newUuid() };
+      const { content, contentBytes } = checkContent(toContent(request));
+      const { companyId } = context.identity;
+      await requireValid(checker, { companyId, content, mayBeUnfinished: false });
+      const key = { companyId, workflowId: newUuid() };
       const created = await database.transaction(async (transaction) => {
         const row = await insertWorkflow(transaction, key, content, contentBytes);
         await audit.record(transaction, context, {

@@ -9,8 +9,9 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { checkCanvasState } from "../domain/canvas-state.ts";
-import { badRequest, checkContent, requireExecutable } from "../domain/content.ts";
+import { badRequest, checkContent } from "../domain/content.ts";
 import { insertWorkflow } from "../store/insert-workflow.ts";
+import { requireValid } from "../validation/require-valid.ts";
 import { toContent } from "./create-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -18,6 +19,7 @@ import { toWorkflowMessage } from "./workflow-message.ts";
 export function importWorkflow({
   database,
   audit,
+  checker,
 }: ServiceContext): UnaryMethod<ImportWorkflowRequest, ImportWorkflowResponse> {
   return rpc({
     scopes: "workflows:write",
@@ -30,8 +32,9 @@ export function importWorkflow({
         request.canvasStateJson === undefined
           ? undefined
           : checkCanvasState(request.canvasStateJson).text;
-      requireExecutable(definition);
-      const key = { companyId: context.identity.companyId, workflowId: newUuid() };
+      const { companyId } = context.identity;
+      await requireValid(checker, { companyId, content, mayBeUnfinished: false });
+      const key = { companyId, workflowId: newUuid() };
       const row = await database.transaction(async (transaction) => {
         const imported = await insertWorkflow(
           transaction,
@@ -50,6 +53,7 @@ export function importWorkflow({
       });
       audit.wake();
       const { secretKeys, connections } = planDefinition(definition, {
+        violations: [],
         input: {},
         workflowId: row.id,
         version: row.version,

@@ -1,30 +1,44 @@
-import { parseJsonText, planDefinition } from "@workflow/definition";
+import { parseJsonText, planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
 import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import { createFairness } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { badRequest, parseStored } from "../domain/content.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
+import { PlanTurns } from "./plan-turns.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 
 /** Says what a run of the stored definition would do (D24). Writes nothing. */
 export function planWorkflow({
   database,
+  checker,
 }: ServiceContext): UnaryMethod<PlanWorkflowRequest, WorkflowPlan> {
+  const turns = new PlanTurns();
   return rpc({
     scopes: "workflows:read",
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
-      const input = parseInput(request.inputJson);
-      const row = await getWorkflow(database, key);
-      const plan = planDefinition(parseStored(row), {
-        input,
-        workflowId: row.id,
-        version: row.version,
-        now: new Date(),
+      const { companyId } = key;
+      return await turns.run(companyId, context.signal, async () => {
+        const input = parseInput(request.inputJson);
+        // Between two plans the query lets others have the thread.
+        const row = await getWorkflow(database, key);
+        // Of an unchanged workflow it is known: a plan that is asked for again costs little.
+        const violations = await checker.check({ companyId, content: row, mayBeUnfinished: false });
+        const options = {
+          violations,
+          input,
+          workflowId: row.id,
+          version: row.version,
+          now: new Date(),
+        };
+        const fairness = createFairness();
+        return toPlanMessage(
+          await planDefinitionInTurns(parseStored(row), options, () => fairness.yieldIfDue()),
+        );
       });
-      return toPlanMessage(plan);
     },
   });
 }

@@ -8,12 +8,14 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { parseChangeSummary } from "../domain/change-summary.ts";
-import { contentOf, measureContent, parseStored, requireExecutable } from "../domain/content.ts";
+import { contentOf, measureContent } from "../domain/content.ts";
 import { requireChangeable } from "../domain/status.ts";
 import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import { getRestorableVersion } from "../store/versions.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { withValidation } from "../validation/require-valid.ts";
+import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -38,40 +40,45 @@ export function rollbackWorkflow(
       const key = requireWorkflowKey(request.workflowId, context);
       const { row, from } = await rollBack(service, key, { version, summary }, context);
       service.audit.wake();
-      if (row.status === "active") await service.handOver(key, context);
+      if (row.status === "active") await service.handOver(key, context, row.deployRevision);
       return { workflow: toWorkflowMessage(row), rolledBackFrom: from, rolledBackTo: version };
     },
   });
 }
 
 function rollBack(
-  { database, audit }: ServiceContext,
+  { database, audit, checker }: ServiceContext,
   key: WorkflowKey,
   { version, summary }: Rollback,
   context: RpcContext,
 ): Promise<{ row: WorkflowRow; from: number }> {
-  return database.transaction(async (transaction) => {
-    const current = await lockWorkflow(transaction, key);
-    const target = await getRestorableVersion(transaction, key, version);
-    requireChangeable(current);
-    // The version may be older than a rule. One that nothing can start is looked at when activated.
-    if (current.status === "active") requireExecutable(parseStored(target));
-    const content = contentOf(target);
-    const row = await replaceContent(transaction, key, {
-      content,
-      contentBytes: measureContent(content),
-      changeSummary: summary ?? `Rollback to version ${version}`,
-      // Nothing would bring a picture back that a version without one takes away.
-      ...(target.canvasStateJson === null ? {} : { canvasStateJson: target.canvasStateJson }),
-      newVersion: "always",
+  const rollBackOnce = (requireKnown: RequireKnown) =>
+    database.transaction(async (transaction) => {
+      const current = await lockWorkflow(transaction, key);
+      const target = await getRestorableVersion(transaction, key, version);
+      requireChangeable(current);
+      // The version may be older than a rule. One that nothing can start is looked at when activated.
+      const content = contentOf(target);
+      if (current.status === "active") {
+        const { companyId } = key;
+        requireKnown({ companyId, content, mayBeUnfinished: false, toBeDeployed: true });
+      }
+      const row = await replaceContent(transaction, key, {
+        content,
+        contentBytes: measureContent(content),
+        changeSummary: summary ?? `Rollback to version ${version}`,
+        // Nothing would bring a picture back that a version without one takes away.
+        ...(target.canvasStateJson === null ? {} : { canvasStateJson: target.canvasStateJson }),
+        newVersion: "always",
+      });
+      if (row === null) throw new Error("A locked workflow changed its status.");
+      await audit.record(transaction, context, {
+        action: "workflow.rolled_back",
+        resourceType: "workflow",
+        resourceId: row.id,
+        changes: { ...unchanged({ rolledBackTo: version }), ...workflowChanges(current, row) },
+      });
+      return { row, from: current.version };
     });
-    if (row === null) throw new Error("A locked workflow changed its status.");
-    await audit.record(transaction, context, {
-      action: "workflow.rolled_back",
-      resourceType: "workflow",
-      resourceId: row.id,
-      changes: { ...unchanged({ rolledBackTo: version }), ...workflowChanges(current, row) },
-    });
-    return { row, from: current.version };
-  });
+  return withValidation(checker, rollBackOnce);
 }

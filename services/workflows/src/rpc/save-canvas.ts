@@ -12,15 +12,7 @@ import { unsupportedModelsOfBlocks, unsupportedModelsOfSteps } from "../domain/a
 import type { AgentModels } from "../domain/agent-models.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { badCanvas, checkCanvasState } from "../domain/canvas-state.ts";
-import {
-  checkFields,
-  contentOf,
-  invalidDefinition,
-  measureContent,
-  parseStored,
-  requireDraft,
-  requireExecutable,
-} from "../domain/content.ts";
+import { checkFields, contentOf, invalidDefinition, measureContent } from "../domain/content.ts";
 import type { CheckedFields, WorkflowContent } from "../domain/content.ts";
 import { requireMatch } from "../domain/etag.ts";
 import { requireChangeable } from "../domain/status.ts";
@@ -28,6 +20,8 @@ import { getWorkflow, lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import { saveCanvas as saveCanvasAlone } from "../store/save-canvas.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { withValidation } from "../validation/require-valid.ts";
+import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toCanvasMessage } from "./workflow-message.ts";
 
@@ -46,7 +40,8 @@ export function saveCanvas(service: ServiceContext): UnaryMethod<SaveCanvasReque
       const key = requireWorkflowKey(request.workflowId, context);
       const row = await saveInTransaction(service, key, save, context);
       service.audit.wake();
-      if (row.status === "active" && changesDefinition(save)) await service.handOver(key, context);
+      if (row.status === "active" && changesDefinition(save))
+        await service.handOver(key, context, row.deployRevision);
       const { updatedAt: savedAt } = row;
       const { canvasStateJson: stateJson } = save;
       return toCanvasMessage(row, { stateJson, savedAt, modifiedAt: savedAt });
@@ -75,26 +70,28 @@ function parseSave(request: SaveCanvasRequest, models: AgentModels): Save {
  * at the lock like updates do.
  */
 async function saveInTransaction(
-  { database, audit }: ServiceContext,
+  { database, audit, checker }: ServiceContext,
   key: WorkflowKey,
   save: Save,
   context: RpcContext,
 ): Promise<WorkflowRow> {
   const seen = save.fields.stepsJson === undefined ? null : await getWorkflow(database, key);
-  return database.transaction(async (transaction) => {
-    const current = await lockWorkflow(transaction, key);
-    requireChangeable(current);
-    requireMatch(save.ifMatch, current);
-    if (seen !== null) requireUnchanged(seen, current);
-    const row = await write(transaction, key, save, current);
-    await audit.record(transaction, context, {
-      action: "workflow.canvas_saved",
-      resourceType: "workflow",
-      resourceId: row.id,
-      changes: { canvas: { changed: true }, ...workflowChanges(current, row) },
+  const saveOnce = (requireKnown: RequireKnown) =>
+    database.transaction(async (transaction) => {
+      const current = await lockWorkflow(transaction, key);
+      requireChangeable(current);
+      requireMatch(save.ifMatch, current);
+      if (seen !== null) requireUnchanged(seen, current);
+      const row = await write(transaction, key, save, current, requireKnown);
+      await audit.record(transaction, context, {
+        action: "workflow.canvas_saved",
+        resourceType: "workflow",
+        resourceId: row.id,
+        changes: { canvas: { changed: true }, ...workflowChanges(current, row) },
+      });
+      return row;
     });
-    return row;
-  });
+  return withValidation(checker, saveOnce);
 }
 
 function requireUnchanged(seen: WorkflowRow, current: WorkflowRow): void {
@@ -114,16 +111,17 @@ async function write(
   key: WorkflowKey,
   save: Save,
   current: WorkflowRow,
+  requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
-  const { canvasStateJson, fields, parsed } = save;
+  const { canvasStateJson, fields } = save;
   let row: WorkflowRow | null;
   if (changesDefinition(save)) {
     const content: WorkflowContent = { ...contentOf(current), ...fields };
     const contentBytes = measureContent(content);
-    const definition = { ...parseStored(current), ...parsed };
     const triggerName = fields.triggerJson === undefined ? "trigger" : "triggerConfig";
-    if (current.status === "active") requireExecutable(definition, triggerName);
-    else requireDraft(definition, triggerName);
+    const toBeDeployed = current.status === "active";
+    const mayBeUnfinished = !toBeDeployed;
+    requireKnown({ companyId: key.companyId, content, mayBeUnfinished, toBeDeployed }, triggerName);
     row = await replaceContent(transaction, key, {
       content,
       contentBytes,

@@ -9,14 +9,7 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { workflowChanges } from "../domain/audit-changes.ts";
 import { parseChangeSummary } from "../domain/change-summary.ts";
-import {
-  checkFields,
-  contentOf,
-  measureContent,
-  parseStored,
-  requireDraft,
-  requireExecutable,
-} from "../domain/content.ts";
+import { checkFields, contentOf, measureContent } from "../domain/content.ts";
 import type { CheckedFields, WorkflowContent } from "../domain/content.ts";
 import { requireMatch } from "../domain/etag.ts";
 import { requireChangeable } from "../domain/status.ts";
@@ -24,6 +17,8 @@ import { applyMask } from "../domain/update-mask.ts";
 import { lockWorkflow } from "../store/get-workflow.ts";
 import { replaceContent } from "../store/replace-content.ts";
 import type { WorkflowKey, WorkflowRow } from "../store/workflow-row.ts";
+import { withValidation } from "../validation/require-valid.ts";
+import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
@@ -48,7 +43,7 @@ export function updateWorkflow(
       const key = requireWorkflowKey(request.workflowId, context);
       const row = await update(service, key, change, context);
       service.audit.wake();
-      if (row.status === "active") await service.handOver(key, context);
+      if (row.status === "active") await service.handOver(key, context, row.deployRevision);
       return toWorkflowMessage(row);
     },
   });
@@ -65,28 +60,30 @@ function parseChange(request: UpdateWorkflowRequest): Change {
 /**
  * The whole result is validated, so it has to be known: the row stays locked from reading it to
  * writing it. Updates of one workflow thereby queue up, each one makes exactly one version and no
- * caller has to repeat its own. In between is only computing, no call to anyone.
+ * caller has to repeat its own. A result that was not validated yet is so without the lock.
  */
 function update(
-  { database, audit }: ServiceContext,
+  { database, audit, checker }: ServiceContext,
   key: WorkflowKey,
   change: Change,
   context: RpcContext,
 ): Promise<WorkflowRow> {
-  return database.transaction(async (transaction) => {
-    const current = await lockWorkflow(transaction, key);
-    requireChangeable(current);
-    requireMatch(change.ifMatch, current);
-    if (current.status !== "active" && isEmpty(change)) return current;
-    const row = await replace(transaction, key, change, current);
-    await audit.record(transaction, context, {
-      action: "workflow.updated",
-      resourceType: "workflow",
-      resourceId: row.id,
-      changes: workflowChanges(current, row),
+  const updateOnce = (requireKnown: RequireKnown) =>
+    database.transaction(async (transaction) => {
+      const current = await lockWorkflow(transaction, key);
+      requireChangeable(current);
+      requireMatch(change.ifMatch, current);
+      if (current.status !== "active" && isEmpty(change)) return current;
+      const row = await replace(transaction, key, change, current, requireKnown);
+      await audit.record(transaction, context, {
+        action: "workflow.updated",
+        resourceType: "workflow",
+        resourceId: row.id,
+        changes: workflowChanges(current, row),
+      });
+      return row;
     });
-    return row;
-  });
+  return withValidation(checker, updateOnce);
 }
 
 async function replace(
@@ -94,14 +91,14 @@ async function replace(
   key: WorkflowKey,
   change: Change,
   current: WorkflowRow,
+  requireKnown: RequireKnown,
 ): Promise<WorkflowRow> {
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };
   const contentBytes = measureContent(content);
-  const definition = { ...parseStored(current), ...change.parsed };
   // A draft may be renamed while it is being drawn; steps that come by this way must be complete.
   const mayBeUnfinished = current.status !== "active" && change.parsed.steps === undefined;
-  if (mayBeUnfinished) requireDraft(definition);
-  else requireExecutable(definition);
+  const toBeDeployed = current.status === "active";
+  requireKnown({ companyId: key.companyId, content, mayBeUnfinished, toBeDeployed });
   const row = await replaceContent(transaction, key, {
     content,
     contentBytes,

@@ -42,22 +42,36 @@ export async function findDueDeployment(
   `);
 }
 
-/** Notes that the execution plane knows a revision; an older one than noted before changes nothing. */
+const refusedRow = z.object({ refusedRevision: z.number().nullable() });
+
+/**
+ * Notes that the execution plane knows a revision; an older one than noted before changes nothing.
+ * Returns the newest revision that it has refused, null when there is none.
+ */
 export async function markDeployed(
   database: Queryable,
   key: WorkflowKey,
   revision: number,
-): Promise<void> {
-  await database.query(sql.prepared("workflows_mark_deployed", z.object({}))`
-    update workflows.workflows
-    set deployed_revision = ${revision}
-    where id = ${key.workflowId}
-      and company_id = ${key.companyId}
-      and deployed_revision < ${revision}
+): Promise<number | null> {
+  const row = await database.maybeOne(sql.prepared("workflows_mark_deployed", refusedRow)`
+    with deployed as (
+      update workflows.workflows
+      set deployed_revision = ${revision}
+      where id = ${key.workflowId}
+        and company_id = ${key.companyId}
+        and deployed_revision < ${revision}
+    )
+    select refused_revision as "refusedRevision"
+    from workflows.workflows
+    where id = ${key.workflowId} and company_id = ${key.companyId}
   `);
+  return row?.refusedRevision ?? null;
 }
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
+
+/** How long a refused revision rests. */
+const REFUSED_REST_HOURS = 1;
 
 const dueKeyRow = z.object({ companyId: z.string(), workflowId: z.string() });
 
@@ -65,7 +79,8 @@ const dueKeyRow = z.object({ companyId: z.string(), workflowId: z.string() });
  * Workflows whose hand-over is due, of every company: the repair loop works for all of them. In the
  * order of their ids, beginning after one; null: from the first. What a request is just handing over
  * is among them. To leave that out by its age would put others off for as long as they are changed;
- * a second push costs little and changes nothing.
+ * a second push costs little and changes nothing. What was refused is tried again only after a rest: a
+ * newer version of the execution plane may take it.
  */
 export async function listDueKeys(
   database: Queryable,
@@ -77,6 +92,10 @@ export async function listDueKeys(
     from workflows.workflows
     where deploy_revision > deployed_revision
       and id > ${afterId ?? NIL_UUID}
+      and (
+        refused_revision is distinct from deploy_revision
+        or refused_at < now() - ${REFUSED_REST_HOURS} * interval '1 hour'
+      )
     order by id
     limit ${limit}
   `);

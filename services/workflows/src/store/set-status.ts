@@ -6,7 +6,8 @@ import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
 /**
  * Makes a workflow active and its hand-over due, provided that its status allows it and its content
- * is still the revision that was validated. Null otherwise.
+ * is still the revision that was validated. Null otherwise. What it was before is kept, in case that
+ * the execution plane refuses it.
  */
 export async function activate(
   database: Queryable,
@@ -17,6 +18,8 @@ export async function activate(
     update workflows.workflows as workflow
     set
       status = 'active',
+      activated_from = workflow.status,
+      activation_revision = workflow.deploy_revision + 1,
       deploy_revision = workflow.deploy_revision + 1,
       updated_at = clock_timestamp()
     where workflow.id = ${key.workflowId}

@@ -6,14 +6,9 @@ import type { AppError } from "@workflow/errors";
 import { isAppError } from "@workflow/errors";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import type { CreateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
-import { createTestDatabase, freePort } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens, freePort } from "@workflow/testkit";
 import { pino } from "pino";
 import { startWorkflowsService } from "../../src/service.ts";
 import { RunsDouble } from "./runs-double.ts";
@@ -38,11 +33,9 @@ export interface Harness {
 
 export async function startHarness(): Promise<Harness> {
   const testDatabase = await createTestDatabase();
-  const key = generateSigningKey();
-  const tokenPublicKeys = [{ keyId: key.keyId, key: key.publicKeyPem }];
-  const tokenSigner = createTokenSigner({ privateKeyPem: key.privateKeyPem, keyId: key.keyId });
+  const tokens = createTestTokens();
   // A port of its own, so that the double can go away and come back.
-  const runs = new RunsDouble(tokenPublicKeys, `127.0.0.1:${await freePort()}`);
+  const runs = new RunsDouble(tokens.publicKeys, `127.0.0.1:${await freePort()}`);
   await runs.start();
   const grpcAddress = `127.0.0.1:${await freePort()}`;
   const bus = createInProcessEventBus({ consumers: {} });
@@ -55,8 +48,10 @@ export async function startHarness(): Promise<Harness> {
       databasePoolSize: 10,
       grpcAddress,
       runsGrpcAddress: runs.address,
-      tokenPublicKeys,
-      tokenSigner,
+      tokenPublicKeys: tokens.publicKeys,
+      // Reading the protos takes a quarter of a start.
+      grpcReflection: false,
+      tokenSigner: tokens.signerOf("workflows"),
       agentModels: { openai: "gpt-test", anthropic: "claude-test" },
       bus,
       logger: pino({ level: "silent" }),
@@ -64,7 +59,7 @@ export async function startHarness(): Promise<Harness> {
   let service = await start();
   const client = createRpcClient(WorkflowsServiceService, {
     address: grpcAddress,
-    minter: createTokenMinter(tokenSigner),
+    minter: tokens.minterTo("workflows"),
   });
   await client.waitForReady(5_000);
   const database = await openDatabase({
@@ -83,8 +78,7 @@ export async function startHarness(): Promise<Harness> {
       DATABASE_URL: testDatabase.connectionUri,
       WORKFLOWS_GRPC_ADDR: grpcAddress,
       RUNS_GRPC_ADDR: runs.address,
-      INTERNAL_TOKEN_PRIVATE_KEY: key.privateKeyPem,
-      INTERNAL_TOKEN_PUBLIC_KEYS: Buffer.from(key.publicKeyPem).toString("base64"),
+      ...tokens.environment("workflows"),
       METRICS_PORT: "0",
       LOG_LEVEL: "silent",
     },

@@ -1,8 +1,12 @@
-import type { AppError } from "@workflow/errors";
+import { AppError } from "@workflow/errors";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
-import type { PutDeploymentRequest } from "@workflow/proto/runs/v1/deployments";
+import type {
+  CheckDeploymentRequest,
+  DeploymentContent,
+  PutDeploymentRequest,
+} from "@workflow/proto/runs/v1/deployments";
 import { createRpcServer, createTokenVerifier, rpc } from "@workflow/rpc";
-import type { Identity, RpcServer, VerificationKey } from "@workflow/rpc";
+import type { Identity, RpcServer, IssuerKeys } from "@workflow/rpc";
 import { pino } from "pino";
 
 /** One PutDeployment that arrived, whatever became of it. */
@@ -16,15 +20,21 @@ export interface ReceivedPut {
 export class RunsDouble {
   readonly received: ReceivedPut[] = [];
   readonly deployed = new Map<string, PutDeploymentRequest>();
+  /** How often it was asked about a definition. */
+  asked = 0;
   /** Thrown by every call while set. */
   failure: AppError | null = null;
-  /** Awaited by every call before it takes effect. */
+  /** Says which definitions are refused, when they are asked about and when they are handed over. */
+  refuses: (content: DeploymentContent, when: "asked" | "handed over") => boolean = () => false;
+  /** Awaited by every hand-over before it takes effect. */
   gate: () => Promise<void> = async () => {};
+  /** Awaited by every question about a definition before it is answered. */
+  askGate: () => Promise<void> = async () => {};
   address: string;
-  readonly #keys: readonly VerificationKey[];
+  readonly #keys: IssuerKeys;
   #server: RpcServer | null = null;
 
-  constructor(keys: readonly VerificationKey[], address: string) {
+  constructor(keys: IssuerKeys, address: string) {
     this.#keys = keys;
     this.address = address;
   }
@@ -32,7 +42,11 @@ export class RunsDouble {
   async start(): Promise<void> {
     const server = createRpcServer({
       logger: pino({ level: "silent" }),
-      verifier: createTokenVerifier({ publicKeys: this.#keys }),
+      verifier: createTokenVerifier({
+        audience: "runs",
+        publicKeys: this.#keys,
+        revoked: { has: async () => false },
+      }),
     });
     server.add(DeploymentsServiceService, {
       putDeployment: rpc({
@@ -41,12 +55,23 @@ export class RunsDouble {
           this.received.push({ request, identity, requestId });
           await this.gate();
           if (this.failure !== null) throw this.failure;
+          this.#judge(request.content, "handed over");
           const known = this.deployed.get(request.workflowId);
           if (known === undefined || known.revision < request.revision) {
             this.deployed.set(request.workflowId, request);
             return { revision: request.revision };
           }
           return { revision: known.revision };
+        },
+      }),
+      checkDeployment: rpc({
+        scopes: "internal:deployments",
+        handler: async ({ content }: CheckDeploymentRequest) => {
+          this.asked += 1;
+          await this.askGate();
+          if (this.failure !== null) throw this.failure;
+          this.#judge(content, "asked");
+          return {};
         },
       }),
     });
@@ -60,6 +85,12 @@ export class RunsDouble {
   async stop(): Promise<void> {
     await this.#server?.close(0);
     this.#server = null;
+  }
+
+  #judge(content: DeploymentContent | undefined, when: "asked" | "handed over"): void {
+    if (content === undefined || !this.refuses(content, when)) return;
+    const violations = [{ path: ["steps", "0"], message: "is not known here" }];
+    throw new AppError("BAD_REQUEST", "The deployment cannot be executed.", { violations });
   }
 
   /** The requests that arrived for one workflow, in order. */

@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { listExpressions, validateInTurns } from "@workflow/definition";
+import type { ParsedExpression } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { Violation } from "@workflow/errors";
+import { ExpressionError } from "@workflow/expressions";
+import type { ExpressionPool } from "@workflow/expressions";
+import { LRUCache } from "lru-cache";
+import { parseStored } from "../domain/content.ts";
+import type { DefinitionTexts } from "../domain/content.ts";
+
+/** What is to be found out about a definition. */
+export interface DefinitionQuestion {
+  companyId: string;
+  content: DefinitionTexts;
+  /** Whether loops and parallel steps may still be empty. */
+  mayBeUnfinished: boolean;
+  /** Whether it is to be executed as soon as it is stored: then the execution plane is asked too. */
+  toBeDeployed?: boolean;
+}
+
+/**
+ * Asks the execution plane about a definition that is to be executed.
+ *
+ * @throws AppError VALIDATION_ERROR when it would refuse it
+ */
+export type DeploymentCheck = (question: DefinitionQuestion) => Promise<void>;
+
+/** Validates definitions in slices and in other processes, and remembers what it has found. */
+export interface DefinitionChecker {
+  /**
+   * What is wrong with a definition, its expressions included.
+   *
+   * @throws AppError RATE_LIMITED when too many of the company's expressions wait already,
+   * VALIDATION_ERROR when the execution plane would refuse a definition that seems right
+   */
+  check(question: DefinitionQuestion): Promise<readonly Violation[]>;
+  /** The same for a definition that was looked at lately; undefined for others. */
+  recall(question: DefinitionQuestion): readonly Violation[] | undefined;
+}
+
+/** Most findings are empty; this is the least for some thousands of them. */
+const FINDINGS_BYTES_MAX = 8 * 1024 * 1024;
+const FINDING_BYTES_EACH = 256;
+
+/**
+ * Makes a checker whose expressions are parsed by the pool.
+ *
+ * @param checkDeployment asks the execution plane; without it nobody is asked
+ */
+export function createDefinitionChecker(
+  pool: ExpressionPool,
+  checkDeployment?: DeploymentCheck,
+): DefinitionChecker {
+  const findings = new LRUCache<string, readonly Violation[]>({ maxSize: FINDINGS_BYTES_MAX });
+  /** The last of each company: a large definition takes memory while it is looked at. */
+  const running = new Map<string, Promise<readonly Violation[]>>();
+
+  const remember = (question: DefinitionQuestion, found: readonly Violation[]): void => {
+    const size = FINDING_BYTES_EACH + (found.length === 0 ? 0 : JSON.stringify(found).length);
+    findings.set(keyOf(question), found, { size });
+  };
+
+  const find = async (question: DefinitionQuestion): Promise<readonly Violation[]> => {
+    const known = findings.get(keyOf(question));
+    if (known !== undefined) return known;
+    const found = await validate(pool, question);
+    remember(question, found);
+    return found;
+  };
+
+  const findInTurn = async (question: DefinitionQuestion): Promise<readonly Violation[]> => {
+    const { companyId } = question;
+    const before = running.get(companyId);
+    const found = (before ?? Promise.resolve([])).then(
+      () => find(question),
+      () => find(question),
+    );
+    running.set(companyId, found);
+    try {
+      return await found;
+    } finally {
+      if (running.get(companyId) === found) running.delete(companyId);
+    }
+  };
+
+  return {
+    recall: (question) => findings.get(keyOf(question)),
+    async check(question) {
+      const { toBeDeployed = false, ...definition } = question;
+      const found = findings.get(keyOf(question)) ?? (await findInTurn(definition));
+      if (!toBeDeployed || findings.has(keyOf(question))) return found;
+      if (found.length === 0) await checkDeployment?.(definition);
+      // A refusal is not remembered: the next version of the execution plane may think otherwise.
+      remember(question, found);
+      return found;
+    },
+  };
+}
+
+function keyOf(question: DefinitionQuestion): string {
+  const { companyId, content, mayBeUnfinished, toBeDeployed = false } = question;
+  const { triggerJson, stepsJson, inputSchemaJson, outputSchemaJson, settingsJson } = content;
+  const hash = createHash("sha256");
+  for (const text of [
+    companyId,
+    String(mayBeUnfinished),
+    String(toBeDeployed),
+    triggerJson,
+    stepsJson,
+    inputSchemaJson,
+    outputSchemaJson,
+    settingsJson,
+  ]) {
+    // With its length, so that no text can pass for the end of one and the beginning of another.
+    hash.update(`${text?.length ?? "null"}:`).update(text ?? "");
+  }
+  return hash.digest("base64");
+}
+
+async function validate(
+  pool: ExpressionPool,
+  { companyId, content, mayBeUnfinished }: DefinitionQuestion,
+): Promise<readonly Violation[]> {
+  const definition = parseStored(content);
+  const parsed = await Promise.all(
+    listExpressions(definition.steps).map(
+      async (text) => [text, await parseExpression(pool, companyId, text)] as const,
+    ),
+  );
+  const expressions = new Map<string, ParsedExpression>(parsed);
+  const result = await validateInTurns(definition, { mayBeUnfinished, expressions });
+  return result.ok ? [] : result.violations;
+}
+
+/** What a process can't parse within its limits is no usable expression. */
+async function parseExpression(
+  pool: ExpressionPool,
+  companyId: string,
+  text: string,
+): Promise<ParsedExpression> {
+  try {
+    return await pool.parse(companyId, text);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    switch (error.code) {
+      case "EXPRESSION_TIMEOUT":
+        return { ok: false, message: "takes too long to be parsed" };
+      case "EXPRESSION_MEMORY":
+        return { ok: false, message: "needs too much memory to be parsed" };
+      case "EXPRESSION_QUEUE_FULL":
+        throw new AppError("RATE_LIMITED", "Too many definitions are being checked. Try again.", {
+          cause: error,
+        });
+      case "ABORTED":
+        throw new AppError("UNAVAILABLE", "The service is stopping.", { cause: error });
+      case "EXPRESSION_FAILED":
+      case "OUTPUT_TOO_LARGE":
+        throw error;
+      default:
+        return error.code satisfies never;
+    }
+  }
+}
