@@ -1,6 +1,7 @@
 import { isAppError } from "@workflow/errors";
 import { ConfigError } from "@workflow/service";
 import { readCommandLine, usageText } from "./admin/command-line.ts";
+import { readStdinLine } from "./admin/read-stdin.ts";
 import { readAdminSettings } from "./admin/settings.ts";
 import { UsageError } from "./admin/usage-error.ts";
 import { explain } from "./start-error.ts";
@@ -26,13 +27,19 @@ async function run(words: readonly string[]): Promise<number> {
       process.stdout.write(usageText());
       return 0;
     }
-    const { command, values } = commandLine;
-    const {
-      json,
-      text,
-      failed = false,
-    } = await command.run(readAdminSettings(process.env), values);
+    const { command, stdinFlag } = commandLine;
+    const warn = (warning: string): void => {
+      process.stderr.write(asJson ? `${JSON.stringify({ warning })}\n` : `Warning: ${warning}\n`);
+    };
+    commandLine.warnings.forEach(warn);
+    const settings = readAdminSettings(process.env);
+    const values =
+      stdinFlag === null
+        ? commandLine.values
+        : commandLine.values.with(stdinFlag, await readStdinLine(stdinFlag));
+    const { json, text, warnings = [], failed = false } = await command.run(settings, values);
     process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
+    warnings.forEach(warn);
     return failed ? FAILED : 0;
   } catch (error) {
     const { exitCode, code, message } = toFailure(error);

@@ -1,147 +1,138 @@
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { tryLockFile } from "@workflow/local-postgres";
 import { z } from "zod";
-import { codeOf, StartError } from "./start-error.ts";
+import { codeOf, explain, StartError } from "./start-error.ts";
 
 const POLL_MS = 100;
-const LOCK_FILE = "lock.json";
+/** How long a killed process may take to end, and a new holder to say who it is. */
+const GRACE_MS = 1_000;
+/** The kernel's lock is on this file, which always stays. */
+const LOCK_FILE = "lock";
+/** Says who has the lock. Only a help: it may be missing, or be that of a killed process. */
+const HOLDER_FILE = "lock.json";
 
-const owner = z.object({
+const holder = z.object({
   pid: z.int().positive(),
-  /** When the process began, in the kernel's terms; null where that cannot be found out. */
-  startedAt: z.string().nullable(),
   /** The command that holds the folder. */
   command: z.string(),
 });
 
-/** The process to which a data folder belongs. */
-export type LockOwner = z.output<typeof owner>;
+/** The process that holds a data folder, as far as it is known. */
+export type LockHolder = z.output<typeof holder>;
 
 /** The right to run Postgres in a data folder; of all living processes only one has it. */
 export interface DataDirLock {
   release(): Promise<void>;
 }
 
+/** What another process holds; the holder is null in the moment before it has said who it is. */
+export interface HeldByAnother {
+  holder: LockHolder | null;
+}
+
 export interface LockOptions {
   /** What holds the lock, for the message that others get. */
   command: string;
-  /** How long to wait for another owner to let go, in milliseconds. Default 0. */
+  /** How long to wait for another holder to let go, in milliseconds. Default 0. */
   waitMs?: number;
-  /** Which owners are worth waiting for; all by default. */
-  isWorthWaitingFor?: (owner: LockOwner) => boolean;
+  /** Which holders are worth waiting for; all by default. An unknown one always is. */
+  isWorthWaitingFor?: (holder: LockHolder) => boolean;
   signal?: AbortSignal;
 }
 
 /**
- * Takes a data folder for this process. A lock whose owner was killed is taken over: an owner is
- * known by its pid together with the start time of the process, since pids are used again.
+ * Takes a data folder for this process. The folder of a process that has ended is free, also when it
+ * was killed and nobody has reaped it: the kernel holds the lock, not a number in a file.
  *
- * @throws StartError naming the owner when it is alive
+ * @throws StartError naming the holder, as far as it is known
  */
 export async function lockDataDir(dataDir: string, options: LockOptions): Promise<DataDirLock> {
   const { command, waitMs = 0, isWorthWaitingFor = () => true, signal } = options;
-  const deadline = Date.now() + waitMs;
+  const begun = Date.now();
   for (;;) {
     const result = await tryLockDataDir(dataDir, command);
     if ("release" in result) return result;
-    if (Date.now() >= deadline || !isWorthWaitingFor(result)) throw inUse(dataDir, result);
+    const isWorthIt = result.holder === null || isWorthWaitingFor(result.holder);
+    const patienceMs = Math.max(GRACE_MS, isWorthIt ? waitMs : 0);
+    if (Date.now() - begun >= patienceMs) throw inUse(dataDir, result.holder);
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }
 
-/** Like `lockDataDir`, but at once and with the living owner as result. */
+/** Like `lockDataDir`, but at once and with the holder as result. */
 export async function tryLockDataDir(
   dataDir: string,
   command: string,
-): Promise<DataDirLock | LockOwner> {
-  const file = join(dataDir, LOCK_FILE);
-  const startedAt = await processStart(process.pid);
-  const text = `${JSON.stringify({ pid: process.pid, startedAt, command } satisfies LockOwner)}\n`;
-  for (;;) {
-    if (await createWhole(file, text)) return { release: () => release(file, text) };
-    const found = await readIfExists(file);
-    if (found === null) continue;
-    const current = parseOwner(found);
-    if (current !== null && (await isAlive(current))) return current;
-    await removeStale(file, found);
-  }
-}
-
-/** Linking a finished file is atomic and fails when there is one already. */
-async function createWhole(file: string, text: string): Promise<boolean> {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, text, { mode: 0o600 });
+): Promise<DataDirLock | HeldByAnother> {
+  const file = join(dataDir, HOLDER_FILE);
+  const lock = takeLock(dataDir);
+  if (lock === null) return { holder: await readHolder(file) };
   try {
-    await link(draft, file);
-    return true;
+    await writeHolder(file, { pid: process.pid, command });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    lock.release();
     throw error;
-  } finally {
-    await rm(draft, { force: true });
   }
+  return {
+    async release() {
+      await rm(file, { force: true });
+      lock.release();
+    },
+  };
 }
 
-/** Moves the file away before looking at it, as somebody else may have taken over in between. */
-async function removeStale(file: string, staleText: string): Promise<void> {
-  const aside = `${file}.${process.pid}.stale`;
+/** For messages: the command and the number of its process, as far as they are known. */
+export function describeHolder(by: LockHolder | null): string {
+  return by === null ? "another process" : `${by.command}, process ${by.pid}`;
+}
+
+function takeLock(dataDir: string): ReturnType<typeof tryLockFile> {
   try {
-    await rename(file, aside);
-    if ((await readFile(aside, "utf8")) !== staleText) await link(aside, file);
+    return tryLockFile(join(dataDir, LOCK_FILE));
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EEXIST") throw error;
-  } finally {
-    await rm(aside, { force: true });
+    throw new StartError(`DATA_DIR: the folder ${dataDir} cannot be locked: ${explain(error)}.`, {
+      cause: error,
+    });
   }
 }
 
-async function release(file: string, text: string): Promise<void> {
-  if ((await readIfExists(file)) === text) await rm(file, { force: true });
+async function writeHolder(file: string, value: LockHolder): Promise<void> {
+  const draft = `${file}.${value.pid}`;
+  await writeFile(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+  await rename(draft, file);
 }
 
-async function isAlive({ pid, startedAt }: LockOwner): Promise<boolean> {
+/** Null when the file is missing, or was left by a process that is gone. */
+async function readHolder(file: string): Promise<LockHolder | null> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  const found = parseHolder(text);
+  return found !== null && (await isRunning(found.pid)) ? found : null;
+}
+
+function parseHolder(text: string): LockHolder | null {
+  try {
+    return holder.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if (codeOf(error) !== "EPERM") return false;
   }
-  return (await processStart(pid)) === startedAt;
+  // A process that is ending has no memory any more; outside Linux nothing tells.
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return status === "" || /^VmSize:/m.test(status);
 }
 
-/** The boot and the tick in which a process began: never the same for two processes. */
-async function processStart(pid: number): Promise<string | null> {
-  try {
-    const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // The name, in brackets, may hold anything; the start time is the 20th word after it.
-    const words = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return `${boot.trim()}/${words[19] ?? ""}`;
-  } catch {
-    return null;
-  }
-}
-
-async function readIfExists(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-}
-
-function parseOwner(text: string): LockOwner | null {
-  try {
-    return owner.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
-function inUse(dataDir: string, { pid, command }: LockOwner): StartError {
+function inUse(dataDir: string, by: LockHolder | null): StartError {
   return new StartError(
-    `DATA_DIR: ${dataDir} is in use by ${command}, process ${pid}. ` +
+    `DATA_DIR: ${dataDir} is in use by ${describeHolder(by)}. ` +
       `Stop it first, or choose another folder with DATA_DIR.`,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { access, constants, mkdir, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { codeOf, StartError } from "./start-error.ts";
 
@@ -12,6 +12,7 @@ export async function prepareDataDir(setting: string): Promise<string> {
   const path = resolve(setting);
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return await realpath(path);
   } catch (error) {
     const code = codeOf(error) ?? "unknown error";

@@ -2,24 +2,47 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateSigningKey, readSigningKey } from "@workflow/rpc";
+import type { TokenIssuer } from "@workflow/rpc";
 import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import { codeOf, StartError } from "./start-error.ts";
 
 const KEYS_FOLDER = "keys";
-const SIGNING_KEY_FILE = "internal-token.pem";
 const SECRETS_KEK_FILE = "secrets-kek";
 const KEK_BYTES = 32;
 
 const kekSetting = pickSettings("SECRETS_KEK").required({ SECRETS_KEK: true });
 
+/** The private key of each issuer of internal tokens, as PEM. */
+export type SigningKeys = Readonly<Record<TokenIssuer, string>>;
+
 /**
- * The private key that signs the tokens between services, as PEM: made on first use and kept in the
- * data folder, readable for its owner only. Safe when several processes ask at once.
+ * The keys of all issuers: the given one for each where the process is told its key, else those of
+ * the data folder.
+ *
+ * @throws StartError naming the file that holds something else
+ */
+export async function ensureSigningKeys(
+  given: string | undefined,
+  dataDir: string,
+): Promise<SigningKeys> {
+  const keyOf = async (issuer: TokenIssuer) => given ?? ensureSigningKey(dataDir, issuer);
+  return {
+    gateway: await keyOf("gateway"),
+    workflows: await keyOf("workflows"),
+    runs: await keyOf("runs"),
+    webhooks: await keyOf("webhooks"),
+    admin: await keyOf("admin"),
+  };
+}
+
+/**
+ * The private key with which an issuer signs internal tokens, as PEM: made on first use and kept in
+ * the data folder, readable for its owner only. Safe when several processes ask at once.
  *
  * @throws StartError naming the file when it holds something else
  */
-export async function ensureSigningKey(dataDir: string): Promise<string> {
-  const file = await ensureKeyFile(dataDir, SIGNING_KEY_FILE, () => {
+export async function ensureSigningKey(dataDir: string, issuer: TokenIssuer): Promise<string> {
+  const file = await ensureKeyFile(dataDir, `internal-token-${issuer}.pem`, () => {
     return generateSigningKey().privateKeyPem;
   });
   try {

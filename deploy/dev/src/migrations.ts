@@ -12,7 +12,7 @@ export async function migrateAll(connectionUri: string): Promise<AppliedMigratio
 }
 
 /** Every service that has migrations; its schema has its name, its role is `workflow_<name>`. */
-async function findServiceSchemas(): Promise<ServiceSchema[]> {
+export async function findServiceSchemas(): Promise<ServiceSchema[]> {
   const schemas: ServiceSchema[] = [];
   for (const name of (await readdir(SERVICES_FOLDER)).toSorted()) {
     const directory = join(SERVICES_FOLDER, name, "migrations");

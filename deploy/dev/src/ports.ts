@@ -5,6 +5,8 @@ import { codeOf, StartError } from "./start-error.ts";
 
 interface Endpoint {
   setting: string;
+  /** The setting of the address, where it is another one. */
+  hostSetting?: string;
   host: string;
   port: number;
 }
@@ -16,29 +18,40 @@ interface Endpoint {
  */
 export async function assertPortsFree(settings: Settings): Promise<void> {
   const problems: string[] = [];
+  let isInUse = false;
   const probes: Server[] = [];
   const probed: Endpoint[] = [];
   for (const endpoint of endpointsOf(settings)) {
     const twin = probed.find((other) => overlaps(other, endpoint));
     if (twin !== undefined) {
+      isInUse = true;
       problems.push(`${endpoint.setting}: port ${endpoint.port} is also that of ${twin.setting}.`);
       continue;
     }
     probed.push(endpoint);
     const result = await probe(endpoint);
-    if (typeof result === "string") problems.push(`${endpoint.setting}: ${result}.`);
-    else probes.push(result);
+    if ("problem" in result) {
+      isInUse ||= result.isInUse;
+      problems.push(result.problem);
+    } else {
+      probes.push(result.server);
+    }
   }
   await Promise.all(probes.map((server) => new Promise((resolve) => server.close(resolve))));
   if (problems.length === 0) return;
   const hint = "Stop the other program, or choose another port with the setting.";
-  throw new StartError([...problems, hint].join("\n"));
+  throw new StartError([...problems, ...(isInUse ? [hint] : [])].join("\n"));
 }
 
 function endpointsOf(settings: Settings): Endpoint[] {
   const endpoints = [
     { setting: "PORT", host: "0.0.0.0", port: settings.PORT },
-    { setting: "METRICS_PORT", host: "0.0.0.0", port: settings.METRICS_PORT },
+    {
+      setting: "METRICS_PORT",
+      hostSetting: "METRICS_HOST",
+      host: settings.METRICS_HOST,
+      port: settings.METRICS_PORT,
+    },
   ];
   const addresses = {
     WORKFLOWS_GRPC_ADDR: settings.WORKFLOWS_GRPC_ADDR,
@@ -60,14 +73,31 @@ function overlaps(a: Endpoint, b: Endpoint): boolean {
   return a.port === b.port && isShared;
 }
 
+type Probe = { server: Server } | { problem: string; isInUse: boolean };
+
 /** Listens for a moment; resolves with the reason when that is not possible. */
-function probe({ host, port }: Endpoint): Promise<Server | string> {
+function probe(endpoint: Endpoint): Promise<Probe> {
+  const { host, port } = endpoint;
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error) => {
-      const inUse = codeOf(error) === "EADDRINUSE";
-      resolve(inUse ? `port ${port} is in use by another program` : error.message);
+      const isInUse = codeOf(error) === "EADDRINUSE";
+      resolve({ problem: explainRefusal(endpoint, error), isInUse });
     });
-    server.listen({ host, port, exclusive: true }, () => resolve(server));
+    server.listen({ host, port, exclusive: true }, () => resolve({ server }));
   });
+}
+
+function explainRefusal({ setting, hostSetting, host, port }: Endpoint, error: Error): string {
+  switch (codeOf(error)) {
+    case "EADDRINUSE":
+      return `${setting}: port ${port} is in use by another program.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `${hostSetting ?? setting}: ${host} is no address of this machine.`;
+    case "EACCES":
+      return `${setting}: this user may not listen on port ${port}. Choose one above 1023.`;
+    default:
+      return `${setting}: ${error.message}.`;
+  }
 }

@@ -4,7 +4,7 @@ import type { LocalPostgres } from "@workflow/local-postgres";
 import type { Logger } from "pino";
 import { StartError } from "./start-error.ts";
 
-const RESTARTS_MAX = 5;
+const RESTARTS_MAX = 10;
 const RESTART_PAUSE_MS = 1_000;
 /** A server that ran for this long was healthy: its end does not count towards the restarts. */
 const HEALTHY_MS = 60_000;
@@ -37,22 +37,36 @@ export async function startEmbeddedPostgres(
   // Nobody may be listening yet, and a stop needs nobody to.
   lost.promise.catch(() => {});
   let server = await start(options, options.signal);
-  const { connectionUri } = server;
+  const { connectionUri, port } = server;
 
+  /** Resolves when a stop is under way; until then a server that ends is followed by another. */
   async function watch(): Promise<void> {
     let restarts = 0;
-    for (;;) {
+    while (!stopping.signal.aborted) {
       const startedAt = performance.now();
       const exit = await server.exited;
       if (stopping.signal.aborted) return;
       logger.error(exit, "the embedded Postgres has ended by itself; starting it again");
       if (performance.now() - startedAt > HEALTHY_MS) restarts = 0;
-      restarts += 1;
-      if (restarts > RESTARTS_MAX) throw new StartError("Postgres ends again and again.");
-      await delay(restarts === 1 ? 0 : RESTART_PAUSE_MS, undefined, { signal: stopping.signal });
-      server = await start(options, stopping.signal);
+      restarts = await restart(restarts);
       if (server.connectionUri !== connectionUri) {
-        throw new StartError("Postgres could not be started again on its port.");
+        throw new StartError("Postgres could not be started again in its place.");
+      }
+    }
+  }
+
+  /** Starts the next server and returns how many starts there have been, failed ones included. */
+  async function restart(restarts: number): Promise<number> {
+    for (let count = restarts + 1; ; count += 1) {
+      if (count > RESTARTS_MAX) throw new StartError("Postgres ends again and again.");
+      const pauseMs = count === 1 ? 0 : RESTART_PAUSE_MS;
+      await delay(pauseMs, undefined, { signal: stopping.signal });
+      try {
+        server = await start(options, stopping.signal, port);
+        return count;
+      } catch (error) {
+        if (stopping.signal.aborted) throw error;
+        logger.error(error, "the embedded Postgres could not be started again");
       }
     }
   }
@@ -67,7 +81,7 @@ export async function startEmbeddedPostgres(
       stopping.abort();
       await server.stop();
       await watched;
-      // It may have been on its way up.
+      // It may have come up after the stop had been asked for.
       await server.stop();
     },
   };
@@ -89,7 +103,17 @@ function serverSettings(connectionsMax: number): Record<string, string> {
   };
 }
 
-function start(options: EmbeddedPostgresOptions, signal: AbortSignal): Promise<LocalPostgres> {
-  const { dataDir, connectionsMax } = options;
-  return startLocalPostgres({ dataDir, settings: serverSettings(connectionsMax), signal });
+/** @param port that of the server before, which the services go on using */
+function start(
+  { dataDir, connectionsMax }: EmbeddedPostgresOptions,
+  signal: AbortSignal,
+  port?: number,
+): Promise<LocalPostgres> {
+  const place = port === undefined ? {} : { port };
+  return startLocalPostgres({
+    dataDir,
+    settings: serverSettings(connectionsMax),
+    signal,
+    ...place,
+  });
 }

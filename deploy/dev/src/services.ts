@@ -1,35 +1,33 @@
 import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { createTokenSigner, loadTls, readVerificationKey } from "@workflow/rpc";
-import type { RpcTls } from "@workflow/rpc";
+import { createTokenSigner, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
+import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
 import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
-import {
-  EVENT_CONSUMERS as GATEWAY_CONSUMERS,
-  startGatewayService,
-} from "@workflow/service-gateway";
-import {
-  EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
-  startIntegrationsService,
-} from "@workflow/service-integrations";
+import { startGatewayService } from "@workflow/service-gateway";
+import { startIntegrationsService } from "@workflow/service-integrations";
 import {
   createEmailClient,
+  createProviderClient,
   createSecretsClient,
   createTablesClient,
-  EVENT_CONSUMERS as RUNS_CONSUMERS,
   startRunsService,
 } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
+import { EVENT_STREAMS } from "./event-consumers.ts";
+import type { SigningKeys } from "./keys.ts";
 import type { ServiceLog } from "./service-log.ts";
+import type { DatabaseUrlOf } from "./service-logins.ts";
 import type { Settings } from "./settings.ts";
 import { explain, StartError } from "./start-error.ts";
 
 /** What the services share. */
 export interface Surroundings {
-  databaseUrl: string;
-  signingKeyPem: string;
+  databaseUrlOf: DatabaseUrlOf;
+  /** With which each service signs the tokens that it shows to others. */
+  signingKeys: SigningKeys;
   /** The keys that encrypt stored secrets; the first one encrypts. */
   loadSecretsKeks: () => Promise<readonly Buffer[]>;
   log: ServiceLog;
@@ -46,15 +44,14 @@ export async function startServices(
   surroundings: Surroundings,
   scope: Scope,
 ): Promise<void> {
-  const { log, signingKeyPem } = surroundings;
+  const { databaseUrlOf, log, signingKeys } = surroundings;
+  const signerOf = (issuer: TokenIssuer): TokenSigner =>
+    createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
   const common = {
-    databaseUrl: surroundings.databaseUrl,
     databasePoolSize: settings.DATABASE_POOL_SIZE,
-    tokenPublicKeys: [signingKeyPem, ...(settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? [])].map(
-      readVerificationKey,
-    ),
-    tokenSigner: createTokenSigner({ privateKeyPem: signingKeyPem }),
+    tokenPublicKeys: publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {}),
     grpcTls: await loadTlsFiles(settings),
+    grpcReflection: settings.GRPC_REFLECTION,
     metricsRegistry: await startMetrics(settings, scope),
   };
   const bus = createEventBus(settings, log);
@@ -63,6 +60,7 @@ export async function startServices(
   const tables = await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
     startTablesService({
       ...common,
+      databaseUrl: databaseUrlOf("tables"),
       bus,
       cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
       grpcAddress: settings.TABLES_GRPC_ADDR,
@@ -72,9 +70,23 @@ export async function startServices(
   const integrations = await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
     startIntegrationsService({
       ...common,
+      databaseUrl: databaseUrlOf("integrations"),
       loadKeks: surroundings.loadSecretsKeks,
       bus,
-      mail: { smtpUrl: settings.SMTP_URL, emailFrom: settings.EMAIL_FROM },
+      mail: {
+        smtpUrl: settings.SMTP_URL,
+        emailFrom: settings.EMAIL_FROM,
+        fromDomains: settings.EMAIL_FROM_DOMAINS,
+        perDay: settings.EMAIL_PER_DAY,
+      },
+      providers: settings.providers,
+      broker:
+        settings.NANGO_SECRET_KEY === undefined
+          ? null
+          : { baseUrl: settings.NANGO_BASE_URL, secretKey: settings.NANGO_SECRET_KEY },
+      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
+      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
+      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
       logger: log.loggerOf("integrations"),
     }),
@@ -82,33 +94,47 @@ export async function startServices(
   await launch("webhooks", "WEBHOOKS_GRPC_ADDR", scope, () =>
     startWebhooksService({
       ...common,
+      databaseUrl: databaseUrlOf("webhooks"),
       grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
       logger: log.loggerOf("webhooks"),
     }),
   );
   const toIntegrations = {
     address: integrations.grpcAddress,
-    tokenSigner: common.tokenSigner,
+    tokenSigner: signerOf("runs"),
     tls: common.grpcTls,
   };
   const secrets = createSecretsClient(toIntegrations);
   scope.defer(() => secrets.close());
   const email = createEmailClient(toIntegrations);
   scope.defer(() => email.close());
+  const providers = createProviderClient(toIntegrations);
+  scope.defer(() => providers.close());
   const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
   scope.defer(() => tableRows.close());
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
     startRunsService({
       ...common,
+      databaseUrl: databaseUrlOf("runs"),
       role: "all",
       grpcAddress: settings.RUNS_GRPC_ADDR,
       tls: common.grpcTls,
       bus,
       secrets,
       email,
+      providers,
       tables: tableRows,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
+      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
+      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       workerConcurrency: settings.WORKER_CONCURRENCY,
+      workerMemoryBytes: settings.WORKER_MEMORY_MB * 1024 * 1024,
+      runBytesMax: settings.RUN_BYTES_MAX,
+      leaseMs: settings.RUNS_LEASE_MS,
+      companyBacklogMax: settings.COMPANY_BACKLOG_MAX,
+      companyWatchersMax: settings.COMPANY_WATCHERS_MAX,
+      companySyncWaitsMax: settings.COMPANY_SYNC_WAITS_MAX,
+      runRetentionDays: settings.RUN_RETENTION_DAYS,
       logger: log.loggerOf("runs"),
     }),
   );
@@ -116,8 +142,10 @@ export async function startServices(
   const workflows = await launch("workflows", "WORKFLOWS_GRPC_ADDR", scope, () =>
     startWorkflowsService({
       ...common,
+      databaseUrl: databaseUrlOf("workflows"),
       grpcAddress: settings.WORKFLOWS_GRPC_ADDR,
       runsGrpcAddress,
+      tokenSigner: signerOf("workflows"),
       agentModels: { openai: settings.OPENAI_MODEL, anthropic: settings.ANTHROPIC_MODEL },
       bus,
       logger: log.loggerOf("workflows"),
@@ -126,8 +154,14 @@ export async function startServices(
   await launch("gateway", "PORT", scope, () =>
     startGatewayService({
       ...common,
+      databaseUrl: databaseUrlOf("gateway"),
       port: settings.PORT,
+      publicUrl: settings.PUBLIC_URL,
       trustedProxies: settings.TRUSTED_PROXIES,
+      connectionsMax: settings.CONNECTIONS_MAX,
+      companyConnectionsMax: settings.COMPANY_CONNECTIONS_MAX,
+      auditRetentionDays: settings.AUDIT_RETENTION_DAYS,
+      tokenSigner: signerOf("gateway"),
       bus,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
@@ -135,6 +169,13 @@ export async function startServices(
       integrationsGrpcAddress: integrations.grpcAddress,
       logger: log.loggerOf("gateway"),
     }),
+  );
+}
+
+/** The issuers' own keys, whose PEM gives the public half as well, and those of the setting. */
+function publicKeysOf(own: SigningKeys, more: IssuerKeys): IssuerKeys {
+  return Object.fromEntries(
+    TOKEN_ISSUERS.map((issuer) => [issuer, [own[issuer], ...(more[issuer] ?? [])]]),
   );
 }
 
@@ -157,9 +198,7 @@ async function launch<Service extends { stop(): Promise<void> }>(
 /** Consumers are named, so that events wait until they are there. */
 function createEventBus(settings: Settings, log: ServiceLog): EventBus {
   if (settings.NATS_URL === undefined) {
-    return createInProcessEventBus({
-      consumers: { ...INTEGRATIONS_CONSUMERS, ...RUNS_CONSUMERS, ...GATEWAY_CONSUMERS },
-    });
+    return createInProcessEventBus({ consumers: EVENT_STREAMS });
   }
   const logger = log.loggerOf("events");
   return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });
@@ -167,7 +206,10 @@ function createEventBus(settings: Settings, log: ServiceLog): EventBus {
 
 async function startMetrics(settings: Settings, scope: Scope) {
   const registry = createMetricsRegistry();
-  const server = await startMetricsServer(settings.METRICS_PORT, registry);
+  const server = await startMetricsServer(
+    { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
+    registry,
+  );
   scope.defer(() => server?.close());
   return registry;
 }
@@ -178,6 +220,7 @@ async function loadTlsFiles(settings: Settings): Promise<RpcTls | undefined> {
       certFile: settings.GRPC_TLS_CERT_FILE,
       keyFile: settings.GRPC_TLS_KEY_FILE,
       caFile: settings.GRPC_TLS_CA_FILE,
+      allowPlaintext: settings.GRPC_ALLOW_PLAINTEXT,
     });
   } catch (error) {
     throw new StartError(`GRPC_TLS_CERT_FILE, _KEY_FILE, _CA_FILE: ${explain(error)}`, {

@@ -1,12 +1,20 @@
-import { readSigningKey } from "@workflow/rpc";
-import { ConfigError, parseConfig, parseProviderSettings, SETTINGS } from "@workflow/service";
-import type { ConfigProblem, Environment } from "@workflow/service";
+import {
+  ConfigError,
+  explainSettingsWithoutEffect,
+  parseConfig,
+  parseProviderSettings,
+  SETTINGS,
+} from "@workflow/service";
+import type { ConfigProblem, Environment, ProviderSettings } from "@workflow/service";
 import { z } from "zod";
 
 const schema = z.object(SETTINGS);
 
 /** Everything that `npm start` can be told by environment (D53). */
-export type Settings = z.output<typeof schema>;
+export type Settings = z.output<typeof schema> & {
+  /** What is set for each provider, by its id. */
+  providers: ReadonlyMap<string, ProviderSettings>;
+};
 
 /**
  * Reads all settings, also those of parts that are started by others. Throws a ConfigError that
@@ -15,10 +23,22 @@ export type Settings = z.output<typeof schema>;
 export function readSettings(env: Environment): Settings {
   const problems: ConfigProblem[] = [];
   const settings = collect(problems, () => parseConfig(schema, env));
-  collect(problems, () => parseProviderSettings(env));
+  const providers = collect(problems, () => parseProviderSettings(env));
   if (settings !== undefined) problems.push(...problemsOf(settings));
-  if (settings === undefined || problems.length > 0) throw new ConfigError(problems);
-  return settings;
+  if (settings === undefined || providers === undefined || problems.length > 0) {
+    throw new ConfigError(problems);
+  }
+  return { ...settings, providers };
+}
+
+/** One line for each setting that is given but changes nothing here. */
+export function explainIgnoredSettings(env: Environment): string[] {
+  const lines = explainSettingsWithoutEffect(env);
+  const role = (env["RUNS_ROLE"] ?? "").trim();
+  if (role !== "" && role !== "all") {
+    lines.push("RUNS_ROLE is set, but npm start always runs both halves of the runs service.");
+  }
+  return lines;
 }
 
 function collect<Result>(problems: ConfigProblem[], read: () => Result): Result | undefined {
@@ -31,25 +51,11 @@ function collect<Result>(problems: ConfigProblem[], read: () => Result): Result 
   }
 }
 
-function problemsOf(settings: Settings): ConfigProblem[] {
+function problemsOf(settings: z.output<typeof schema>): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   if (settings.TASK_RUNTIME !== "postgres") {
     const message = `"${settings.TASK_RUNTIME}" is not available in this version; use "postgres"`;
     problems.push({ setting: "TASK_RUNTIME", message });
   }
-  const privateKey = settings.INTERNAL_TOKEN_PRIVATE_KEY;
-  if (privateKey !== undefined && !isSigningKey(privateKey)) {
-    const message = "the value (not shown) is not a readable Ed25519 private key";
-    problems.push({ setting: "INTERNAL_TOKEN_PRIVATE_KEY", message });
-  }
   return problems;
-}
-
-function isSigningKey(pem: string): boolean {
-  try {
-    readSigningKey(pem);
-    return true;
-  } catch {
-    return false;
-  }
 }

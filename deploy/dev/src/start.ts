@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ConfigError } from "@workflow/service";
-import { readSettings } from "./settings.ts";
+import { explainIgnoredSettings, readSettings } from "./settings.ts";
 import { explain, StartError } from "./start-error.ts";
 import { onStopRequest, whenAborted } from "./stop-request.ts";
 import { startSystem } from "./system.ts";
@@ -20,12 +20,15 @@ void delay(LINGER_MS, undefined, { ref: false }).then(() => process.exit());
 async function run(stopRequest: AbortSignal): Promise<number> {
   try {
     const settings = readSettings(process.env);
+    const warnings = explainIgnoredSettings(process.env);
+    for (const line of warnings) process.stderr.write(`${line}\n`);
     const system = await startSystem(settings, {
+      warnings,
       signal: stopRequest,
       showError: (text) => process.stderr.write(`${text}\n`),
     });
     const { firstCompany, logFile } = system;
-    if (firstCompany !== null) process.stdout.write(firstCompanyText(firstCompany));
+    if (firstCompany !== null) process.stdout.write(firstCompanyText(firstCompany, settings));
     const apiKey = firstCompany?.apiKey ?? null;
     process.stdout.write(readyText({ port: settings.PORT, apiKey, logFile }));
     try {

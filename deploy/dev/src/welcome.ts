@@ -1,3 +1,4 @@
+import { SETTINGS } from "@workflow/service";
 import type { FirstCompany } from "@workflow/service-gateway/admin";
 
 /** Transforms and a condition only: it runs without reaching anything outside. */
@@ -28,8 +29,14 @@ const FIRST_WORKFLOW = {
   ],
 };
 
+/** Which system it is, for commands to paste into another terminal. */
+export interface SystemPlace {
+  DATA_DIR: string;
+  DATABASE_URL?: string | undefined;
+}
+
 /** What is said of the first company. Its password and key are stored nowhere in this form. */
-export function firstCompanyText(company: FirstCompany): string {
+export function firstCompanyText(company: FirstCompany, place: SystemPlace): string {
   return `
 This database was empty, so a first company was made. Note it down, it is shown only now:
 
@@ -39,7 +46,7 @@ This database was empty, so a first company was made. Note it down, it is shown 
   API key   ${company.apiKey}
 
 Another API key:
-  npm run admin -- create-api-key --company ${company.companyId} --name mine --scopes workflows:read,workflows:write,workflows:execute,runs:read
+  ${settingsFor(place)}npm run admin -- create-api-key --company ${company.companyId} --name mine --scopes workflows:read,workflows:write,workflows:execute,runs:read
 `;
 }
 
@@ -67,6 +74,17 @@ A first workflow, in another terminal:
 
 Logs: ${logFile} (errors are shown here too). Ctrl-C stops everything.
 `;
+}
+
+/** Without them the admin command would mean the system in `.data`. The URL holds a password. */
+function settingsFor({ DATA_DIR, DATABASE_URL }: SystemPlace): string {
+  if (DATABASE_URL !== undefined) return "DATABASE_URL=… ";
+  return DATA_DIR === SETTINGS.DATA_DIR.parse(undefined) ? "" : `DATA_DIR=${quote(DATA_DIR)} `;
+}
+
+/** One word for a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A POST for bash. The body must not hold single quotes. */

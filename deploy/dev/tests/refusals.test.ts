@@ -9,11 +9,16 @@ import { UsageError } from "../src/admin/usage-error.ts";
 import {
   cleanUp,
   failToStart,
+  launchProgram,
   postgresProcesses,
   runAdmin,
   temporaryFolder,
   testSettings,
 } from "./support/system.ts";
+
+const START = join(import.meta.dirname, "../src/start.ts");
+/** Another may not mount a small disk. */
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
 
 afterAll(cleanUp);
 
@@ -57,7 +62,29 @@ describe("a start that is refused", () => {
     expect(stderr).toContain(`PORT: port ${port} is in use by another program.`);
     expect(stderr).toContain(`RUNS_GRPC_ADDR: port ${port} is also that of PORT.`);
     expect(await postgresProcesses(dataDir)).toEqual([]);
-    expect(await readdir(dataDir)).toEqual([]);
+    // The file of the lock is the only one that stays.
+    expect(await readdir(dataDir)).toEqual(["lock"]);
+  });
+
+  it("names the setting of an address that this machine does not have", async () => {
+    const settings = await testSettings(await temporaryFolder());
+    const given = { METRICS_HOST: "192.0.2.1", METRICS_PORT: String(await freePort()) };
+    const { exitCode, stderr } = await failToStart({ ...settings, ...given });
+    expect(exitCode).toBe(1);
+    expect(stderr.trim()).toBe("METRICS_HOST: 192.0.2.1 is no address of this machine.");
+  });
+
+  itAsRoot("names DATA_DIR when its disk is full", async () => {
+    const dataDir = await temporaryFolder();
+    const node = `exec '${process.execPath}' '${START}'`;
+    const script = `mount -t tmpfs -o size=4k none "$DATA_DIR" && ${node}`;
+    const words = ["--mount", "sh", "-c", script];
+    const outcome = await launchProgram("unshare", words, await testSettings(dataDir)).ended;
+    expect(outcome).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `DATA_DIR: there is no space left for ${dataDir} (ENOSPC).\n`,
+    });
   });
 
   it("names DATA_DIR when it is no folder", async () => {
@@ -85,7 +112,7 @@ describe("an admin command that is not understood", () => {
     ["no command", [], "a command is missing"],
     ["an unknown command", ["rotate-keys"], '"rotate-keys" is not a command'],
     ["an unknown flag", ["migrate", "--fast"], "--fast"],
-    ["missing flags", ["create-company", "--name", "N"], "needs --email, --password"],
+    ["missing flags", ["create-company", "--name", "N"], "needs --email, --password-stdin"],
     ["an unknown scope", ["mint-token", "--company", company, "--scopes", "all"], '"all"'],
     [
       "a company that is no id",
@@ -139,6 +166,6 @@ describe("an admin command that is not understood", () => {
   it("prints its commands when asked for help", async () => {
     const { exitCode, stdout } = await runAdmin({}, "help");
     expect(exitCode).toBe(0);
-    expect(stdout).toContain("create-company --name NAME --email EMAIL --password PASSWORD");
+    expect(stdout).toContain("create-company --name NAME --email EMAIL --password-stdin");
   });
 });

@@ -71,12 +71,14 @@ async function storeSecret(key: string, workflow: string, name: string): Promise
 
 /** What a run of the first company would get. */
 async function resolve(...keys: string[]): Promise<Record<string, string>> {
-  const privateKeyPem = await readFile(join(keysFolder, "internal-token.pem"), "utf8");
+  const privateKeyPem = await readFile(join(keysFolder, "internal-token-runs.pem"), "utf8");
   const client = createRpcClient(SecretsServiceService, {
     address: settings["INTEGRATIONS_GRPC_ADDR"] ?? "",
-    minter: createTokenMinter(createTokenSigner({ privateKeyPem })),
+    minter: createTokenMinter(createTokenSigner({ issuer: "runs", privateKeyPem }), {
+      audience: "integrations",
+    }),
   });
-  const principal = { type: "service", id: "test" } as const;
+  const principal = { type: "service", id: "runs" } as const;
   const identity = { companyId, principal, scopes: ["internal:secrets"] };
   try {
     return (await client.resolveSecrets({ workflowId, keys }, { identity })).values;
@@ -100,7 +102,12 @@ describe("the key that encrypts secrets", () => {
   it("is made on the first start, for its owner only, and leaves no drafts", async () => {
     expect((await stat(kekFile)).mode & 0o777).toBe(0o600);
     expect(Buffer.from(await readFile(kekFile, "utf8"), "base64")).toHaveLength(32);
-    expect((await readdir(keysFolder)).toSorted()).toEqual(["internal-token.pem", "secrets-kek"]);
+    expect((await readdir(keysFolder)).toSorted()).toEqual([
+      ...["admin", "gateway", "runs", "webhooks", "workflows"].map(
+        (issuer) => `internal-token-${issuer}.pem`,
+      ),
+      "secrets-kek",
+    ]);
   });
 
   it("is rotated under a running system, which goes on with old and new companies", async () => {

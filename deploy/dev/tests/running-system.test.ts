@@ -1,12 +1,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { findLocalPostgres } from "@workflow/local-postgres";
 import {
   ListWorkflowsRequest,
   WorkflowsServiceService,
 } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient } from "@workflow/rpc";
-import { waitFor } from "@workflow/testkit";
+import { freePort, waitFor } from "@workflow/testkit";
+import { Client } from "pg";
 import {
   cleanUp,
   failToStart,
@@ -31,12 +33,43 @@ let companyId: string;
 
 beforeAll(async () => {
   dataDir = join(await temporaryFolder(), "made", "on-start");
-  settings = await testSettings(dataDir);
+  settings = { ...(await testSettings(dataDir)), METRICS_PORT: String(await freePort()) };
   system = await startSystem(settings);
   apiKey = printedKey(system.stdout());
   companyId = printedCompany(system.stdout());
 }, 90_000);
 afterAll(cleanUp);
+
+describe("its metrics", () => {
+  const scrape = async (): Promise<string> => {
+    const response = await fetch(`http://127.0.0.1:${settings["METRICS_PORT"]}/metrics`);
+    return response.text();
+  };
+
+  it("are those that docs/ops/metrics.md explains, beside what every Node process has", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../docs/ops/metrics.md"), "utf8");
+    const explained = [...page.matchAll(/^\| `([a-z_]+)` +\| (?:process|all) /gm)];
+    const shown = [...(await scrape()).matchAll(/^# HELP (\S+)/gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !/^(?:process|nodejs)_/.test(name));
+    expect(shown.toSorted()).toEqual(explained.map(([, name = ""]) => name).toSorted());
+  });
+
+  it("tell how far every outbox lags behind", async () => {
+    await waitFor(async () => {
+      const lags = [...(await scrape()).matchAll(/^outbox_unpublished_events\{(.+)\} (\d+)$/gm)];
+      expect(lags.map(([, labels = ""]) => labels).toSorted()).toEqual([
+        'schema="integrations",stream="audit"',
+        'schema="runs",stream="audit"',
+        'schema="runs",stream="runs"',
+        'schema="tables",stream="audit"',
+        'schema="tables",stream="tables"',
+        'schema="workflows",stream="audit"',
+        'schema="workflows",stream="workflows"',
+      ]);
+    });
+  });
+});
 
 describe("a first start", () => {
   it("shows the company, its owner and a working key once, then where it is ready", async () => {
@@ -64,7 +97,24 @@ describe("a first start", () => {
 
   it("keeps its folder and its key to its user", async () => {
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-    expect((await stat(join(dataDir, "keys/internal-token.pem"))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(dataDir, "keys/internal-token-gateway.pem"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("opens every session of a service as that service's role, not as the superuser", async () => {
+    const superuser = new Client({
+      connectionString: (await findLocalPostgres(dataDir))?.connectionUri,
+    });
+    await superuser.connect();
+    try {
+      const { rows } = await superuser.query<{ name: string }>(
+        `select distinct usename::text as name from pg_stat_activity
+         where backend_type = 'client backend' and pid <> pg_backend_pid() order by name`,
+      );
+      const services = ["gateway", "integrations", "runs", "tables", "workflows"];
+      expect(rows.map(({ name }) => name)).toEqual(services.map((name) => `workflow_${name}`));
+    } finally {
+      await superuser.end();
+    }
   });
 
   it("keeps the services' log out of the terminal", async () => {
@@ -90,7 +140,8 @@ describe("beside a running system", () => {
   it("admin commands make companies, users and keys that work at once", async () => {
     const company = await runAdmin(
       settings,
-      "create-company --name Acme --email a@acme.example --password longpassword --json",
+      "create-company --name Acme --email a@acme.example --password-stdin --json",
+      "longpassword\n",
     );
     expect(company).toMatchObject({ exitCode: 0, stderr: "" });
     const made: Record<string, string> = JSON.parse(company.stdout);

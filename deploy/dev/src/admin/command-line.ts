@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { ParseArgsConfig } from "node:util";
 import { isNativeError } from "node:util/types";
 import type { Command } from "./command.ts";
 import { FlagValues } from "./command.ts";
@@ -9,7 +10,12 @@ import { UsageError } from "./usage-error.ts";
 export interface CommandLine {
   command: Command;
   values: FlagValues;
+  /** The flag whose value comes from stdin; null when all were given. */
+  stdinFlag: string | null;
+  warnings: readonly string[];
 }
+
+const STDIN = "-";
 
 /**
  * Reads a command line: `<command> --flag value …`. `--json` may stand anywhere and is not among the
@@ -29,44 +35,76 @@ export function readCommandLine(words: readonly string[]): CommandLine | null {
   const given = parseFlags(command, rest);
   const values = new Map<string, string>();
   const missing: string[] = [];
-  for (const [flag, { default: fallback }] of Object.entries(command.flags)) {
+  for (const [flag, { default: fallback, isSecret }] of Object.entries(command.flags)) {
     const value = given.get(flag) ?? fallback;
-    if (value === undefined || value === "") missing.push(`--${flag}`);
+    const isMissing = value === undefined || value === "";
+    // The spelling that shows it to nobody.
+    if (isMissing) missing.push(isSecret === true ? `--${flag}-stdin` : `--${flag}`);
     else values.set(flag, value);
   }
   if (missing.length > 0) throw new UsageError(`${name} needs ${missing.join(", ")}`);
-  return { command, values: new FlagValues(values) };
+  const secrets = Object.keys(command.flags).filter((flag) => command.flags[flag]?.isSecret);
+  return {
+    command,
+    values: new FlagValues(values),
+    stdinFlag: secrets.find((flag) => values.get(flag) === STDIN) ?? null,
+    warnings: secrets.filter((flag) => values.get(flag) !== STDIN).map(visibleText),
+  };
+}
+
+function visibleText(flag: string): string {
+  return `--${flag} can be seen in the list of processes and in the shell's history; use --${flag}-stdin.`;
 }
 
 /** How to call the admin command, for people. */
 export function usageText(): string {
   const lines = [...COMMANDS].map(([name, { flags, summary }]) => {
-    const options = Object.entries(flags).map(([flag, { placeholder, default: fallback }]) =>
-      fallback === undefined ? `--${flag} ${placeholder}` : `[--${flag} ${placeholder}]`,
+    const options = Object.entries(flags).map(
+      ([flag, { placeholder, default: fallback, isSecret }]) => {
+        if (isSecret === true) return `--${flag}-stdin`;
+        return fallback === undefined ? `--${flag} ${placeholder}` : `[--${flag} ${placeholder}]`;
+      },
     );
     return `  ${[name, ...options].join(" ")}\n      ${summary}`;
   });
   return `Usage: npm run admin -- <command> [--json]\n\n${lines.join("\n")}
 
+A password is read from stdin, one line: --password-stdin. --password PASSWORD works too, but others
+can see it in the list of processes.
 --json prints one JSON object instead of text; add --silent after "npm run" to get nothing else.
 The system meant is that of DATABASE_URL, or the one in the folder DATA_DIR (default .data).
 `;
 }
 
 function parseFlags(command: Command, words: readonly string[]): Map<string, string> {
-  const options = Object.fromEntries(
-    Object.keys(command.flags).map((flag) => [flag, { type: "string" as const }]),
-  );
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  for (const [flag, { isSecret }] of Object.entries(command.flags)) {
+    options[flag] = { type: "string" };
+    if (isSecret === true) options[`${flag}-stdin`] = { type: "boolean" };
+  }
   try {
     const { values } = parseArgs({ args: [...words], options, strict: true });
-    return new Map(
-      Object.entries(values).flatMap(([flag, value]) =>
-        typeof value === "string" ? [[flag, value] as const] : [],
-      ),
-    );
+    return readValues(values);
   } catch (error) {
     if (!isNativeError(error)) throw error;
+    if (error instanceof UsageError) throw error;
     // The part about positional arguments after the first sentence is of no use here.
     throw new UsageError(error.message.split(". ")[0] ?? error.message, { cause: error });
   }
+}
+
+/** `--password-stdin` is `--password -`. */
+function readValues(
+  given: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>,
+): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === "string") values.set(name, value);
+  }
+  for (const name of Object.keys(given).filter((each) => given[each] === true)) {
+    const flag = name.replace(/-stdin$/, "");
+    if (values.has(flag)) throw new UsageError(`--${flag} and --${name} exclude each other`);
+    values.set(flag, STDIN);
+  }
+  return values;
 }

@@ -7,12 +7,19 @@ export interface Flag {
   placeholder: string;
   /** What is taken when the flag is missing; without one the flag is required. */
   default?: string;
+  /** Not for the command line, which others can see: it can be read from stdin as well. */
+  isSecret?: boolean;
 }
+
+/** A new password, for commands that set one. */
+export const PASSWORD_FLAG: Flag = { placeholder: "PASSWORD", isSecret: true };
 
 /** What a command did: for programs, and for people. */
 export interface CommandResult {
   json: Readonly<Record<string, unknown>>;
   text: string;
+  /** What whoever runs it should know; goes to stderr. */
+  warnings?: readonly string[];
   /** What the command looked for is not as it should be: the exit code tells. */
   failed?: boolean;
 }
@@ -37,6 +44,11 @@ export class FlagValues {
     const value = this.#values.get(name);
     if (value === undefined) throw new UsageError(`--${name} is required`);
     return value;
+  }
+
+  /** These, and one more. */
+  with(name: string, value: string): FlagValues {
+    return new FlagValues(new Map([...this.#values, [name, value]]));
   }
 
   /** A whole number within bounds, both included. */

@@ -1,3 +1,4 @@
+import { auditLogCommand } from "./audit-log.ts";
 import type { Command } from "./command.ts";
 import { createApiKeyCommand } from "./create-api-key.ts";
 import { createCompanyCommand } from "./create-company.ts";
@@ -5,8 +6,11 @@ import { createUserCommand } from "./create-user.ts";
 import { listCompaniesCommand } from "./list-companies.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mintTokenCommand } from "./mint-token.ts";
+import { revokeTokenCommand } from "./revoke-token.ts";
 import { rotateKekCommand } from "./rotate-kek.ts";
 import { setPasswordCommand } from "./set-password.ts";
+import { setRunRetentionCommand } from "./set-run-retention.ts";
+import { setUpNatsCommand } from "./set-up-nats.ts";
 import { verifyAuditCommand } from "./verify-audit.ts";
 
 /** Every admin command by name (D54). */
@@ -15,9 +19,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["create-user", createUserCommand],
   ["create-api-key", createApiKeyCommand],
   ["set-password", setPasswordCommand],
+  ["set-run-retention", setRunRetentionCommand],
   ["list-companies", listCompaniesCommand],
   ["mint-token", mintTokenCommand],
+  ["revoke-token", revokeTokenCommand],
   ["migrate", migrateCommand],
+  ["set-up-nats", setUpNatsCommand],
   ["rotate-kek", rotateKekCommand],
+  ["audit-log", auditLogCommand],
   ["verify-audit", verifyAuditCommand],
 ]);

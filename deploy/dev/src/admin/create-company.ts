@@ -1,5 +1,6 @@
 import { createCompany } from "@workflow/service-gateway/admin";
 import type { Command } from "./command.ts";
+import { PASSWORD_FLAG } from "./command.ts";
 import { withDatabase } from "./database.ts";
 
 export const createCompanyCommand: Command = {
@@ -7,7 +8,7 @@ export const createCompanyCommand: Command = {
   flags: {
     name: { placeholder: "NAME" },
     email: { placeholder: "EMAIL" },
-    password: { placeholder: "PASSWORD" },
+    password: PASSWORD_FLAG,
   },
   async run(settings, values) {
     const request = {

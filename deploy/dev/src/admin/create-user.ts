@@ -1,13 +1,14 @@
 import { createUser, ROLES } from "@workflow/service-gateway/admin";
 import type { Command } from "./command.ts";
+import { PASSWORD_FLAG } from "./command.ts";
 import { withDatabase } from "./database.ts";
 
 export const createUserCommand: Command = {
-  summary: `Makes a user of a company; the role is one of ${ROLES.join(", ")}.`,
+  summary: `Makes a user of a company, or adds one who is known, whose password stays; the role is one of ${ROLES.join(", ")}.`,
   flags: {
     company: { placeholder: "ID" },
     email: { placeholder: "EMAIL" },
-    password: { placeholder: "PASSWORD" },
+    password: PASSWORD_FLAG,
     role: { placeholder: "ROLE" },
   },
   async run(settings, values) {
@@ -17,7 +18,17 @@ export const createUserCommand: Command = {
       password: values.text("password"),
       role: values.oneOf("role", ROLES),
     };
-    const { userId } = await withDatabase(settings, (database) => createUser(database, request));
-    return { json: { userId }, text: `User  ${userId}` };
+    const { userId, existing } = await withDatabase(settings, (database) =>
+      createUser(database, request),
+    );
+    if (!existing) return { json: { userId }, text: `User  ${userId}` };
+    return {
+      json: { userId, existing },
+      text: `User  ${userId} (was there before)`,
+      warnings: [
+        "This e-mail address had an account: it is a member now, its password is as it was. " +
+          "Whoever knows that password has access to the company.",
+      ],
+    };
   },
 };

@@ -6,6 +6,7 @@ import { prepareDataDir } from "../data-dir.ts";
 import { ensureSecretsKeks, readSecretsKeks, replaceSecretsKeks } from "../keys.ts";
 import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
+import { recordEvent } from "./record-event.ts";
 import type { AdminSettings } from "./settings.ts";
 
 const KEK_BYTES = 32;
@@ -24,6 +25,16 @@ export const rotateKekCommand: Command = {
       (database) => rotateKek(database, source),
       "workflow_integrations",
     );
+    await recordEvent(settings, {
+      companyId: null,
+      action: "kek.rotated",
+      resourceType: "kek",
+      resourceId: kekId,
+      changes: {
+        companyKeys: { from: null, to: rewrapped },
+        retired: { from: null, to: retired.join(" ") },
+      },
+    });
     const text =
       `Company keys wrapped anew  ${rewrapped} of ${companyKeys}\n` +
       `Key in use                 ${kekId}\n` +

@@ -6,6 +6,7 @@ const schema = pickSettings(
   "DATA_DIR",
   "DATABASE_URL",
   "INTERNAL_TOKEN_PRIVATE_KEY",
+  "NATS_URL",
   "SECRETS_KEK",
 );
 

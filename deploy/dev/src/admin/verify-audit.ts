@@ -55,12 +55,13 @@ function readAnchor(values: FlagValues): Anchor | undefined {
   return { seq: Number(seq), hash: hash.toLowerCase() };
 }
 
-function describe({ companies, events, firstBroken, end }: AuditVerification): string {
+function describe({ companies, events, firstBroken, start, end }: AuditVerification): string {
   const lines = [`Companies  ${companies}`, `Events     ${events}`];
+  if (start !== undefined) lines.push(`Removed    up to ${start.seq}:${start.hash} (retention)`);
   if (end !== undefined) lines.push(`End        ${end.seq}:${end.hash}`);
   lines.push(
     firstBroken === undefined
-      ? "Nothing was changed or removed."
+      ? "Nothing was changed, nor removed by hand."
       : `BROKEN     company ${firstBroken.companyId}, row ${firstBroken.seq}: ${firstBroken.reason}`,
   );
   return lines.join("\n");

@@ -1,13 +1,23 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readlink, realpath, rm } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  mkdtemp,
+  readFile,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, waitFor } from "@workflow/testkit";
 
 const SOURCE = join(import.meta.dirname, "../../src");
-const START_TIMEOUT_MS = 60_000;
+/** A machine with other work to do takes ten times as long as one without. */
+const START_TIMEOUT_MS = 120_000;
 
 /** A command that has ended. */
 export interface Outcome {
@@ -20,6 +30,7 @@ export interface Outcome {
 export interface RunningProcess {
   child: ChildProcess;
   stdout(): string;
+  stderr(): string;
   ended: Promise<Outcome>;
 }
 
@@ -33,6 +44,12 @@ export interface StartedSystem extends RunningProcess {
 /** Values of settings by name. */
 export type TestSettings = Readonly<Record<string, string>>;
 
+/** A user of the operating system. */
+export interface OsUser {
+  uid: number;
+  gid: number;
+}
+
 const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
 
@@ -40,7 +57,7 @@ const folders = new Set<string>();
 export async function cleanUp(): Promise<void> {
   for (const child of processes) {
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGKILL");
+      killGroup(child);
       await once(child, "exit");
     }
   }
@@ -54,11 +71,33 @@ export async function cleanUp(): Promise<void> {
   folders.clear();
 }
 
+/** Kills a process of a test and everything that it has started, at once. */
+export function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, "SIGKILL");
+}
+
 /** A folder that every user can enter, removed by `cleanUp`. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "workflow-dev-")));
+  await chmod(folder, 0o755);
   folders.add(folder);
   return folder;
+}
+
+/** A user without rights: `nobody` when the tests run as root, else the one who runs them. */
+export async function ordinaryUser(): Promise<OsUser> {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  if (uid !== 0) return { uid, gid };
+  const [nobody] = (await readFile("/etc/passwd", "utf8")).match(/^nobody:.*$/m) ?? [];
+  const [, , nobodyUid, nobodyGid] = nobody?.split(":") ?? [];
+  return { uid: Number(nobodyUid), gid: Number(nobodyGid) };
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Settings that collide with no other system on this machine. */
@@ -77,8 +116,15 @@ export async function testSettings(dataDir: string): Promise<TestSettings> {
 }
 
 /** Starts the system and waits until it is ready. */
-export async function startSystem(settings: TestSettings): Promise<StartedSystem> {
-  const started = launch([join(SOURCE, "start.ts")], settings);
+export function startSystem(settings: TestSettings): Promise<StartedSystem> {
+  return whenReady(launchStart(settings), settings);
+}
+
+/** Waits until a start has said that it is ready. */
+export async function whenReady(
+  started: RunningProcess,
+  settings: TestSettings,
+): Promise<StartedSystem> {
   await waitForOutput(started, /^Ready \S+$/m);
   const baseUrl = `http://127.0.0.1:${settings["PORT"]}/api/v1`;
   return {
@@ -97,9 +143,14 @@ export function failToStart(settings: TestSettings): Promise<Outcome> {
   return launch([join(SOURCE, "start.ts")], settings).ended;
 }
 
-/** Runs an admin command; spaces separate its words. */
-export function runAdmin(settings: TestSettings, commandLine: string): Promise<Outcome> {
-  return launch([join(SOURCE, "admin.ts"), ...commandLine.split(" ")], settings).ended;
+/** Runs an admin command; spaces separate its words. It gets `stdin`, else an empty one. */
+export function runAdmin(
+  settings: TestSettings,
+  commandLine: string,
+  stdin?: string,
+): Promise<Outcome> {
+  const words = [join(SOURCE, "admin.ts"), ...commandLine.split(" ")];
+  return launch(words, settings, stdin).ended;
 }
 
 /** Starts the system without waiting for it. */
@@ -107,9 +158,24 @@ export function launchStart(settings: TestSettings): RunningProcess {
   return launch([join(SOURCE, "start.ts")], settings);
 }
 
+/** Code is stripped of its types and compiled once for all processes: half of a short command's time. */
+const COMPILE_CACHE = join(import.meta.dirname, "../../../../.cache/node");
+
 /** Runs Node with nothing in its environment but these settings. */
-export function launch(words: readonly string[], settings: TestSettings): RunningProcess {
-  return launchProgram(process.execPath, words, settings);
+export function launch(
+  words: readonly string[],
+  settings: TestSettings,
+  stdin?: string,
+): RunningProcess {
+  return launchProgram(process.execPath, words, settings, stdin === undefined ? {} : { stdin });
+}
+
+/** Whose process it is and where it runs; by default as this one. */
+export interface Surroundings {
+  user?: OsUser;
+  cwd?: string;
+  /** What it reads from its standard input; nothing by default. */
+  stdin?: string;
 }
 
 /** Like `launch`, for any program. */
@@ -117,18 +183,30 @@ export function launchProgram(
   program: string,
   words: readonly string[],
   settings: TestSettings,
+  { user, cwd, stdin = "" }: Surroundings = {},
 ): RunningProcess {
   const child = spawn(program, words, {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...settings },
-    stdio: ["ignore", "pipe", "pipe"],
+    ...user,
+    // A group of its own, so that what it has started can be ended with it.
+    detached: true,
+    ...(cwd === undefined ? {} : { cwd }),
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...settings,
+    },
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  // A program that reads nothing may have ended before.
+  child.stdin.on("error", () => {}).end(stdin);
   processes.add(child);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = once(child, "close").then(() => ({ exitCode: child.exitCode, stdout, stderr }));
-  return { child, stdout: () => stdout, ended };
+  return { child, stdout: () => stdout, stderr: () => stderr, ended };
 }
 
 /** The first match in what a process prints. Fails when it ends before. */
@@ -166,4 +244,10 @@ export async function postgresProcesses(folder: string): Promise<number[]> {
     if (cwd.startsWith(`${folder}/`)) found.push(Number(name));
   }
   return found;
+}
+
+/** The server of a data folder. */
+export async function postmasterOf(dataDir: string): Promise<number> {
+  const pidFile = await readFile(join(dataDir, "pgdata/postmaster.pid"), "utf8");
+  return Number(pidFile.split("\n")[0]);
 }
