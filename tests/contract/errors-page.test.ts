@@ -6,7 +6,7 @@ import type { Reason } from "@workflow/errors";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The statuses of the contract, D2, D4, D25 and RFC 9110. */
+/** The statuses of the contract, D2, D4, D25, RFC 9110 and RFC 6585. */
 const HTTP_STATUS: Readonly<Record<Reason, number>> = {
   BAD_REQUEST: 400,
   VALIDATION_ERROR: 400,
@@ -24,6 +24,7 @@ const HTTP_STATUS: Readonly<Record<Reason, number>> = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
   TRIGGER_ERROR: 500,
   UPSTREAM_ERROR: 502,
@@ -32,22 +33,23 @@ const HTTP_STATUS: Readonly<Record<Reason, number>> = {
 
 /** Where errors of runs and steps come from. */
 const STEP_ERROR_SOURCES = [
-  "services/runs/src/actions",
-  "services/runs/src/email",
+  "services/integrations/src/actions",
+  "services/runs/src/domain",
+  "services/runs/src/effects",
   "services/runs/src/engine",
-  "services/runs/src/expressions",
   "services/runs/src/interpreter",
-  "services/runs/src/tables",
+  "services/runs/src/secrets",
+  "services/runs/src/journal",
+  "packages/expressions/src",
   "packages/http-client/src",
   "packages/definition/src",
 ];
 
 /** The forms in which sources name such a code. */
 const CODE_IN_SOURCE = [
-  /\b(?:Step|Expression|HttpClient|Template)Error\(\s*"([A-Z_]+)"/g,
+  /\b(?:Step|RunLimit|Expression|HttpClient|Template)Error\(\s*"([A-Z_]+)"/g,
   /\bcode: "([A-Z_]+)"/g,
-  /\brefused\("([A-Z_]+)"/g,
-  /\bfailure\(request, "([A-Z_]+)"/g,
+  /\b(?:refused|failedCall)\("([A-Z_]+)"/g,
   /^ {2}\| "([A-Z_]+)"/gm,
   /ErrorCode = "([A-Z_]+)"/g,
 ];
@@ -57,8 +59,8 @@ const CODE_IN_SOURCE = [
  * in for the error of a recorded failure, which always has one.
  */
 const NEVER_SHOWN = ["ABORTED"];
-/** A step names the missing part of the installation just as the API does. */
-const OF_BOTH = ["NOT_CONFIGURED"];
+/** A step names a missing part of the installation, and a limit between companies, as the API does. */
+const OF_BOTH = ["NOT_CONFIGURED", "RATE_LIMITED"];
 
 describe("docs/errors.md", () => {
   it("lists every code of the API with its status, and no other", async () => {

@@ -10,8 +10,8 @@ import {
   ListWorkflowsRequest,
   WorkflowsServiceService,
 } from "@workflow/proto/workflows/v1/workflows";
-import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
-import type { Identity } from "@workflow/rpc";
+import { generateSigningKey, TOKEN_AUDIENCES, TOKEN_ISSUERS } from "@workflow/rpc";
+import type { Identity, TokenAudience, TokenIssuer } from "@workflow/rpc";
 import { SCOPES } from "@workflow/service-gateway/admin";
 import { exportJWK, importPKCS8, SignJWT } from "jose";
 import { z } from "zod";
@@ -56,46 +56,117 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Somebody who may do everything. */
+/** An owner, who may do whatever callers from outside may. */
 function caller(): Identity {
-  const scopes = [...SCOPES, "internal:deployments", "internal:secrets", "internal:effects"];
-  return { companyId: system.acme.id, principal: { type: "service", id: "test" }, scopes };
+  const principal = { type: "user", id: system.acme.owner.id, role: "owner" } as const;
+  return { companyId: system.acme.id, principal, scopes: SCOPES };
+}
+
+/** The methods that services keep to themselves: who calls them, and with which scope. */
+const BETWEEN_SERVICES: Readonly<Record<string, { issuer: TokenIssuer; scope: string }>> = {
+  "/workflow.runs.v1.DeploymentsService/PutDeployment": {
+    issuer: "workflows",
+    scope: "internal:deployments",
+  },
+  "/workflow.runs.v1.DeploymentsService/CheckDeployment": {
+    issuer: "workflows",
+    scope: "internal:deployments",
+  },
+  "/workflow.integrations.v1.SecretsService/ResolveSecrets": {
+    issuer: "runs",
+    scope: "internal:secrets",
+  },
+  "/workflow.integrations.v1.EmailService/SendEmail": {
+    issuer: "runs",
+    scope: "internal:effects",
+  },
+  "/workflow.integrations.v1.AuthorizationsService/GetAuthorizationAttempt": {
+    issuer: "gateway",
+    scope: "internal:authorizations",
+  },
+  "/workflow.integrations.v1.AuthorizationsService/ContinueAuthorization": {
+    issuer: "gateway",
+    scope: "internal:authorizations",
+  },
+  "/workflow.integrations.v1.AuthorizationsService/CompleteAuthorization": {
+    issuer: "gateway",
+    scope: "internal:authorizations",
+  },
+  "/workflow.integrations.v1.ActionsService/ExecuteAction": {
+    issuer: "runs",
+    scope: "internal:effects",
+  },
+  "/workflow.integrations.v1.ActionsService/ReportAnswer": {
+    issuer: "runs",
+    scope: "internal:effects",
+  },
+  "/workflow.integrations.v1.ActionsService/AuthorizeRequest": {
+    issuer: "runs",
+    scope: "internal:secrets",
+  },
+};
+
+const INTERNAL_SCOPES = Object.values(BETWEEN_SERVICES).map(({ scope }) => scope);
+
+/** The service that a method belongs to. */
+function audienceOf(path: string): TokenAudience {
+  const domain = path.split(".")[1];
+  const audience = TOKEN_AUDIENCES.find((known) => known === domain);
+  if (audience === undefined) throw new Error(`${path} belongs to no service.`);
+  return audience;
+}
+
+/** A token of whoever calls a method. */
+function goodFor(path: string, changes: Partial<Identity> = {}): Promise<string> {
+  const audience = audienceOf(path);
+  const between = BETWEEN_SERVICES[path];
+  if (between === undefined) {
+    const terms = { audience, ttlSeconds: 60 };
+    return system.tokens.signerOf("gateway").sign({ ...caller(), ...changes }, terms);
+  }
+  const { issuer, scope } = between;
+  const principal = { type: "service", id: issuer } as const;
+  const identity = { companyId: system.acme.id, principal, scopes: [scope], ...changes };
+  return system.tokens.signerOf(issuer).sign(identity, { audience, ttlSeconds: 60 });
 }
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
 const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** The claims of a good token. */
+/** The claims of a good token of the gateway for all services. */
 function claims() {
-  const { companyId, scopes } = caller();
+  const { companyId, principal, scopes } = caller();
   return {
-    sub: "test",
+    sub: principal.id,
     cid: companyId,
-    typ: "service",
+    typ: principal.type,
     scope: scopes.join(" "),
-    iss: "workflow",
-    aud: "workflow-internal",
+    iss: "gateway",
+    aud: [...TOKEN_AUDIENCES],
+    jti: "one",
     iat: seconds(),
     exp: seconds() + 60,
   };
 }
 
-/** A token that the system's own key has signed, with other claims. */
-async function signed(changes: object): Promise<string> {
-  const { privateKeyPem, keyId } = system.signingKey;
-  return new SignJWT({ ...claims(), ...changes })
+/** A token that an issuer's own key has signed, with other claims. */
+async function signed(changes: object, issuer: TokenIssuer = "gateway"): Promise<string> {
+  const { privateKeyPem, keyId } = system.tokens.keys[issuer];
+  return new SignJWT({ ...claims(), iss: issuer, ...changes })
     .setProtectedHeader({ alg: "EdDSA", kid: keyId })
     .sign(await importPKCS8(privateKeyPem, "EdDSA"));
 }
 
-function foreign(keyId: string): Promise<string> {
+async function foreign(kid: string): Promise<string> {
   const { privateKeyPem } = generateSigningKey();
-  return createTokenSigner({ privateKeyPem, keyId }).sign(caller(), 60);
+  return new SignJWT(claims())
+    .setProtectedHeader({ alg: "EdDSA", kid })
+    .sign(await importPKCS8(privateKeyPem, "EdDSA"));
 }
 
 /** Signed with the public key as if that were a shared secret. */
 async function confused(): Promise<string> {
-  const { publicKeyPem, keyId } = system.signingKey;
+  const { publicKeyPem, keyId } = system.tokens.keys.gateway;
   const text = `${base64({ alg: "HS256", kid: keyId })}.${base64(claims())}`;
   const signature = createHmac("sha256", publicKeyPem).update(text).digest("base64url");
   return `${text}.${signature}`;
@@ -115,25 +186,62 @@ async function forged(): Promise<string> {
   return `${header}.${base64({ ...claims(), cid: system.globex.id })}.${signature}`;
 }
 
-const BAD_TOKENS: readonly [string, () => string | undefined | Promise<string>][] = [
+const withInternal = (): string => [...SCOPES, ...INTERNAL_SCOPES].join(" ");
+
+const BAD_TOKENS: readonly [
+  string,
+  (audience: TokenAudience) => string | undefined | Promise<string>,
+][] = [
   ["no token", () => undefined],
   ["an empty one", () => ""],
   ["no JWT", () => "secret"],
   ["an API key", () => system.acme.key],
   ["an expired one", () => signed({ exp: seconds() - 1 })],
   ["one without an end", () => signed({ exp: undefined })],
-  ["one for another audience", () => signed({ aud: "elsewhere" })],
+  ["one without a name", () => signed({ jti: undefined })],
+  ["one for no service of ours", () => signed({ aud: "elsewhere" })],
+  [
+    "one for all other services",
+    (own) => signed({ aud: TOKEN_AUDIENCES.filter((a) => a !== own) }),
+  ],
   ["one without a company", () => signed({ cid: "" })],
   ["one of an unknown kind", () => signed({ typ: "root" })],
   ["another company in a signed one", () => forged()],
   ["a foreign key", () => foreign("elsewhere")],
-  ["a foreign key under the name of ours", () => foreign(system.signingKey.keyId)],
+  ["a foreign key under the name of ours", () => foreign(system.tokens.keys.gateway.keyId)],
   ["a key that it brings along", () => selfMade()],
   [
     "the algorithm none",
-    () => `${base64({ alg: "none", kid: system.signingKey.keyId })}.${base64(claims())}.`,
+    () => `${base64({ alg: "none", kid: system.tokens.keys.gateway.keyId })}.${base64(claims())}.`,
   ],
   ["our public key as a shared secret", () => confused()],
+  ["the key of another issuer", () => signed({ iss: "gateway" }, "workflows")],
+  ["an issuer that does not exist", () => signed({ iss: "workflow" })],
+  ["scopes of services, claimed by the gateway", () => signed({ scope: withInternal() })],
+  ["scopes of services, minted", () => signed({ typ: "token", scope: withInternal() }, "admin")],
+  ["a service, claimed by the gateway", () => signed({ typ: "service", sub: "gateway" })],
+  ["a person, minted", () => signed({}, "admin")],
+  ["a role, minted", () => signed({ typ: "token", role: "owner" }, "admin")],
+  ["a role of a key", () => signed({ typ: "api_key", role: "owner" })],
+  ["an hour of life, claimed by the gateway", () => signed({ exp: seconds() + 3600 })],
+  [
+    "a minute of life that begins in an hour",
+    () => signed({ iat: seconds() + 3600, exp: seconds() + 3660 }),
+  ],
+  ["31 days of life, minted", () => signed({ typ: "token", exp: seconds() + 2_678_400 }, "admin")],
+  ...TOKEN_ISSUERS.filter((issuer) => issuer !== "gateway" && issuer !== "admin").flatMap(
+    (issuer): [string, () => Promise<string>][] => [
+      [`a person, claimed by ${issuer}`, () => signed({}, issuer)],
+      [
+        `every scope, claimed by ${issuer}`,
+        () => signed({ typ: "service", sub: issuer, scope: withInternal() }, issuer),
+      ],
+      [
+        `the name of another service, claimed by ${issuer}`,
+        () => signed({ typ: "service", sub: "elsewhere", scope: "" }, issuer),
+      ],
+    ],
+  ),
 ];
 
 /** What of a method says how to call it. */
@@ -197,16 +305,15 @@ describe("the protos", () => {
 
 describe.each(methods)("$path", ({ method }) => {
   it.each(BAD_TOKENS)("is UNAUTHENTICATED with %s", async (_what, makeToken) => {
-    expect(await call(method, await makeToken())).toBe(Code.UNAUTHENTICATED);
+    const token = await makeToken(audienceOf(method.path));
+    expect(await call(method, token)).toBe(Code.UNAUTHENTICATED);
   });
 
   it("lets a good token in, and refuses one without scopes", async () => {
-    // Some methods are for people only (D13).
-    const person = { type: "user", id: system.acme.owner.id } as const;
-    const token = await system.tokenSigner.sign({ ...caller(), principal: person }, 60);
+    const token = await goodFor(method.path);
     const good = await call(method, token);
     expect([Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.UNIMPLEMENTED]).not.toContain(good);
-    const none = await system.tokenSigner.sign({ ...caller(), scopes: [] }, 60);
+    const none = await goodFor(method.path, { scopes: [] });
     expect(await call(method, none)).toBe(Code.PERMISSION_DENIED);
   });
 });
@@ -245,7 +352,7 @@ describe("the company of a token", () => {
 
 async function listWorkflows(headers: Readonly<Record<string, string>>): Promise<string[]> {
   const metadata = new Metadata();
-  const token = await system.tokenSigner.sign(caller(), 60);
+  const token = await goodFor(WorkflowsServiceService.listWorkflows.path);
   metadata.set("authorization", `Bearer ${token}`);
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const { path, requestSerialize, responseDeserialize } = WorkflowsServiceService.listWorkflows;

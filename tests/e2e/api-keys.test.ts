@@ -16,8 +16,11 @@ const listedSchema = z.strictObject({
   createdAt: timestamp,
   expiresAt: timestamp.nullable(),
   lastUsedAt: timestamp.nullable(),
+  createdBy: z.looseObject({ type: z.enum(["user", "api_key"]), id: z.uuid() }).nullable(),
 });
-const createdSchema = listedSchema.extend({ key: z.string().regex(/^wfk_[A-Za-z0-9]{32}$/) });
+const createdSchema = listedSchema
+  .omit({ createdBy: true })
+  .extend({ key: z.string().regex(/^wfk_[A-Za-z0-9]{32}$/) });
 
 let system: WholeSystem;
 
@@ -52,7 +55,9 @@ describe("an API key", () => {
     expect((await system.call("GET", "/workflows", { key })).status).toBe(200);
     expect((await system.call("GET", "/runs", { key })).status).toBe(403);
     const listed = (await list()).find(({ id }) => id === shown.id);
-    expect({ ...listed, lastUsedAt: null }).toEqual(shown);
+    const { createdBy, ...fields } = listed ?? {};
+    expect(createdBy).toMatchObject({ type: "api_key" });
+    expect({ ...fields, lastUsedAt: null }).toEqual(shown);
   });
 
   it("is listed without itself, newest first, among those of its company only", async () => {

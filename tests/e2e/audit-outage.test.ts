@@ -4,18 +4,19 @@ import type { Database } from "@workflow/db";
 import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
-import {
-  createRpcClient,
-  createTokenMinter,
-  createTokenSigner,
-  generateSigningKey,
-} from "@workflow/rpc";
+import { createRpcClient } from "@workflow/rpc";
 import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { EVENT_CONSUMERS, startGatewayService } from "@workflow/service-gateway";
 import { verifyAudit } from "@workflow/service-gateway/admin";
 import { startWorkflowsService } from "@workflow/service-workflows";
-import { createTestDatabase, freePort, startLocalNats, waitFor } from "@workflow/testkit";
+import {
+  createTestDatabase,
+  createTestTokens,
+  freePort,
+  startLocalNats,
+  waitFor,
+} from "@workflow/testkit";
 import pino from "pino";
 import { z } from "zod";
 import { AGENT_MODELS } from "../support/whole-system.ts";
@@ -99,12 +100,10 @@ async function startSystem(bus: EventBus) {
     applicationName: "test",
   });
   scope.defer(() => database.end());
-  const { privateKeyPem, publicKeyPem, keyId } = generateSigningKey();
-  const tokenSigner = createTokenSigner({ privateKeyPem });
+  const tokens = createTestTokens();
   const common = {
     databaseUrl: testDatabase.connectionUri,
     databasePoolSize: 5,
-    tokenSigner,
     bus,
     logger,
   };
@@ -115,12 +114,13 @@ async function startSystem(bus: EventBus) {
     grpcAddress: "127.0.0.1:0",
     runsGrpcAddress: nobody,
     agentModels: AGENT_MODELS,
-    tokenPublicKeys: [{ keyId, key: publicKeyPem }],
+    tokenPublicKeys: tokens.publicKeys,
+    tokenSigner: tokens.signerOf("workflows"),
   });
   scope.defer(() => workflows.stop());
   const client = createRpcClient(WorkflowsServiceService, {
     address: workflows.grpcAddress,
-    minter: createTokenMinter(tokenSigner),
+    minter: tokens.minterTo("workflows"),
   });
   scope.defer(() => client.close());
   return {
@@ -130,6 +130,7 @@ async function startSystem(bus: EventBus) {
     startGateway: async () => {
       const gateway = await startGatewayService({
         ...common,
+        tokenSigner: tokens.signerOf("gateway"),
         host: "127.0.0.1",
         port: 0,
         workflowsGrpcAddress: workflows.grpcAddress,

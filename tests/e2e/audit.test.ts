@@ -157,7 +157,9 @@ describe("who is told to have made a change", () => {
     await client.createWorkflow(
       { name: "Direct", triggerJson: '{"type":"api"}', stepsJson: "[]" },
       {
-        token: await system.tokenSigner.sign(identity, 60),
+        token: await system.tokens
+          .signerOf("admin")
+          .sign(identity, { audience: "workflows", ttlSeconds: 60 }),
         requestId,
         client: { ipAddress: "198.51.100.7", userAgent: "made up" },
       },

@@ -291,30 +291,3 @@ describe("a change of the password", () => {
     await signIn(system, person);
   });
 });
-
-describe("somebody in several companies", () => {
-  it("signs in to the company named, else to that of the last time; never to another's", async () => {
-    const person = await newPerson();
-    const { globex, acme } = system;
-    // No route makes somebody known a member of a second company; whoever runs the installation may.
-    await system.database.query(sql.type(z.object({}))`
-      insert into gateway.memberships (company_id, user_id, role)
-      select ${globex.id}, id, 'viewer' from gateway.users where email = ${person.email}
-    `);
-    const companyOf = async (token: string) =>
-      (await system.call("GET", "/auth/session", bySession(system, token))).data;
-    const first = await companyOf(await signIn(system, person));
-    expect(first).toMatchObject({ company: { id: acme.id }, role: "member" });
-    const named = await companyOf(await signIn(system, person, globex.id));
-    expect(named).toMatchObject({ company: { id: globex.id }, role: "viewer" });
-    const last = await companyOf(await signIn(system, person));
-    expect(last).toMatchObject({ company: { id: globex.id } });
-    for (const companyId of ["0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a", "none"]) {
-      expect(await trySignIn(system, { ...person, companyId })).toMatchObject({ status: 404 });
-    }
-    const stranger = await system.createPerson(acme, "owner");
-    expect(await trySignIn(system, { ...stranger, companyId: globex.id })).toMatchObject({
-      status: 404,
-    });
-  });
-});

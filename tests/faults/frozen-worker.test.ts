@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createScope } from "@workflow/service";
-import { startHttpDouble, waitFor } from "@workflow/testkit";
+import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";
@@ -27,6 +27,7 @@ beforeAll(async () => {
   system = await startSeparateSystem();
   scope.defer(() => system.stop());
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
+  await logEvents(database);
   scope.defer(() => database.end());
 }, 60_000);
 afterAll(() => scope.close(), 60_000);
@@ -44,7 +45,7 @@ function readRun(runId: string): Promise<z.infer<typeof runRow>> {
   return database.one(sql.type(runRow)`
     select status, output, run.xmin::text as version,
       (select count(*)::integer from runs.step_results where run_id = run.id) as results,
-      array(select type from runs.outbox where payload -> 'data' ->> 'runId' = run.id order by seq)
+      array(select type from runs.event_log where payload -> 'data' ->> 'runId' = run.id order by seq)
         as events
     from runs.runs as run where id = ${runId}
   `);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createScope } from "@workflow/service";
-import { startHttpDouble, waitFor } from "@workflow/testkit";
+import { logEvents, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";
@@ -26,6 +26,7 @@ beforeAll(async () => {
   system = await startSeparateSystem();
   scope.defer(() => system.stop());
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
+  await logEvents(database);
   scope.defer(() => database.end());
 }, 90_000);
 afterAll(() => scope.close(), 60_000);
@@ -128,7 +129,7 @@ async function countRepeatedSteps(runIds: readonly string[]): Promise<number> {
 
 async function countEvents(): Promise<Record<string, number>> {
   const rows = await database.any(sql.type(z.object({ type: z.string(), events: z.number() }))`
-    select type, count(*)::integer as events from runs.outbox group by type
+    select type, count(*)::integer as events from runs.event_log group by type
   `);
   return Object.fromEntries(rows.map(({ type, events }) => [type, events]));
 }

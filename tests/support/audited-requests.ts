@@ -1,6 +1,8 @@
+import { createUser } from "@workflow/service-gateway/admin";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import type { CallOptions } from "./api-client.ts";
+import { makeFinanceConnection } from "./connections.ts";
 import { makeDashboard, signInEditor } from "./dashboards.ts";
 import { bySession, signIn } from "./people.ts";
 import {
@@ -144,6 +146,28 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const { path, id } = await createSecret(system);
     return { path: `${path}/TOKEN`, resourceIds: [id] };
   },
+  "POST /connections": async () => ({
+    path: "/connections",
+    body: { name: "Ledger", provider: "finance", externalAccountId: "acct_1" },
+    resourceIds: null,
+  }),
+  "POST /connections/{provider}/api-key": async () => ({
+    path: "/connections/rillet/api-key",
+    body: { apiKey: "good-hush" },
+    resourceIds: null,
+  }),
+  "DELETE /connections/{id}": async (system) => {
+    const id = await makeFinanceConnection(system, system.acme.key);
+    return { path: `/connections/${id}`, resourceIds: [id] };
+  },
+  "POST /connections/{id}/refresh": async (system) => {
+    const id = await makeFinanceConnection(system, system.acme.key);
+    return { path: `/connections/${id}/refresh`, resourceIds: [id] };
+  },
+  "POST /connections/{id}/verify": async (system) => {
+    const id = await makeFinanceConnection(system, system.acme.key);
+    return { path: `/connections/${id}/verify`, resourceIds: [id] };
+  },
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
     body: { name: "One more", scopes: ["runs:read"] },
@@ -154,6 +178,24 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const { data } = await system.call("POST", "/auth/api-keys", { body });
     const { id } = withId.parse(data);
     return { path: `/auth/api-keys/${id}`, resourceIds: [id] };
+  },
+  "DELETE /auth/api-keys": async (system) => {
+    const person = await system.createPerson(system.acme, "admin");
+    const session = bySession(system, await signIn(system, person));
+    const body = { name: "Theirs", scopes: ["runs:read"] };
+    const resourceIds: string[] = [];
+    for (let made = 0; made < 2; made += 1) {
+      const { data } = await system.call("POST", "/auth/api-keys", { ...session, body });
+      resourceIds.push(withId.parse(data).id);
+    }
+    return { path: `/auth/api-keys?createdBy=${person.id}`, resourceIds };
+  },
+  "PUT /auth/session": async (system) => {
+    const { acme, globex, database } = system;
+    const person = await system.createPerson(globex, "member");
+    await createUser(database, { ...person, companyId: acme.id, role: "member" });
+    const session = bySession(system, await signIn(system, person, globex.id));
+    return { path: "/auth/session", ...session, body: { company: acme.id }, resourceIds: null };
   },
   "POST /auth/session": async (system) => {
     const { email, password } = await system.createPerson(system.acme, "member");

@@ -9,7 +9,7 @@ const pending = z.object({ pending: z.boolean() });
 
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations"];
 /** How work is handed out and events are handed on, which goes on whatever callers do. */
-const MOVING = ["tasks", "outbox", "wake_ups"];
+const MOVING = ["tasks", "outbox", "wake_ups", "scheduler_presence", "given_up_runs"];
 /** Written in the background, some time after a request. */
 const LATE_COLUMNS = ["last_used_at"];
 

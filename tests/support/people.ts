@@ -23,9 +23,9 @@ export function trySignIn(
 export async function signIn(
   system: Pick<WholeSystem, "origin">,
   { email, password }: Signable,
-  companyId?: string,
+  company?: string,
 ): Promise<string> {
-  const answer = await trySignIn(system, { email, password, companyId });
+  const answer = await trySignIn(system, { email, password, company });
   expect(answer).toMatchObject({ status: 200 });
   const token = tokenIn(answer);
   if (token === null) throw new Error("No cookie was set.");

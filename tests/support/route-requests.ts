@@ -17,6 +17,7 @@ const RESOURCES = [
   "table",
   "row",
   "tableFolder",
+  "connection",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -38,13 +39,18 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   widgets: "widget",
   tables: "table",
   rows: "row",
+  connections: "connection",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
 const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   workflowId: "workflow",
-  // Kept with the run; there are no connections yet.
+  // Of a run: kept with it, its steps look for it.
   connectionId: null,
+  // At a provider.
+  externalAccountId: null,
+  clientId: null,
+  accountId: null,
   // A step of the run that the path names.
   fromStepId: null,
   // Each is answered for itself, in the list of results.
@@ -52,16 +58,28 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   // Of whatever kind.
   resourceId: "workflow",
   actorId: "actor",
-  // Signing in comes before there is a tenant.
-  companyId: null,
   folderId: "tableFolder",
+};
+
+/** Members that name an object in the bodies of one route. */
+const BY_ROUTE: Readonly<Record<string, Readonly<Record<string, Resource>>>> = {
+  "POST /connections/{provider}/api-key": { connectionId: "connection" },
 };
 
 /**
  * Parameters of a path that name no object but a part of one, which every object has: with the value
  * that requests give them.
  */
-const PARTS: Readonly<Record<string, string>> = { version: "1", columnId: "name" };
+const PARTS: Readonly<Record<string, string>> = {
+  version: "1",
+  // Of the catalog, which is the same for everybody.
+  type: "http",
+  columnId: "name",
+  // Of a step of the run that has ended.
+  path: "first",
+  // Of the catalog, which all share.
+  provider: "rillet",
+};
 
 /** Members of a query that count only together with others, which requests here do not give. */
 const CONDITIONAL: Readonly<Record<string, readonly string[]>> = {
@@ -90,11 +108,15 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PUT /workflows/{id}/schedule": { enabled: false },
   "POST /auth/api-keys": { name: "Taken over", scopes: ["api_keys:write"] },
   "POST /auth/session": { email: "nobody@people.example", password: "taken over" },
+  "PUT /auth/session": { company: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a63" },
   "POST /auth/password": { currentPassword: "taken over", newPassword: "taken over" },
   "POST /members": { email: "taken@over.example", password: "taken over", role: "viewer" },
   "PATCH /members/{userId}": { role: "viewer" },
   "POST /workflows/{workflowId}/secrets": { key: "TAKEN_OVER", value: "taken over" },
   "PUT /workflows/{workflowId}/secrets/{key}": { value: "taken over" },
+  "POST /connections": { name: "Taken over", provider: "finance", externalAccountId: "taken" },
+  // No provider is asked about a key of this form.
+  "POST /connections/{provider}/api-key": { apiKey: "taken over\n" },
   "POST /dashboards": { name: "Taken over" },
   "PATCH /dashboards/{id}": { name: "Taken over" },
   "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },
@@ -129,6 +151,7 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   table: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a60",
   row: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a61",
   tableFolder: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a62",
+  connection: "conn_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 
@@ -162,7 +185,7 @@ export function idPositionsOf(route: Route): IdPosition[] {
     for (const name of membersOf(schema)) {
       if (!/(?:^id|Ids?)$/.test(name)) continue;
       if (place === "query" && CONDITIONAL[nameOf(route)]?.includes(name) === true) continue;
-      const resource = BY_FIELD[name];
+      const resource = BY_ROUTE[nameOf(route)]?.[name] ?? BY_FIELD[name];
       if (resource === undefined) throw unknownPosition(route, name);
       if (resource !== null) positions.push({ in: place, name, resource });
     }

@@ -48,6 +48,9 @@ const stepResultSchema = z.strictObject({
     .array(z.strictObject({ attempt: z.int().min(1), startedAt: timestamp, error: executionError }))
     .optional(),
   reused: z.literal(true).optional(),
+  truncated: z.literal(true).optional(),
+  inputBytes: z.int().min(0).optional(),
+  outputBytes: z.int().min(0).optional(),
 });
 
 /** A run as lists show it; not one field more. */

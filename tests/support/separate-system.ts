@@ -7,13 +7,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate, openDatabase } from "@workflow/db";
 import { startLocalPostgres } from "@workflow/local-postgres";
-import { generateSigningKey } from "@workflow/rpc";
+import { TOKEN_ISSUERS } from "@workflow/rpc";
+import type { TokenIssuer } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
-import { freePort, startLocalNats, waitFor } from "@workflow/testkit";
+import { createTestTokens, freePort, startLocalNats, waitFor } from "@workflow/testkit";
+import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SCHEMAS = ["gateway", "workflows", "runs", "tables"];
+const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 
 const MAIN = {
   gateway: "services/gateway/src/main.ts",
@@ -46,6 +48,12 @@ export interface SeparateSystem {
   baseUrl: string;
   apiKey: string;
   databaseUri: string;
+  /** The keys of all issuers of tokens. */
+  tokens: TestTokens;
+  /** Where the first replica of each service listens, by its setting. */
+  grpcAddresses: Readonly<
+    Record<"WORKFLOWS_GRPC_ADDR" | "RUNS_GRPC_ADDR" | "TABLES_GRPC_ADDR", string>
+  >;
   natsUrl: string;
   /** Ends Postgres: in an orderly way, or by SIGKILL as a crash of its machine would. */
   stopPostgres(how: "orderly" | "SIGKILL"): Promise<void>;
@@ -102,7 +110,7 @@ export async function startSeparateSystem(
     })),
   });
   const apiKey = await makeCompany(postgres.connectionUri);
-  const key = generateSigningKey();
+  const tokens = createTestTokens();
   const [first, second] = [await freeAddresses(), await freeAddresses()];
   const env = {
     PATH: process.env["PATH"],
@@ -111,8 +119,6 @@ export async function startSeparateSystem(
     METRICS_PORT: "0",
     LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
     OUTBOUND_ALLOW_PRIVATE: "true",
-    INTERNAL_TOKEN_PRIVATE_KEY: Buffer.from(key.privateKeyPem).toString("base64"),
-    INTERNAL_TOKEN_PUBLIC_KEYS: Buffer.from(key.publicKeyPem).toString("base64"),
     RUNS_LEASE_MS: String(leaseMs),
     WORKER_CONCURRENCY: "100",
   };
@@ -125,6 +131,8 @@ export async function startSeparateSystem(
     baseUrl,
     apiKey,
     databaseUri: postgres.connectionUri,
+    tokens,
+    grpcAddresses: first,
     natsUrl: nats.url,
     async stopPostgres(how) {
       if (how === "orderly") return postgres.stop();
@@ -146,6 +154,7 @@ export async function startSeparateSystem(
       const child = spawn(process.execPath, [join(ROOT, MAIN[name])], {
         env: {
           ...env,
+          ...tokens.environment(issuerOf(name)),
           ...addressesOf(name),
           ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}),
         },
@@ -202,6 +211,11 @@ async function freeAddresses() {
     RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     TABLES_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
   };
+}
+
+/** The process's own key is that of its service; `tables` calls nobody and needs none. */
+function issuerOf(name: ProcessName): TokenIssuer | undefined {
+  return TOKEN_ISSUERS.find((issuer) => name.startsWith(issuer));
 }
 
 function isAlive(child: ChildProcess | undefined): child is ChildProcess {

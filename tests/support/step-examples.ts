@@ -16,6 +16,9 @@ export const STEP_EXAMPLES: Readonly<Record<string, object>> = {
       to: "{{input.email}}",
       subject: "Your order {{input.orderId}}",
       text: "It is on its way.",
+      attachments: [
+        { filename: "invoice.pdf", url: "https://shop.example.com/invoices/{{input.orderId}}" },
+      ],
     },
   },
   transform: {
@@ -109,7 +112,7 @@ export const STEP_EXAMPLES: Readonly<Record<string, object>> = {
     name: "Release the payment",
     config: {
       message: "Pay {{input.amount}} to {{input.payee}}?",
-      approvers: { roles: ["admin", "owner"] },
+      approvers: { users: ["cfo@example.com"], roles: ["owner"] },
       timeoutMs: 172_800_000,
       onTimeout: "reject",
       form: { type: "object", properties: { reference: { type: "string" } } },

@@ -60,6 +60,7 @@ A template may name steps that have run before: those above it, those inside an 
 loop or parallel step, and, in a loop's \`while\`, the loop's own. A step that comes later, that holds
 this one, or that is in another branch beside it is refused when the workflow is saved. The same goes
 for JSONata that reads \`steps.<id>\`; secrets are not seen by JSONata.
+Where a secret may go, and that one can be bound to hosts, is in [secrets.md](secrets.md).
 
 ## Conditions
 

@@ -1,30 +1,32 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, scryptSync } from "node:crypto";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { createTokenSigner, generateSigningKey } from "@workflow/rpc";
-import type { GeneratedSigningKey, TokenSigner } from "@workflow/rpc";
 import { createScope } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
   startGatewayService,
 } from "@workflow/service-gateway";
-import { createApiKey, createCompany, createUser } from "@workflow/service-gateway/admin";
+import { createApiKey, createUser, insertPreparedCompany } from "@workflow/service-gateway/admin";
 import type { Role, Scope } from "@workflow/service-gateway/admin";
 import {
   EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
   startIntegrationsService,
 } from "@workflow/service-integrations";
+import type { IntegrationsServiceOptions } from "@workflow/service-integrations";
 import {
   createEmailClient,
+  createProviderClient,
   createSecretsClient,
   createTablesClient,
   EVENT_CONSUMERS as RUNS_CONSUMERS,
   startRunsService,
 } from "@workflow/service-runs";
+import type { RunsServiceOptions } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWorkflowsService } from "@workflow/service-workflows";
-import { createTestDatabase } from "@workflow/testkit";
+import { createTestDatabase, createTestTokens } from "@workflow/testkit";
+import type { TestTokens } from "@workflow/testkit";
 import pino from "pino";
 import { callApi } from "./api-client.ts";
 import type { Answer, CallOptions } from "./api-client.ts";
@@ -77,10 +79,8 @@ export interface WholeSystem {
   database: Database;
   /** Where the services listen, by the part of the proto packages that names them. */
   grpcAddresses: Readonly<Record<"workflows" | "runs" | "tables" | "integrations", string>>;
-  /** Signs tokens that the services accept. */
-  tokenSigner: TokenSigner;
-  /** The key that it signs with. */
-  signingKey: GeneratedSigningKey;
+  /** The keys of all that sign tokens which the services accept. */
+  tokens: TestTokens;
   /** Starts one more gateway, which ends with the system unless it is stopped before. */
   startGateway(options?: GatewayOptions): Promise<Gateway>;
   stop(): Promise<void>;
@@ -92,7 +92,18 @@ export interface SystemOptions {
   /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
   leaseMs?: number;
   /** The mail server and the sender of the e-mail step; without them it is not configured. */
-  mail?: { smtpUrl: string; emailFrom: string };
+  mail?: { smtpUrl: string; emailFrom: string; perDay?: number };
+  /** How accounts are connected: what the operator set for providers, and the broker. */
+  connecting?: Pick<IntegrationsServiceOptions, "providers" | "broker" | "answerTimeoutMs">;
+  /** Where tenants' requests may go: anywhere by default, private addresses included. */
+  outbound?: { allowPrivate: boolean; dnsServers: readonly string[] };
+  /** What the operator set for providers, by their ids; nothing by default. */
+  providers?: IntegrationsServiceOptions["providers"];
+  /** What one company may have at a time in the runs service; by default as much as anywhere. */
+  companyLimits?: Pick<
+    RunsServiceOptions,
+    "companyBacklogMax" | "companyWatchersMax" | "companySyncWaitsMax"
+  >;
   /** Gets every line that the services log, down to debug; without it they are quiet. */
   log?: { write(line: string): void };
 }
@@ -145,8 +156,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       },
       database: admin,
       grpcAddresses: services.grpcAddresses,
-      tokenSigner: services.tokenSigner,
-      signingKey: services.signingKey,
+      tokens: services.tokens,
       startGateway: services.startGateway,
       stop: () => scope.close(),
     };
@@ -154,26 +164,46 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
 }
 
 const PASSWORD = "correct horse battery staple";
+/**
+ * The owners' password, hashed with next to no work: a stored hash says how it was made. Real ones cost
+ * each of some sixty test files half a second, and each sign-in a quarter; those of people are real.
+ */
+const CHEAP_HASH = (() => {
+  const salt = randomBytes(16);
+  const hash = scryptSync(PASSWORD, salt, 32, { N: 2, r: 1, p: 1 });
+  const [saltText, hashText] = [salt, hash].map((bytes) =>
+    bytes.toString("base64").replace(/=+$/, ""),
+  );
+  return `$scrypt$ln=1,r=1,p=1$${saltText}$${hashText}`;
+})();
 
-type Services = Pick<
-  WholeSystem,
-  "startGateway" | "grpcAddresses" | "tokenSigner" | "signingKey" | "stop"
->;
+type Services = Pick<WholeSystem, "startGateway" | "grpcAddresses" | "tokens" | "stop">;
 
 async function startServices(
   databaseUrl: string,
-  { leaseMs = 10_000, log, mail }: SystemOptions,
+  {
+    leaseMs = 10_000,
+    log,
+    mail,
+    connecting = {},
+    providers = connecting.providers,
+    companyLimits = {},
+    outbound,
+  }: SystemOptions,
 ): Promise<Services> {
+  const outboundOptions = {
+    outboundAllowPrivate: outbound?.allowPrivate ?? true,
+    outboundDnsServers: outbound?.dnsServers,
+  };
   const scope = createScope();
   return scope.guard(async () => {
-    const signingKey = generateSigningKey();
-    const { privateKeyPem, publicKeyPem, keyId } = signingKey;
-    const tokenSigner = createTokenSigner({ privateKeyPem });
+    const tokens = createTestTokens();
     const common = {
       databaseUrl,
       databasePoolSize: 8,
-      tokenPublicKeys: [{ keyId, key: publicKeyPem }],
-      tokenSigner,
+      tokenPublicKeys: tokens.publicKeys,
+      // Reading the protos takes a quarter of a start.
+      grpcReflection: false,
       logger:
         log === undefined
           ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
@@ -188,28 +218,36 @@ async function startServices(
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
       ...common,
+      ...connecting,
       loadKeks: () => Promise.resolve([kek]),
       mail,
+      providers,
+      ...outboundOptions,
       bus,
       grpcAddress: "127.0.0.1:0",
     });
     scope.defer(() => integrations.stop());
+    const tokenSigner = tokens.signerOf("runs");
     const toIntegrations = { address: integrations.grpcAddress, tokenSigner };
     const secrets = createSecretsClient(toIntegrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(toIntegrations);
     scope.defer(() => email.close());
+    const providerCalls = createProviderClient(toIntegrations);
+    scope.defer(() => providerCalls.close());
     const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
     scope.defer(() => tableRows.close());
     const runs = await startRunsService({
       ...common,
+      ...companyLimits,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
       secrets,
       email,
+      providers: providerCalls,
       tables: tableRows,
-      outboundAllowPrivate: true,
+      ...outboundOptions,
       workerConcurrency: 50,
       leaseMs,
     });
@@ -220,6 +258,7 @@ async function startServices(
       ...common,
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
+      tokenSigner: tokens.signerOf("workflows"),
       agentModels: AGENT_MODELS,
       bus,
     });
@@ -231,6 +270,7 @@ async function startServices(
         host: "127.0.0.1",
         port: 0,
         bus,
+        tokenSigner: tokens.signerOf("gateway"),
         workflowsGrpcAddress: workflows.grpcAddress,
         runsGrpcAddress,
         tablesGrpcAddress: tables.grpcAddress,
@@ -245,12 +285,15 @@ async function startServices(
       tables: tables.grpcAddress,
       integrations: integrations.grpcAddress,
     };
-    return { startGateway, grpcAddresses, tokenSigner, signingKey, stop: () => scope.close() };
+    return { startGateway, grpcAddresses, tokens, stop: () => scope.close() };
   });
 }
 
 async function makeCompany(database: Database, name: string): Promise<Company> {
   const owner = { email: `owner@${name.toLowerCase()}.example`, password: PASSWORD };
-  const { companyId, userId, apiKey } = await createCompany(database, { name, ...owner });
+  const prepared = { name, email: owner.email, passwordHash: CHEAP_HASH };
+  const { companyId, userId, apiKey } = await database.transaction((transaction) =>
+    insertPreparedCompany(transaction, prepared),
+  );
   return { id: companyId, key: apiKey, name, owner: { ...owner, id: userId } };
 }

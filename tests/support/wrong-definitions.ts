@@ -250,6 +250,18 @@ export const WRONG_DEFINITIONS: [string, Record<string, unknown>, string, string
     '"viewer"',
   ],
   [
+    "approvers of whom none is named",
+    steps(step("approval", { message: "ok?", approvers: { users: [], roles: [] } })),
+    "steps.0.config.approvers",
+    "leave approvers out",
+  ],
+  [
+    "an API key in place of its id",
+    steps(step("approval", { message: "ok?", approvers: { apiKeys: ["wfk_secret"] } })),
+    "steps.0.config.approvers.apiKeys.0",
+    "not the key itself",
+  ],
+  [
     "a member that run has not",
     steps(transform("a", "{{run.foo}}")),
     "steps.0.config.mapping",

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "@jest/globals";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { waitFor } from "@workflow/testkit";
+import { logEvents, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
 import type { SeparateSystem } from "../../support/separate-system.ts";
@@ -60,6 +60,7 @@ export async function prepareMixedLoad(
     // It suffers with the system.
     onError: () => {},
   });
+  await logEvents(database);
   const stopping = new AbortController();
   const approving = approveAll(system, stopping.signal);
   const close = async (): Promise<void> => {
@@ -210,7 +211,7 @@ function readRun(database: Database, runId: string): Promise<Told> {
         select path || ' ' || status from runs.step_results where run_id = run.id order by path
       ) as steps,
       array(
-        select type from runs.outbox where payload -> 'data' ->> 'runId' = run.id order by type
+        select type from runs.event_log where payload -> 'data' ->> 'runId' = run.id order by type
       ) as events
     from runs.runs as run where run.id = ${runId}
   `);

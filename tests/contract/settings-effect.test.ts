@@ -1,0 +1,103 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { SETTINGS, withoutEffect, withoutEffectOfProviders } from "@workflow/service";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
+const NAMES = Object.keys(SETTINGS);
+/** npm start runs both halves of runs, and says so when it is asked for one (see its tests). */
+const NOT_FOR_NPM_START = ["RUNS_ROLE"];
+
+/** A file without what only mentions settings: comments, texts, and lists of what is required. */
+interface Source {
+  file: string;
+  code: string;
+  config: string;
+}
+
+const sources = new Map<string, Source[]>();
+
+beforeAll(async () => {
+  const packages = (await readdir(join(ROOT, "packages"))).map((name) => `packages/${name}`);
+  const folders = [...SERVICES.map((name) => `services/${name}`), ...packages, "deploy/dev"];
+  for (const folder of folders) sources.set(folder, await readSources(folder));
+});
+
+describe("a setting", () => {
+  it("is marked as one without effect exactly when no code reads it", () => {
+    const everything = [...sources.values()].flat();
+    // A search that finds nothing would agree with marks on everything.
+    expect(readIn(everything).length).toBeGreaterThan(20);
+    expect(NAMES.filter((name) => isMarked(name))).toEqual(
+      NAMES.filter((name) => !readIn(everything).includes(name)),
+    );
+  });
+
+  it.each(SERVICES)("that a service picks is read by it: %s", (service) => {
+    const own = sources.get(`services/${service}`) ?? [];
+    const picked = own.flatMap(({ config }) => pickedIn(config));
+    expect(picked.length).toBeGreaterThan(4);
+    expect(picked.filter((name) => !readIn(own).includes(name))).toEqual([]);
+  });
+
+  it("that has an effect has it on npm start as well", () => {
+    const own = readIn(sources.get("deploy/dev") ?? []);
+    const missing = NAMES.filter((name) => !isMarked(name) && !own.includes(name));
+    expect(missing).toEqual(NOT_FOR_NPM_START);
+  });
+
+  it.each([
+    ["BASE_URL", "baseUrl"],
+    ["CLIENT_ID", "clientId"],
+    ["CLIENT_SECRET", "clientSecret"],
+  ] as const)("of a provider is marked exactly when nobody reads it: %s", (key, member) => {
+    const readers = [...sources.values()]
+      .flat()
+      .filter(({ file }) => !file.startsWith("packages/"))
+      .filter(({ code }) => /\bProviderSettings\b/.test(code))
+      .filter(({ code }) => new RegExp(`\\b${member}\\b`).test(code));
+    expect(withoutEffectOfProviders(key) !== undefined).toBe(readers.length === 0);
+  });
+});
+
+function isMarked(name: string): boolean {
+  const known = SETTINGS_BY_NAME.get(name);
+  return known !== undefined && withoutEffect(known) !== undefined;
+}
+
+const SETTINGS_BY_NAME = new Map(namesOf(SETTINGS).map((name) => [name as string, name]));
+
+function namesOf<Name extends string>(object: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(object).filter((name): name is Name => Object.hasOwn(object, name));
+}
+
+/** The settings that some code reads: `config.PORT`, or `const { PORT: port } = config`. */
+function readIn(files: readonly Source[]): string[] {
+  const words = new Set(files.flatMap(({ code }) => code.match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []));
+  return NAMES.filter((name) => words.has(name));
+}
+
+function pickedIn(config: string): string[] {
+  const list = /pickSettings\(([^)]*)\)/.exec(config)?.[1] ?? "";
+  return [...list.matchAll(/"([A-Z0-9_]+)"/g)].map(([, name = ""]) => name);
+}
+
+async function readSources(folder: string): Promise<Source[]> {
+  const files = await readdir(join(ROOT, folder, "src"), { recursive: true }).catch(() => []);
+  const found = files
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, "src", file))
+    .filter((file) => file !== "packages/service/src/settings.ts");
+  return Promise.all(
+    found.map(async (file) => {
+      const text = await readFile(join(ROOT, file), "utf8");
+      const code = text
+        .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+        .replaceAll(/(?<![:"])\/\/.*$/gm, "")
+        .replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""')
+        .replaceAll(/\b[A-Z0-9_]+: true\b/g, "");
+      return { file, code, config: file.endsWith("/config.ts") ? text : "" };
+    }),
+  );
+}

@@ -1,0 +1,24 @@
+import type { GreedCase } from "../support/greed-case.ts";
+import { forms, inputPatterns, longExpressions, plans } from "./definitions.ts";
+import { dueRuns } from "./due-runs.ts";
+import { forkBomb, restartInForEach, slowExpressions } from "./executions.ts";
+import { largeRun } from "./large-run.ts";
+import { schedules, tableEvents } from "./triggers.ts";
+import { syncWaits, watchers } from "./waits.ts";
+
+/** Every way to be greedy that has hurt once, or could. */
+export const CASES: readonly GreedCase[] = [
+  largeRun,
+  dueRuns,
+  forms,
+  longExpressions,
+  inputPatterns,
+  plans,
+  slowExpressions,
+  restartInForEach,
+  forkBomb,
+  watchers,
+  syncWaits,
+  schedules,
+  tableEvents,
+];

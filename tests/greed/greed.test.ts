@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { CASES } from "./cases/index.ts";
+import { startSession } from "./support/session.ts";
+import type { Session } from "./support/session.ts";
+
+/*
+ * The short form: all cases, one after the other, against one system. What it says is that a greedy
+ * company does not keep another from being answered; how fast, on a machine that does other work as well,
+ * it says only beside what the other company saw before. `npm run greed` has the full numbers.
+ */
+
+const MEMORY_MIB_MAX = 1_200;
+/** The 95th percentile in times of the idle one, and what is fine whatever the idle one was. */
+const SLOWER_MAX = 25;
+const FINE_MS = 1_500;
+const CASE_TIMEOUT_MS = 120_000;
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession("short");
+}, CASE_TIMEOUT_MS);
+afterAll(() => session.stop());
+
+describe("beside a greedy company another is answered, and memory stays bounded, with", () => {
+  it.each(CASES.map((greedCase) => [greedCase.title, greedCase] as const))(
+    "%s",
+    async (_, greedCase) => {
+      const { outcome, ended, idle, greedy, failures, peaks } = await session.observe(greedCase);
+      expect({ ended, failures, outcome }).toEqual({ ended: true, failures: [], outcome });
+      expect(greedy.answered).toBeGreaterThan(0);
+      expect(greedy.readP95).toBeLessThan(Math.max(FINE_MS, SLOWER_MAX * idle.readP95));
+      expect(greedy.runP95).toBeLessThan(Math.max(FINE_MS, SLOWER_MAX * idle.runP95));
+      expect(peaks.service).toBeLessThan(MEMORY_MIB_MAX);
+    },
+    CASE_TIMEOUT_MS,
+  );
+});

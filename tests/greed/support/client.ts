@@ -1,0 +1,162 @@
+import { Agent, request } from "node:http";
+import { z } from "zod";
+
+/** What the service has answered; a body beyond what was asked for is counted, not kept. */
+export interface Reply {
+  status: number;
+  bytes: number;
+  ms: number;
+  /** The `data` of the envelope where it is an object. */
+  data: Readonly<Record<string, unknown>>;
+  /** The same where it is a list. */
+  items: readonly unknown[];
+  error: { code: string; message: string } | null;
+}
+
+/** Speaks for one company. */
+export interface Client {
+  origin: string;
+  apiKey: string;
+  call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
+  /** As `call`, for what has to succeed. Rejects with what was answered instead. */
+  must(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** Makes and activates a workflow; returns its id. */
+  activate(name: string, steps: readonly unknown[], more?: object): Promise<string>;
+  close(): void;
+}
+
+const envelope = z.object({
+  data: z.union([z.looseObject({}), z.array(z.unknown())]).optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+const KEPT_BYTES_MAX = 1024 * 1024;
+
+/** Connects as many times as calls are made at once. */
+export function createClient(baseUrl: string, apiKey: string): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const client: Client = {
+    origin: new URL(baseUrl).origin,
+    apiKey,
+    call: (method, path, body, signal) =>
+      new Promise((resolve, reject) => {
+        const startedAt = performance.now();
+        const content = body === undefined ? undefined : JSON.stringify(body);
+        const headers = {
+          "x-api-key": apiKey,
+          ...(content === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
+        };
+        const options = { agent, method, headers, ...(signal === undefined ? {} : { signal }) };
+        const sent = request(baseUrl + path, options, (response) => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          response.on("data", (chunk: Buffer) => {
+            if (bytes < KEPT_BYTES_MAX) chunks.push(chunk);
+            bytes += chunk.length;
+          });
+          response.once("error", reject);
+          response.once("end", () => {
+            const ms = performance.now() - startedAt;
+            const status = response.statusCode ?? 0;
+            const kept = bytes <= KEPT_BYTES_MAX ? parse(Buffer.concat(chunks).toString()) : {};
+            const { data = {}, error = null } = kept;
+            const parts = Array.isArray(data) ? { data: {}, items: data } : { data, items: [] };
+            resolve({ status, bytes, ms, ...parts, error });
+          });
+        });
+        sent.once("error", reject);
+        sent.end(content);
+      }),
+    async must(method, path, body) {
+      const reply = await client.call(method, path, body);
+      if (reply.status < 400) return reply;
+      throw new Error(`${method} ${path} answered ${reply.status}: ${JSON.stringify(reply.error)}`);
+    },
+    async activate(name, steps, more = {}) {
+      const definition = { name, trigger: { type: "api" }, steps, ...more };
+      const id = String((await client.must("POST", "/workflows", definition)).data["id"]);
+      await client.must("POST", `/workflows/${id}/activate`, {});
+      return id;
+    },
+    close: () => agent.destroy(),
+  };
+  return client;
+}
+
+function parse(text: string): z.output<typeof envelope> {
+  if (text === "") return {};
+  return envelope.parse(JSON.parse(text));
+}
+
+/** Does something so many times, `width` at once, until the signal is aborted; counts what was done. */
+export async function repeat(
+  { times, width, signal }: { times: number; width: number; signal: AbortSignal },
+  action: (index: number) => Promise<unknown>,
+): Promise<number> {
+  let next = 0;
+  let done = 0;
+  const work = async (): Promise<void> => {
+    while (next < times && !signal.aborted) {
+      const index = next;
+      next += 1;
+      await action(index);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return done;
+}
+
+/** How often each of some things was there: `3 × 200, 1 × 429 RATE_LIMITED`. */
+export function tally(replies: readonly Pick<Reply, "status" | "error">[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, error } of replies) {
+    const name = error === null ? String(status) : `${status} ${error.code}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return Array.from(counts, ([name, count]) => `${count} × ${name}`).join(", ") || "nothing";
+}
+
+const listedRun = z.object({
+  id: z.string(),
+  status: z.string(),
+  error: z.object({ code: z.string() }).nullish(),
+});
+type ListedRun = z.output<typeof listedRun>;
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timeout"]);
+const LOOK_MS = 100;
+
+/** Waits until a workflow's last run is over, or the case; returns how it stands then. */
+export async function lastRun(
+  client: Client,
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<ListedRun> {
+  for (;;) {
+    const { items } = await client.must("GET", `/workflows/${workflowId}/runs?limit=1`);
+    const run = listedRun.parse(items[0]);
+    if (ENDED.has(run.status) || signal.aborted) return run;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** How a run stands, in words. */
+export function inWords({ status, error }: ListedRun): string {
+  return error === null || error === undefined ? status : `${status} ${error.code}`;
+}
+
+/** Takes a workflow out of use and cancels what it has under way, as far as the case has time. */
+export async function cancelAll(
+  client: Client,
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.call("DELETE", `/workflows/${workflowId}`);
+  while (!signal.aborted) {
+    const body = { action: "cancel", filter: { workflowId, status: "active" } };
+    const { data, status } = await client.call("POST", "/runs/bulk", body);
+    const { results } = z.object({ results: z.array(z.unknown()).default([]) }).parse(data);
+    if (status !== 200 || results.length === 0) return;
+  }
+}

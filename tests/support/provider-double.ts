@@ -1,0 +1,83 @@
+import { startHttpDouble } from "@workflow/testkit";
+import type { DoubleResponse, HttpDouble, RecordedRequest } from "@workflow/testkit";
+
+/** Every provider with API keys, on one local server; what a key begins with decides the answer. */
+export interface ProviderDouble extends HttpDouble {
+  /** The base URL of each, as the operator would set it. */
+  settings: ReadonlyMap<string, { baseUrl: string }>;
+  /** Keys that were good and are bad from now on. */
+  revoked: Set<string>;
+}
+
+const PROVIDERS = ["airwallex", "avalara", "odoo", "plaid", "rillet", "resend", "sendgrid"];
+
+/** What each answers to its verification when the key is good. */
+const ACCOUNTS: Readonly<Record<string, unknown>> = {
+  airwallex: { id: "acct_of_airwallex" },
+  avalara: { authenticated: true, authenticatedAccountId: 42 },
+  odoo: { lang: "en_US" },
+  plaid: { item: { item_id: "item_1" }, accounts: [{ account_id: "acc_1", name: "Checking" }] },
+  rillet: { id: "org_1" },
+  resend: { data: [] },
+  sendgrid: { scopes: [] },
+};
+
+/** Keys that begin with these are answered like this, whoever they are sent to. */
+const ANSWERS: Readonly<Record<string, DoubleResponse>> = {
+  bad: { status: 401, body: { message: "no", errors: [{ message: "no" }] } },
+  down: { status: 503, body: { message: "later" } },
+  busy: { status: 429, headers: { "retry-after": "1" }, body: { message: "slow down" } },
+  html: { status: 200, headers: { "content-type": "text/html" }, body: "<h1>Welcome</h1>" },
+  broken: { status: 200, headers: { "content-type": "application/json" }, body: '{"id": ' },
+  huge: { status: 200, body: "x".repeat(2 * 1024 * 1024) },
+  away: { status: 302, headers: { location: "http://elsewhere.example/" } },
+};
+
+export async function startProviderDouble(): Promise<ProviderDouble> {
+  const revoked = new Set<string>();
+  const double = await startHttpDouble((request, response) => {
+    const key = keyOf(request);
+    const kind = key.split("-")[0] ?? "";
+    if (kind === "cut") {
+      response.destroy();
+      return;
+    }
+    // Repeats what it was sent, as servers do.
+    const said = `the key ${key} is not good`;
+    const echo = { message: said, detail: said, errors: [{ message: said }] };
+    if (kind === "echo" || revoked.has(key)) return { status: 401, body: echo };
+    const [, provider = "", ...path] = request.path.split("/");
+    return ANSWERS[kind] ?? answerOf(provider, path.join("/"), key);
+  });
+  const settings = new Map(
+    PROVIDERS.map((id) => [
+      id,
+      { baseUrl: `${double.url}/${id}`, clientId: "our-id", clientSecret: "our-secret" },
+    ]),
+  );
+  return Object.assign(double, { settings, revoked });
+}
+
+let logins = 0;
+
+function answerOf(provider: string, path: string, key: string): DoubleResponse {
+  if (path === "api/v1/authentication/login") {
+    logins += 1;
+    const expires_at = new Date(Date.now() + 30 * 60_000).toISOString();
+    return { status: 201, body: { token: `${key}-token-${logins}`, expires_at } };
+  }
+  // AvaTax answers everybody, and says whom it knows.
+  if (provider === "avalara" && key.startsWith("unknown"))
+    return { body: { authenticated: false } };
+  return { body: ACCOUNTS[provider] ?? {} };
+}
+
+/** The key that a request carries, wherever its provider wants it. */
+function keyOf({ headers, body }: RecordedRequest): string {
+  const own = headers["x-api-key"];
+  if (typeof own === "string") return own;
+  const [scheme, value = ""] = (headers.authorization ?? "").split(" ");
+  if (scheme === "Bearer") return value;
+  if (scheme === "Basic") return Buffer.from(value, "base64").toString().split(":")[1] ?? "";
+  return /"access_token":"([^"]*)"/.exec(body)?.[1] ?? "";
+}
