@@ -6,15 +6,15 @@ import type { z } from "zod";
 
 const STOP_MS = 15_000;
 
-/** A process of one of the files of this folder, which talks by messages. */
+/** A process that talks by messages. */
 export interface Helper {
   /** Sends a message and waits for the answer. Rejects when the process ends instead. */
   ask<Schema extends z.ZodType>(message: unknown, answer: Schema): Promise<z.output<Schema>>;
 }
 
-/** Starts a file of this folder as a process that ends with the scope. */
-export function startHelper(scope: Scope, file: string): Helper {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+/** Starts a file of a folder, by default this one, as a process that ends with the scope. */
+export function startHelper(scope: Scope, file: string, folder = import.meta.url): Helper {
+  const child = fork(fileURLToPath(new URL(file, folder)), {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     // JSON has no NaN.
     serialization: "advanced",

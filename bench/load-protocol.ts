@@ -5,6 +5,8 @@ const request = z.object({
   method: z.enum(["GET", "POST"]),
   headers: z.record(z.string(), z.string()),
   body: z.string().optional(),
+  /** Whether `[<id>]` in the body becomes another text in each request; closed model only. */
+  idReplacement: z.boolean().optional(),
 });
 
 /** A request that is sent again and again. */

@@ -70,6 +70,7 @@ async function runClosed(job: Extract<LoadJob, { model: "closed" }>): Promise<Lo
   const instance = autocannon(
     {
       ...request,
+      idReplacement: request.idReplacement ?? false,
       connections,
       timeout: TIMEOUT_S,
       sampleInt: 50,

@@ -20,6 +20,8 @@ export interface Sizes {
   stepsMs: number;
   /** Suspended at the same time, and due at the same time. */
   suspendedRuns: number;
+  /** Of one company, due at the same time while another one starts runs. */
+  greedyRuns: number;
   /** Stored when lists of runs are read. */
   storedRuns: number;
   /** Stored when lists of workflows are read, and as many of other companies. */
@@ -50,6 +52,7 @@ export const FULL: Sizes = {
   syncLatencyMs: 15_000,
   stepsMs: 5_000,
   suspendedRuns: 10_000,
+  greedyRuns: 100_000,
   storedRuns: 1_000_000,
   storedWorkflows: 100_000,
   tableRows: 100_000,
@@ -67,6 +70,7 @@ export const QUICK: Sizes = {
   syncLatencyMs: 2_000,
   stepsMs: 1_000,
   suspendedRuns: 200,
+  greedyRuns: 2_000,
   storedRuns: 20_000,
   storedWorkflows: 5_000,
   tableRows: 5_000,
@@ -74,7 +78,7 @@ export const QUICK: Sizes = {
 
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 
-  --only      measure these scenarios instead of all (a to p)
+  --only      measure these scenarios instead of all (a to t)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends`;

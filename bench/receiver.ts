@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { z } from "zod";
 
 /** What the receiver is told when it starts. */
-const start = z.object({ answerAfterMs: z.number() });
+const start = z.object({ answerAfterMs: z.number(), port: z.number() });
 
 /**
  * The host that steps call: a process of its own that takes whatever is sent, answers a small JSON
@@ -10,7 +10,7 @@ const start = z.object({ answerAfterMs: z.number() });
  */
 process.once("disconnect", () => process.exit());
 process.once("message", (message) => {
-  const { answerAfterMs } = start.parse(message);
+  const { answerAfterMs, port } = start.parse(message);
   const body = JSON.stringify({ ok: true });
   const headers = { "content-type": "application/json", "content-length": body.length };
   const server = createServer((request, response) => {
@@ -23,7 +23,7 @@ process.once("message", (message) => {
   });
   // As long as a measurement may pause.
   server.keepAliveTimeout = 60_000;
-  server.listen(0, "127.0.0.1", () => {
+  server.listen(port, "127.0.0.1", () => {
     const address = server.address();
     if (typeof address === "object" && address !== null) {
       process.send?.({ url: `http://127.0.0.1:${address.port}` });

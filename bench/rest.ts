@@ -62,6 +62,15 @@ export function runRequest(
   return postRequest(system, `/workflows/${workflowId}/run`, { input, mode });
 }
 
+/** The request that starts a run with an idempotency key, another one each time. */
+export function keyedRunRequest(system: System, workflowId: string): LoadRequest {
+  const body = { input: RUN_INPUT, mode: "async", idempotencyKey: "[<id>]" };
+  return {
+    ...postRequest(system, `/workflows/${workflowId}/run`, body),
+    idReplacement: true,
+  };
+}
+
 /** The request that posts JSON. */
 export function postRequest(system: System, path: string, body: unknown): LoadRequest {
   return {

@@ -10,13 +10,18 @@ import type { Measured } from "./report.ts";
 import { openRunsLog } from "./runs-log.ts";
 import type { Scenario } from "./scenario.ts";
 import { acceptRuns } from "./scenarios/accept-runs.ts";
+import { actionSteps } from "./scenarios/action-steps.ts";
 import { authOverhead } from "./scenarios/auth-overhead.ts";
+import { busyCallers } from "./scenarios/busy-callers.ts";
 import { completeRuns } from "./scenarios/complete-runs.ts";
 import { effectSteps } from "./scenarios/effect-steps.ts";
 import { getWorkflow } from "./scenarios/get-workflow.ts";
+import { greedyCompany } from "./scenarios/greedy-company.ts";
+import { keyedStarts } from "./scenarios/keyed-starts.ts";
 import { listRuns } from "./scenarios/list-runs.ts";
 import { listWorkflows } from "./scenarios/list-workflows.ts";
 import { loopRuns } from "./scenarios/loop-runs.ts";
+import { mixedCallers } from "./scenarios/mixed-callers.ts";
 import { parallelCalls } from "./scenarios/parallel-calls.ts";
 import { pureSteps } from "./scenarios/pure-steps.ts";
 import { runLatency } from "./scenarios/run-latency.ts";
@@ -44,6 +49,11 @@ const SCENARIOS: readonly Scenario[] = [
   tableReads,
   tableWrites,
   tableImport,
+  busyCallers,
+  keyedStarts,
+  mixedCallers,
+  greedyCompany,
+  actionSteps,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -18,6 +18,8 @@ const summary = z.object({
   seconds: z.number().nullable(),
   p50_ms: z.number().nullable(),
   p99_ms: z.number().nullable(),
+  start_p50_ms: z.number().nullable(),
+  start_p99_ms: z.number().nullable(),
 });
 
 /** What the stored runs of a workflow tell about their execution. */
@@ -28,14 +30,19 @@ export interface RunsSummary {
   /** From acceptance to completion. */
   p50Ms: number;
   p99Ms: number;
+  /** From acceptance to the beginning of the execution. */
+  startP50Ms: number;
+  startP99Ms: number;
 }
 
 /** The runs as the system has stored them; it is read only while no load is on. */
 export interface RunsLog {
   /** Waits until no run is under way. */
   drained(): Promise<void>;
-  /** Waits as well; throws when a run of the workflow has not completed. */
+  /** Waits until none of the workflow is under way; throws when a run of the workflow has not completed. */
   summarize(workflowId: string): Promise<RunsSummary>;
+  /** How many runs of the workflow have not begun. */
+  pending(workflowId: string): Promise<number>;
   /** Waits until so many runs of the workflow are suspended. */
   suspended(workflowId: string, count: number): Promise<void>;
   /** Waits until no run is under way, and tells how long after a moment those of a workflow ended. */
@@ -67,24 +74,38 @@ export async function openRunsLog(scope: Scope, databaseUrl: string): Promise<Ru
     }
   }
 
+  async function drainedOf(workflowId: string): Promise<void> {
+    const deadline = Date.now() + DRAIN_TIMEOUT_MS;
+    const live =
+      "select from runs.tasks join runs.runs on id = run_id where workflow_id = $1 limit 1";
+    while ((await client.query(live, [workflowId])).rows.length > 0) {
+      if (Date.now() > deadline) throw new Error("The runs have not come to an end.");
+      await delay(POLL_MS);
+    }
+  }
+
   return {
     drained,
     async summarize(workflowId) {
-      await drained();
+      await drainedOf(workflowId);
       const { rows } = await client.query(
         `select count(*)::int as runs,
            count(*) filter (where status = 'completed')::int as completed,
            extract(epoch from max(completed_at) - min(created_at))::float8 as seconds,
            percentile_disc(0.5) within group (order by ms) as p50_ms,
-           percentile_disc(0.99) within group (order by ms) as p99_ms
+           percentile_disc(0.99) within group (order by ms) as p99_ms,
+           percentile_disc(0.5) within group (order by start_ms) as start_p50_ms,
+           percentile_disc(0.99) within group (order by start_ms) as start_p99_ms
          from (
            select status, created_at, completed_at,
+             extract(epoch from started_at - created_at)::float8 * 1000 as start_ms,
              extract(epoch from completed_at - created_at)::float8 * 1000 as ms
            from runs.runs where workflow_id = $1
          ) run`,
         [workflowId],
       );
-      const { runs, completed, seconds, p50_ms, p99_ms } = summary.parse(rows[0]);
+      const row = summary.parse(rows[0]);
+      const { runs, completed, seconds, p50_ms, p99_ms } = row;
       if (runs === 0 || completed < runs) {
         throw new Error(`Only ${completed} of ${runs} runs have completed.`);
       }
@@ -93,7 +114,16 @@ export async function openRunsLog(scope: Scope, databaseUrl: string): Promise<Ru
         perSecond: runs / (seconds ?? Number.NaN),
         p50Ms: p50_ms ?? Number.NaN,
         p99Ms: p99_ms ?? Number.NaN,
+        startP50Ms: row.start_p50_ms ?? Number.NaN,
+        startP99Ms: row.start_p99_ms ?? Number.NaN,
       };
+    },
+    async pending(workflowId) {
+      const { rows } = await client.query(
+        "select count(*)::int as runs from runs.runs where workflow_id = $1 and status = 'pending'",
+        [workflowId],
+      );
+      return counted.parse(rows[0]).runs;
     },
     async suspended(workflowId, count) {
       const deadline = Date.now() + DRAIN_TIMEOUT_MS;

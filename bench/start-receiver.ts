@@ -4,8 +4,16 @@ import { startHelper } from "./child-process.ts";
 
 const ready = z.object({ url: z.url() });
 
-/** Starts the host that steps call; returns its URL without a slash at the end. */
-export async function startReceiver(scope: Scope, answerAfterMs: number): Promise<string> {
-  const { url } = await startHelper(scope, "receiver.ts").ask({ answerAfterMs }, ready);
+/**
+ * Starts the host that steps call; returns its URL without a slash at the end.
+ *
+ * @param port a free one unless it is given
+ */
+export async function startReceiver(
+  scope: Scope,
+  answerAfterMs: number,
+  port = 0,
+): Promise<string> {
+  const { url } = await startHelper(scope, "receiver.ts").ask({ answerAfterMs, port }, ready);
   return url;
 }

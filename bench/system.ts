@@ -29,12 +29,20 @@ export interface System {
   collectGarbage(): Promise<void>;
   /** The API key of a company of its own. */
   apiKey: string;
+  /** Makes another company, and returns the API key of it. */
+  addCompany(name: string): Promise<string>;
   /** The embedded Postgres; a superuser's address. */
   databaseUrl: string;
   /** Where the workflows service listens for gRPC. */
   workflowsGrpcAddress: string;
+  /** Where the runs service listens for gRPC. */
+  runsGrpcAddress: string;
+  /** Runs an admin command on the system; returns what it prints with `--json`. */
+  admin(...words: readonly string[]): Promise<unknown>;
   /** Holds the key that signs the tokens between the services. */
   dataDir: string;
+  /** Where the system looks for the provider that scenarios play, on this machine. */
+  providerPort: number;
   /** Time from the start of the process to its readiness, with an empty data folder. */
   startedInMs: number;
 }
@@ -54,7 +62,8 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
   const dataDir = await mkdtemp(join(tmpdir(), "workflow-bench-"));
   scope.defer(() => rm(dataDir, { recursive: true, force: true }));
   const port = await freePort();
-  const env = await environment(dataDir, port);
+  const providerPort = await freePort();
+  const env = await environment(dataDir, { port, providerPort });
   const startedAt = performance.now();
   const { pid, collectGarbage } = await launch(scope, env, options);
   const startedInMs = performance.now() - startedAt;
@@ -64,15 +73,22 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
     pid,
     collectGarbage,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
-    apiKey: await createCompany(scope, env),
+    apiKey: await createCompany(scope, env, "bench"),
+    addCompany: (name) => createCompany(scope, env, name),
+    admin: (...words) => runAdmin(scope, env, words),
     databaseUrl: database.connectionUri,
     workflowsGrpcAddress: env["WORKFLOWS_GRPC_ADDR"] ?? "",
+    runsGrpcAddress: env["RUNS_GRPC_ADDR"] ?? "",
     dataDir,
+    providerPort,
     startedInMs,
   };
 }
 
-async function environment(dataDir: string, port: number): Promise<NodeJS.ProcessEnv> {
+async function environment(
+  dataDir: string,
+  { port, providerPort }: { port: number; providerPort: number },
+): Promise<NodeJS.ProcessEnv> {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
   const addresses: [string, string][] = [];
   for (const name of GRPC_ADDRESSES) {
@@ -89,6 +105,7 @@ async function environment(dataDir: string, port: number): Promise<NodeJS.Proces
     RATE_LIMIT_EXECUTE: "0",
     RATE_LIMIT_INBOUND: "0",
     OUTBOUND_ALLOW_PRIVATE: "true",
+    RESEND_BASE_URL: `http://127.0.0.1:${providerPort}`,
     LOG_LEVEL: "warn",
   };
 }
@@ -127,14 +144,22 @@ async function launch(
 
 const createdCompany = z.object({ apiKey: z.string() });
 
-async function createCompany(scope: Scope, env: NodeJS.ProcessEnv): Promise<string> {
-  const owner = ["--name", "Bench", "--email", "bench@example.com", "--password", "bench-password"];
-  const command = promisify(execFile)(
-    process.execPath,
-    [ADMIN, "create-company", ...owner, "--json"],
-    { cwd: REPOSITORY, env },
-  );
+async function createCompany(scope: Scope, env: NodeJS.ProcessEnv, name: string): Promise<string> {
+  const email = `${name}@example.com`;
+  const owner = ["--name", name, "--email", email, "--password", "bench-password"];
+  return createdCompany.parse(await runAdmin(scope, env, ["create-company", ...owner])).apiKey;
+}
+
+async function runAdmin(
+  scope: Scope,
+  env: NodeJS.ProcessEnv,
+  words: readonly string[],
+): Promise<unknown> {
+  const command = promisify(execFile)(process.execPath, [ADMIN, ...words, "--json"], {
+    cwd: REPOSITORY,
+    env,
+  });
   // Left alone by a system that stops, it would start a Postgres itself.
   endWithScope(scope, command.child, "SIGTERM");
-  return createdCompany.parse(JSON.parse((await command).stdout)).apiKey;
+  return JSON.parse((await command).stdout);
 }

@@ -7,7 +7,10 @@ import { z } from "zod";
 import { createApp } from "../../services/gateway/src/app.ts";
 import { createAuthenticator } from "../../services/gateway/src/auth/authenticator.ts";
 import type { Authenticator } from "../../services/gateway/src/auth/authenticator.ts";
+import { createCompanyConnections } from "../../services/gateway/src/http/company-connections.ts";
 import { listenHttp } from "../../services/gateway/src/http/server.ts";
+
+const CONNECTIONS_MAX = 1_000;
 
 /** What the process is told when it starts. */
 const gatewayStart = z.object({
@@ -37,7 +40,9 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
   const privateKeyPem = await readFile(options.signingKeyFile, "utf8");
   const workflows = createRpcClient(WorkflowsServiceService, {
     address: options.workflowsGrpcAddress,
-    minter: createTokenMinter(createTokenSigner({ privateKeyPem })),
+    minter: createTokenMinter(createTokenSigner({ issuer: "gateway", privateKeyPem }), {
+      audience: "workflows",
+    }),
   });
   const authenticator = createAuthenticator({
     database,
@@ -52,13 +57,26 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
       : await letEverybodyIn(authenticator, options.apiKey),
     database,
     forget: () => {},
+    // Nobody signs in, and no list is paged.
+    signIns: Object.create(null),
+    cursors: Object.create(null),
+    largeAnswers: Object.create(null),
     backends: Object.assign(Object.create(null), { workflows }),
     stopping: new AbortController().signal,
     readiness: { missing: async () => [], setStopping: () => {} },
     report: () => {},
     trustedProxies: 0,
+    // Nobody connects an account.
+    publicUrl: undefined,
+    callbacks: { admit: () => {} },
+    connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
+    connections: createCompanyConnections({ total: CONNECTIONS_MAX, perTenant: CONNECTIONS_MAX }),
   });
-  const { port } = await listenHttp(app, "127.0.0.1", 0);
+  const { port } = await listenHttp(app, {
+    host: "127.0.0.1",
+    port: 0,
+    connectionsMax: CONNECTIONS_MAX,
+  });
   process.send?.({ pid: process.pid, url: `http://127.0.0.1:${port}` });
 }
 

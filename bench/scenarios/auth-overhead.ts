@@ -56,6 +56,6 @@ export const authOverhead: Scenario = {
 
 function startOf(system: System, authenticates: boolean): GatewayStart {
   const { databaseUrl, workflowsGrpcAddress, apiKey, dataDir } = system;
-  const signingKeyFile = join(dataDir, "keys/internal-token.pem");
+  const signingKeyFile = join(dataDir, "keys/internal-token-gateway.pem");
   return { databaseUrl, workflowsGrpcAddress, apiKey, signingKeyFile, authenticates };
 }
