@@ -1,3 +1,44 @@
+/**
+ * The folders of services/runs/src from the top down. Each may use those below it; rooms of one floor
+ * do not know each other, but for `starting`, which the rpc room shares with them.
+ */
+const RUNS_FLOORS = [
+  ["rpc"],
+  ["schedules", "triggers"],
+  ["operations"],
+  ["engine", "effects"],
+  ["starting", "concurrency"],
+  ["deployments"],
+  ["interpreter"],
+  ["journal"],
+  ["secrets", "memory"],
+  ["task-runtime"],
+  ["store"],
+  ["domain"],
+];
+
+/** One rule a floor: none uses what is above it, or beside it. */
+function runsLayers() {
+  return RUNS_FLOORS.map((rooms, floor) => {
+    const above = RUNS_FLOORS.slice(0, floor).flat();
+    return rooms.map((room) => {
+      const beside = rooms.filter((other) => other !== room);
+      const forbidden = [...above, ...beside].join("|");
+      return {
+        name: `runs-${room}-looks-down`,
+        comment: "folders of the runs service are layers; see ARCHITECTURE.md",
+        severity: "error",
+        from: { path: `^services/runs/src/${room}/` },
+        // The files beside the folders wire them together and stand above them all.
+        to: {
+          path: `^services/runs/src/(${forbidden === "" ? "" : `(${forbidden})/|`}[^/]+\\.ts$)`,
+          ...(room === "rpc" ? { pathNot: "^services/runs/src/context\\.ts$" } : {}),
+        },
+      };
+    });
+  }).flat();
+}
+
 /** The direction of the code: services → packages → proto/gen. Everything else is an error. */
 export default {
   forbidden: [
@@ -28,13 +69,6 @@ export default {
       to: { path: "^packages/testkit/" },
     },
     {
-      name: "sql-only-in-store",
-      comment: "queries live in a service's store folder, beside their result schemas",
-      severity: "error",
-      from: { path: "^services/[^/]+/src/(rpc|domain|routes)/" },
-      to: { path: "node_modules/(pg|slonik)/" },
-    },
-    {
       name: "domain-is-pure",
       severity: "error",
       from: { path: "^services/[^/]+/src/domain/" },
@@ -42,6 +76,7 @@ export default {
         path: "(^packages/(db|rpc|service)/|^services/[^/]+/src/(rpc|store)/|@grpc/grpc-js|/pg/)",
       },
     },
+    ...runsLayers(),
     {
       name: "errors-depend-on-nothing",
       severity: "error",
@@ -52,7 +87,15 @@ export default {
       name: "definition-is-pure",
       severity: "error",
       from: { path: "^packages/definition/src" },
-      to: { path: "^(packages/(?!definition|errors)|services)/" },
+      to: { path: "^(packages/(?!definition|errors|catalog)|services)/" },
+    },
+    {
+      name: "catalog-is-pure",
+      comment:
+        "manifests are data, and what reads them computes: zod, hashes and host names are all it needs",
+      severity: "error",
+      from: { path: "^packages/catalog/src" },
+      to: { pathNot: "^(packages/catalog/src/|node_modules/zod/|(crypto|url)$)" },
     },
   ],
   options: {
