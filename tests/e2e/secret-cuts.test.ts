@@ -149,7 +149,7 @@ describe("no part of a secret", () => {
       expect(String(error?.details?.["body"])).toMatch(/^\.{400}/);
     }
     await expectNoPart(runId, TOKEN);
-  }, 120_000);
+  });
 
   it("is left of an expression's message, whether we cut it or its process did", async () => {
     const fail = {
@@ -189,7 +189,7 @@ describe("no part of a secret", () => {
     );
     await expectNoPart(runId, TOKEN);
     await expectNoPart(runId, LONG);
-  }, 120_000);
+  });
 
   it("is in the message of an approval or in its rejection, though a loop carried it there", async () => {
     const ask = {
@@ -223,5 +223,5 @@ describe("no part of a secret", () => {
     const run = await waitForRun(system, runId);
     expect(run.stepResults.at(-1)?.output ?? run.stepResults[0]?.output).toBeDefined();
     await expectNoPart(runId, TOKEN);
-  }, 120_000);
+  });
 });

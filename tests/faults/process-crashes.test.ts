@@ -19,7 +19,7 @@ beforeAll(async () => {
   scope.defer(() => system.stop());
   load = await prepareMixedLoad(system, receiver);
   scope.defer(() => load.close());
-}, 120_000);
+});
 afterAll(() => scope.close(), 60_000);
 
 /** Kills a process and starts it again a while later. */

@@ -28,7 +28,7 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   await logEvents(database);
   scope.defer(() => database.end());
-}, 90_000);
+});
 afterAll(() => scope.close(), 60_000);
 
 describe("kill -9 of the worker, five times under load", () => {

@@ -40,10 +40,10 @@ beforeAll(async () => {
   await mkdir(keysFolder, { mode: 0o700 });
   await writeFile(join(keysFolder, "internal-token.pem"), oldKey, { mode: 0o600 });
   settings = await testSettings(dataDir);
-}, 120_000);
+});
 beforeEach(async () => {
   system ??= await startSystem(settings);
-}, 120_000);
+});
 afterAll(cleanUp);
 
 /** Whoever stops it need not start it again. */
@@ -130,7 +130,7 @@ describe("revoke-token", () => {
     expect(await attempt((await mint(there)).token)).toBe("OK");
     const stranger = { INTERNAL_TOKEN_PRIVATE_KEY: generateSigningKey().privateKeyPem };
     expect(await attempt((await mint(stranger)).token)).toBe("UNAUTHORIZED");
-  }, 120_000);
+  });
 
   it("refuses what is no minted token, without touching the system", async () => {
     const { exitCode, stderr } = await runAdmin(settings, "revoke-token --token x.y.z");
@@ -174,5 +174,5 @@ describe("a start", () => {
     const plain = await failToStart({ ...settings, RUNS_GRPC_ADDR: "0.0.0.0:18301" });
     expect(plain.exitCode).toBe(1);
     expect(plain.stderr).toMatch(/RUNS_GRPC_ADDR.*0\.0\.0\.0:18301.*GRPC_ALLOW_PLAINTEXT=true/);
-  }, 120_000);
+  });
 });

@@ -38,7 +38,7 @@ let running = createScope();
 afterEach(async () => {
   await running.close();
   running = createScope();
-}, 60_000);
+});
 
 const countRow = z.object({ runs: z.number(), results: z.number(), approvals: z.number() });
 
@@ -176,7 +176,7 @@ describe("retention", () => {
       what: "the month of the run that was alive to go",
     });
     expect(await isGone(of(usual), live)).toBe(true);
-  }, 120_000);
+  });
 
   it("removes versions that no run names, but never the newest", async () => {
     const harness = await startRunsHarness({ databaseUrl });
@@ -215,7 +215,7 @@ describe("retention", () => {
       `);
     await waitFor(async () => (await left()).length === 2, { timeoutMs: 30_000 });
     expect(await left()).toEqual([idOf(2), idOf(3)]);
-  }, 60_000);
+  });
 
   it("takes a partition away while requests come, of which none fails", async () => {
     const harness = await startRunsHarness({
@@ -279,7 +279,7 @@ describe("retention", () => {
     }
     await callers;
     expect(await isGone({ harness, companyId, facts }, live)).toBe(true);
-  }, 120_000);
+  });
 });
 
 describe("partitions", () => {
@@ -302,5 +302,5 @@ describe("partitions", () => {
     const last = (await partitionEnds(database)).at(-1);
     expect(last?.getTime()).toBeGreaterThan(Date.now() + 89 * 86_400_000);
     await Promise.all(harnesses.map((each) => each.close()));
-  }, 60_000);
+  });
 });
