@@ -132,11 +132,14 @@ describe("GET /workflows/{id}/export, POST /workflows/import", () => {
     const path = `/workflows/${imported.parse(answer.data).id}/plan`;
     expect(await system.call("POST", path)).toMatchObject({
       status: 200,
-      data: { valid: true, missing: { connections } },
+      data: {
+        valid: true,
+        missing: { connections: ["stripe"], connectionIds: ["conn_b", "conn_c"], choices: [] },
+      },
     });
     const input = { connection: "conn_a" };
     expect(await system.call("POST", path, { body: { input } })).toMatchObject({
-      data: { missing: { connections: ["conn_a", ...connections] } },
+      data: { missing: { connectionIds: ["conn_a", "conn_b", "conn_c"] } },
     });
   });
 

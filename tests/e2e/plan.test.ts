@@ -26,6 +26,8 @@ const planSchema = z.strictObject({
   missing: z.strictObject({
     secrets: z.array(z.string()),
     connections: z.array(z.string()),
+    connectionIds: z.array(z.string()),
+    choices: z.array(z.string()),
   }),
   nextRunAt: z.array(z.iso.datetime()).length(5).optional(),
 });
@@ -71,7 +73,7 @@ describe("POST /workflows/{id}/plan", () => {
           },
         },
       ],
-      missing: { secrets: ["TOKEN"], connections: [] },
+      missing: { secrets: ["TOKEN"], connections: [], connectionIds: [], choices: [] },
     });
   });
 

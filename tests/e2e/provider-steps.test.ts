@@ -357,9 +357,26 @@ describe("a plan", () => {
     ];
     const id = await createActive(system, { steps });
     const { data } = await system.call("POST", `/workflows/${id}/plan`, { body: { input } });
-    const { missing } = z
-      .object({ missing: z.object({ connections: z.array(z.string()) }) })
-      .parse(data);
-    expect(missing.connections.toSorted()).toEqual([foreign, "slack", "stripe"].toSorted());
+    expect(data).toMatchObject({
+      missing: {
+        connections: ["resend", "slack", "stripe"],
+        connectionIds: [foreign],
+        choices: [],
+      },
+    });
+  });
+
+  it("names providers of which several are active and none is chosen", async () => {
+    const connectionId = await connect();
+    await connect();
+    const chosen = await createActive(system, { steps: [createContact({ connectionId })] });
+    const open = await createActive(system, { steps: [createContact({})] });
+    const missingOf = async (id: string): Promise<unknown> => {
+      const { data } = await system.call("POST", `/workflows/${id}/plan`, { body: { input } });
+      return z.object({ missing: z.unknown() }).parse(data).missing;
+    };
+    const none = { secrets: [], connections: [], connectionIds: [] };
+    expect(await missingOf(chosen)).toEqual({ ...none, choices: [] });
+    expect(await missingOf(open)).toEqual({ ...none, choices: ["resend"] });
   });
 });

@@ -36,7 +36,7 @@ export { listExpressions } from "./list-expressions.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
 export { planDefinition, planDefinitionInTurns } from "./plan/plan-definition.ts";
 export type { DefinitionPlan, PlanOptions } from "./plan/plan-definition.ts";
-export type { PlannedStep } from "./plan/plan-steps.ts";
+export type { NamedConnection, PlannedStep } from "./plan/plan-steps.ts";
 export { retryDelayMs, retryPolicySchema } from "./retry-policy.ts";
 export type { RetryPolicy } from "./retry-policy.ts";
 export { latestFiring, nextFiring, nextFirings } from "./schedule-times.ts";

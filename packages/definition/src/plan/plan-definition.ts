@@ -7,7 +7,7 @@ import { triggerSchema } from "../trigger.ts";
 import type { DefinitionInput } from "../validate-definition.ts";
 import { PartialResolver } from "./partial-values.ts";
 import { planSteps } from "./plan-steps.ts";
-import type { PlannedStep } from "./plan-steps.ts";
+import type { NamedConnection, PlannedStep } from "./plan-steps.ts";
 
 /** What a plan is made for. */
 export interface PlanOptions {
@@ -31,11 +31,12 @@ export interface DefinitionPlan {
   steps: PlannedStep[];
   /** Keys of all secrets that the definition names, in document order, each once. */
   secretKeys: string[];
-  /**
-   * The connections that a run needs, each once, in the order of their code units: by provider where
-   * the definition names one, else by id.
-   */
-  connections: string[];
+  /** Providers that events of the trigger come from, sorted. */
+  triggerProviders: string[];
+  /** The connections that steps name, each once. */
+  namedConnections: NamedConnection[];
+  /** The providers of steps that name no connection, sorted, each once. */
+  unnamedProviders: string[];
   /** The next five firings of a schedule trigger, whether it is enabled or not; empty otherwise. */
   nextRunAt: Date[];
 }
@@ -95,9 +96,9 @@ function* makePlan(
     problems: violations,
     steps: walked.steps,
     secretKeys: walked.secretKeys,
-    connections: [
-      ...new Set([...providersOf(definition.trigger), ...walked.connections]),
-    ].toSorted(),
+    triggerProviders: providersOf(definition.trigger),
+    namedConnections: walked.namedConnections,
+    unnamedProviders: walked.unnamedProviders.toSorted(),
     nextRunAt: firingsOf(definition.trigger, now),
   };
 }

@@ -28,11 +28,20 @@ export interface PlannedStep {
   resolvedConfig: JsonObject;
 }
 
+/** A connection that a definition names. */
+export interface NamedConnection {
+  connectionId: string;
+  /** Of the step's action; undefined where the connection itself decides. */
+  provider: string | undefined;
+}
+
 export interface PlannedSteps {
   steps: PlannedStep[];
   secretKeys: string[];
-  /** The connections that steps name, and the providers that they need one of, each once. */
-  connections: string[];
+  /** The connections that steps name, each once. */
+  namedConnections: NamedConnection[];
+  /** The providers of steps that name no connection, each once. */
+  unnamedProviders: string[];
   /** What would fail for certain; paths begin below `steps`. */
   problems: Violation[];
 }
@@ -52,7 +61,8 @@ export function* planSteps(
     resolver,
     steps: [],
     secretKeys: new Set(),
-    connections: new Set(),
+    namedConnections: new Map(),
+    unnamedProviders: new Set(),
     problems: new Problems(),
     stepCount: 0,
     mayHaveEnded: false,
@@ -61,7 +71,8 @@ export function* planSteps(
   return {
     steps: walk.steps,
     secretKeys: [...walk.secretKeys],
-    connections: [...walk.connections],
+    namedConnections: [...walk.namedConnections.values()],
+    unnamedProviders: [...walk.unnamedProviders],
     problems: walk.problems.violations,
   };
 }
@@ -70,7 +81,9 @@ interface Walk {
   readonly resolver: PartialResolver;
   readonly steps: PlannedStep[];
   readonly secretKeys: Set<string>;
-  readonly connections: Set<string>;
+  /** By id and provider. */
+  readonly namedConnections: Map<string, NamedConnection>;
+  readonly unnamedProviders: Set<string>;
   readonly problems: Problems;
   stepCount: number;
   /** A step before this one may have ended the run. */
@@ -157,16 +170,27 @@ function noteSecrets(values: readonly unknown[], { secretKeys }: Walk): void {
  * The connections that a step works with: one that it names, else the provider that it needs some
  * connection of. What only the run will know can't be told.
  */
-function noteConnection({ action }: TypedPart, resolved: JsonObject, { connections }: Walk): void {
+function noteConnection(
+  { action }: TypedPart,
+  resolved: JsonObject,
+  { namedConnections, unnamedProviders }: Walk,
+): void {
   const auth = ownProperty(resolved, "auth");
   const signs = isJsonObject(auth) && ownProperty(auth, "type") === "connection" ? auth : {};
   const ids = [ownProperty(signs, "connectionId"), ownProperty(resolved, "connectionId")];
-  const named = ids.find((id) => id !== undefined);
-  const provider = findProviderAction(action ?? "")?.provider.id ?? ownProperty(signs, "provider");
-  const needed = named ?? provider;
-  if (typeof needed === "string" && needed !== "" && !needed.includes("{{")) {
-    connections.add(needed);
+  const connectionId = ids.find((id) => id !== undefined);
+  const asked = findProviderAction(action ?? "")?.provider.id ?? ownProperty(signs, "provider");
+  const provider = isWritten(asked) ? asked : undefined;
+  if (connectionId === undefined) {
+    if (provider !== undefined) unnamedProviders.add(provider);
+  } else if (isWritten(connectionId)) {
+    namedConnections.set(`${connectionId} ${provider}`, { connectionId, provider });
   }
+}
+
+/** A text that is known before the run. */
+function isWritten(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && !value.includes("{{");
 }
 
 /** Whether a condition holds, as far as that is known before the run; undefined otherwise. */

@@ -20,7 +20,7 @@ export function beginAuthorization(
       const { redirectUrl, connectionName, publicOrigin, fields } = request;
       const wish = {
         provider,
-        name: requireName(connectionName ?? provider.name),
+        name: requireName(connectionName ?? provider.name, "connectionName"),
         fields,
         redirectUrl: redirectUrl === undefined ? null : parseRedirectUrl(redirectUrl),
         publicOrigin,

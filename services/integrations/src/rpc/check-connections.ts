@@ -5,7 +5,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { CallContext } from "../actions/call-provider.ts";
-import { listActiveIds, listActiveProviders } from "../store/active-connections.ts";
+import { countActiveByProvider, listActiveIds } from "../store/active-connections.ts";
 import { badRequest } from "./action-message.ts";
 
 const PROVIDERS_MAX = 100;
@@ -25,13 +25,14 @@ export function checkConnections({
         throw badRequest("connectionIds", `must be at most ${CONNECTIONS_MAX}`);
       }
       const { companyId } = identity;
-      const [activeProviders, activeIds] = await Promise.all([
-        listActiveProviders(database, companyId, providers),
+      const [active, activeIds] = await Promise.all([
+        countActiveByProvider(database, companyId, providers),
         listActiveIds(database, companyId, connectionIds),
       ]);
       return {
-        missingProviders: providers.filter((id) => !activeProviders.includes(id)),
+        missingProviders: providers.filter((id) => !active.has(id)),
         missingConnectionIds: without(connectionIds, activeIds),
+        ambiguousProviders: providers.filter((id) => (active.get(id) ?? 0) > 1),
       };
     },
   });

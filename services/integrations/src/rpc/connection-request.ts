@@ -26,13 +26,13 @@ export function requireProviderOfPath(id: string): ProviderManifest {
 }
 
 /** Throws BAD_REQUEST for a name that is empty, too long or can't be stored. */
-export function requireName(name: string): string {
+export function requireName(name: string, field = "name"): string {
   const { length } = Array.from(name);
   if (length < 1 || length > NAME_CHARS_MAX) {
-    throw wrongField("name", `must have 1 to ${NAME_CHARS_MAX} characters`);
+    throw wrongField(field, `must have 1 to ${NAME_CHARS_MAX} characters`);
   }
   if (!isStorableText(name)) {
-    throw wrongField("name", "must not contain NUL or unpaired surrogates");
+    throw wrongField(field, "must not contain NUL or unpaired surrogates");
   }
   return name;
 }

@@ -3,7 +3,7 @@ import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 
 const candidateRow = z.object({ id: z.string(), name: z.string() });
-const providerRow = z.object({ provider: z.string() });
+const providerRow = z.object({ provider: z.string(), active: z.int() });
 const idRow = z.object({ id: z.string() });
 
 /** A connection that a step could mean. */
@@ -24,19 +24,20 @@ export async function listActiveConnections(
   `);
 }
 
-/** Which of these providers a company has an active connection of. */
-export async function listActiveProviders(
+/** How many active connections of these providers a company has; none of those that it has none of. */
+export async function countActiveByProvider(
   database: Queryable,
   companyId: string,
   providers: readonly string[],
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, number>> {
   const rows = await database.any(sql.prepared("connections_active_providers", providerRow)`
-    select distinct provider
+    select provider, count(*)::integer as active
     from integrations.connections
     where company_id = ${companyId} and provider = any(${sql.array([...providers], "text")})
       and status = 'active'
+    group by provider
   `);
-  return rows.map(({ provider }) => provider);
+  return new Map(rows.map(({ provider, active }) => [provider, active]));
 }
 
 /** Which of these connections a company has, and are active. */

@@ -52,15 +52,23 @@ export function importWorkflow({
         return imported;
       });
       audit.wake();
-      const { secretKeys, connections } = planDefinition(definition, {
+      const plan = planDefinition(definition, {
         violations: [],
         input: {},
         workflowId: row.id,
         version: row.version,
         now: row.createdAt,
       });
-      const workflow = toWorkflowMessage(row);
-      return { workflow, secretKeys, connectionProviders: connections };
+      const connections = new Set([
+        ...plan.triggerProviders,
+        ...plan.unnamedProviders,
+        ...plan.namedConnections.map(({ connectionId }) => connectionId),
+      ]);
+      return {
+        workflow: toWorkflowMessage(row),
+        secretKeys: plan.secretKeys,
+        connectionProviders: [...connections].toSorted(),
+      };
     },
   });
 }

@@ -50,10 +50,12 @@ function parseInput(inputJson: string | undefined): unknown {
   return parsed.value;
 }
 
-function toPlanMessage({ problems, steps, connections, ...plan }: DefinitionPlan): WorkflowPlan {
+function toPlanMessage(definitionPlan: DefinitionPlan): WorkflowPlan {
+  const { problems, steps, triggerProviders, unnamedProviders, ...plan } = definitionPlan;
   return {
     ...plan,
-    connectionProviders: connections,
+    connectionProviders: [...new Set([...triggerProviders, ...unnamedProviders])].toSorted(),
+    choosingProviders: unnamedProviders,
     problems: problems.map(({ path, message }) => ({ path: [...path], message })),
     steps: steps.map(({ resolvedConfig, ...step }) => ({
       ...step,

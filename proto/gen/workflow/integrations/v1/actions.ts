@@ -205,6 +205,8 @@ export interface CheckConnectionsResponse {
   missingProviders: string[];
   /** Connections that the company does not have, or that are not active. */
   missingConnectionIds: string[];
+  /** Providers with several active connections. */
+  ambiguousProviders: string[];
 }
 
 function createBaseConnectionChoice(): ConnectionChoice {
@@ -1615,7 +1617,7 @@ export const CheckConnectionsRequest: MessageFns<CheckConnectionsRequest> = {
 };
 
 function createBaseCheckConnectionsResponse(): CheckConnectionsResponse {
-  return { missingProviders: [], missingConnectionIds: [] };
+  return { missingProviders: [], missingConnectionIds: [], ambiguousProviders: [] };
 }
 
 export const CheckConnectionsResponse: MessageFns<CheckConnectionsResponse> = {
@@ -1625,6 +1627,9 @@ export const CheckConnectionsResponse: MessageFns<CheckConnectionsResponse> = {
     }
     for (const v of message.missingConnectionIds) {
       writer.uint32(18).string(v!);
+    }
+    for (const v of message.ambiguousProviders) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -1658,6 +1663,14 @@ export const CheckConnectionsResponse: MessageFns<CheckConnectionsResponse> = {
             message.missingConnectionIds.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ambiguousProviders.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1677,6 +1690,7 @@ export const CheckConnectionsResponse: MessageFns<CheckConnectionsResponse> = {
     const message = createBaseCheckConnectionsResponse();
     message.missingProviders = object.missingProviders?.map((e) => e) || [];
     message.missingConnectionIds = object.missingConnectionIds?.map((e) => e) || [];
+    message.ambiguousProviders = object.ambiguousProviders?.map((e) => e) || [];
     return message;
   },
 };

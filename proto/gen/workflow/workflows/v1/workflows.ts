@@ -313,6 +313,14 @@ export interface PlannedStep {
   resolvedConfigJson: string;
 }
 
+/** A connection that a step names. */
+export interface NamedConnection {
+  /** Its id, as the definition has it. */
+  connectionId: string;
+  /** The provider of the step's action; absent where the connection itself decides. */
+  provider?: string | undefined;
+}
+
 /** What a run would do. */
 export interface WorkflowPlan {
   /** Whether there are no problems; missing secrets and connections are not among them. */
@@ -323,10 +331,17 @@ export interface WorkflowPlan {
   steps: PlannedStep[];
   /** Keys of all secrets that the definition names, in order. */
   secretKeys: string[];
-  /** The connections that a run needs, sorted: by provider where the definition names one, else by id. */
+  /** Providers of the trigger and of steps that name no connection, sorted, each once. */
   connectionProviders: string[];
   /** The next five firings of a schedule trigger, whether it is active or not; empty otherwise. */
   nextRunAt: Date[];
+  /** The connections that steps name, each once. */
+  namedConnections: NamedConnection[];
+  /**
+   * Those of connection_providers that steps choose a connection of: only one of each may be active,
+   * unless the run names one.
+   */
+  choosingProviders: string[];
 }
 
 /** A save of the visual editor. */
@@ -373,7 +388,7 @@ export interface ImportWorkflowResponse {
     | undefined;
   /** Keys of the secrets that its steps name, in document order. */
   secretKeys: string[];
-  /** The connections that it needs, as in WorkflowPlan. */
+  /** The connections that it needs, sorted: by provider where the definition names none, else by id. */
   connectionProviders: string[];
 }
 
@@ -1878,8 +1893,84 @@ export const PlannedStep: MessageFns<PlannedStep> = {
   },
 };
 
+function createBaseNamedConnection(): NamedConnection {
+  return { connectionId: "", provider: undefined };
+}
+
+export const NamedConnection: MessageFns<NamedConnection> = {
+  encode(message: NamedConnection, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.connectionId !== "") {
+      writer.uint32(10).string(message.connectionId);
+    }
+    if (message.provider !== undefined) {
+      writer.uint32(18).string(message.provider);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NamedConnection {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNamedConnection();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.connectionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NamedConnection>): NamedConnection {
+    return NamedConnection.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NamedConnection>): NamedConnection {
+    const message = createBaseNamedConnection();
+    message.connectionId = object.connectionId ?? "";
+    message.provider = object.provider ?? undefined;
+    return message;
+  },
+};
+
 function createBaseWorkflowPlan(): WorkflowPlan {
-  return { valid: false, problems: [], steps: [], secretKeys: [], connectionProviders: [], nextRunAt: [] };
+  return {
+    valid: false,
+    problems: [],
+    steps: [],
+    secretKeys: [],
+    connectionProviders: [],
+    nextRunAt: [],
+    namedConnections: [],
+    choosingProviders: [],
+  };
 }
 
 export const WorkflowPlan: MessageFns<WorkflowPlan> = {
@@ -1901,6 +1992,12 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
     }
     for (const v of message.nextRunAt) {
       Timestamp.encode(toTimestamp(v!), writer.uint32(50).fork()).join();
+    }
+    for (const v of message.namedConnections) {
+      NamedConnection.encode(v!, writer.uint32(58).fork()).join();
+    }
+    for (const v of message.choosingProviders) {
+      writer.uint32(66).string(v!);
     }
     return writer;
   },
@@ -1966,6 +2063,22 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
             message.nextRunAt.push(fromTimestamp(Timestamp.decode(reader, reader.uint32())));
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.namedConnections.push(NamedConnection.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.choosingProviders.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1989,6 +2102,8 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
     message.secretKeys = object.secretKeys?.map((e) => e) || [];
     message.connectionProviders = object.connectionProviders?.map((e) => e) || [];
     message.nextRunAt = object.nextRunAt?.map((e) => e) || [];
+    message.namedConnections = object.namedConnections?.map((e) => NamedConnection.fromPartial(e)) || [];
+    message.choosingProviders = object.choosingProviders?.map((e) => e) || [];
     return message;
   },
 };

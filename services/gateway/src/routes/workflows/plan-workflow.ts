@@ -1,6 +1,5 @@
-import { findProvider } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
-import type { PlannedStep } from "@workflow/proto/workflows/v1/workflows";
+import type { PlannedStep, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
@@ -42,7 +41,7 @@ export const planWorkflow = route({
         steps: plan.steps.map(stepJson),
         missing: {
           secrets: await findMissingSecrets(context, params.id, plan.secretKeys),
-          connections: await findMissingConnections(context, plan.connectionProviders),
+          ...(await findMissingConnections(context, plan)),
         },
         nextRunAt: plan.nextRunAt.length === 0 ? undefined : plan.nextRunAt,
       },
@@ -67,24 +66,44 @@ async function findMissingSecrets(
 }
 
 /** What one question may name. */
-const QUESTION_MAX = 1_000;
+const QUESTION_MAX = 100;
 
-/** Providers without an active connection, and connections that are not there or not active. */
+/** What of the connections that a run needs is not there. */
+interface MissingConnections {
+  /** Providers that a step or the trigger needs an active connection of and has none. */
+  connections: string[];
+  /** Connections that steps name and that are not there or not active. */
+  connectionIds: string[];
+  /** Providers with several active connections of which neither a step nor, so far, the run names one. */
+  choices: string[];
+}
+
 async function findMissingConnections(
   { actions, callWithScope }: RouteContext,
-  needed: readonly string[],
-): Promise<string[]> {
-  const missing = new Set<string>();
-  for (let start = 0; start < needed.length; start += QUESTION_MAX) {
-    const part = needed.slice(start, start + QUESTION_MAX);
+  { connectionProviders, namedConnections, choosingProviders }: WorkflowPlan,
+): Promise<MissingConnections> {
+  const named = [...new Set(namedConnections.map(({ connectionId }) => connectionId))].toSorted();
+  const missing = { connections: new Set<string>(), connectionIds: new Set<string>() };
+  const ambiguous = new Set<string>();
+  const count = Math.max(connectionProviders.length, named.length);
+  for (let start = 0; start < count; start += QUESTION_MAX) {
     const request = {
-      providers: part.filter((name) => findProvider(name) !== undefined),
-      connectionIds: part.filter((name) => findProvider(name) === undefined),
+      providers: connectionProviders.slice(start, start + QUESTION_MAX),
+      connectionIds: named.slice(start, start + QUESTION_MAX),
     };
     const answer = await actions.checkConnections(request, callWithScope("workflows:read"));
-    for (const name of [...answer.missingProviders, ...answer.missingConnectionIds]) {
-      missing.add(name);
+    for (const provider of answer.missingProviders) missing.connections.add(provider);
+    for (const provider of answer.ambiguousProviders) ambiguous.add(provider);
+    for (const id of answer.missingConnectionIds) missing.connectionIds.add(id);
+  }
+  for (const { connectionId, provider } of namedConnections) {
+    if (provider !== undefined && missing.connectionIds.has(connectionId)) {
+      missing.connections.add(provider);
     }
   }
-  return needed.filter((name) => missing.has(name));
+  return {
+    connections: [...missing.connections].toSorted(),
+    connectionIds: [...missing.connectionIds],
+    choices: choosingProviders.filter((provider) => ambiguous.has(provider)),
+  };
 }
