@@ -327,7 +327,11 @@ export const salesforceCases: ProviderCases = {
     },
     {
       action: "search",
-      inputs: { q: "Acme {x}", sobjects: ["Account"], fields: ["Id", "Name"], in: "NAME" },
+      inputs: {
+        q: "Acme {x}",
+        sobjects: [{ name: "Account", fields: ["Id", "Name"], limit: 5 }, { name: "Contact" }],
+        in: "NAME",
+      },
       exchanges: [
         {
           request: {
@@ -335,8 +339,10 @@ export const salesforceCases: ProviderCases = {
             path: `${API}/parameterizedSearch`,
             json: {
               q: "Acme {x}",
-              sobjects: [{ name: "Account" }],
-              fields: ["Id", "Name"],
+              sobjects: [
+                { name: "Account", fields: ["Id", "Name"], limit: 5 },
+                { name: "Contact" },
+              ],
               in: "NAME",
               overallLimit: 100,
             },
@@ -345,6 +351,36 @@ export const salesforceCases: ProviderCases = {
         },
       ],
       output: { searchRecords: [{ Id: ID, Name: "Acme" }] },
+    },
+    {
+      action: "search",
+      what: "in all objects",
+      inputs: { q: "Acme", sobjects: [] },
+      exchanges: [
+        {
+          request: {
+            method: "POST",
+            path: `${API}/parameterizedSearch`,
+            json: { q: "Acme", overallLimit: 100 },
+          },
+          answer: { body: { searchRecords: [{ Id: ID }] } },
+        },
+      ],
+      output: { searchRecords: [{ Id: ID }] },
+    },
+    {
+      action: "search",
+      what: "for fields without the object that they are of",
+      inputs: { q: "Acme", sobjects: [{ fields: ["Id"] }] },
+      exchanges: [],
+      refused: "sobjects",
+    },
+    {
+      action: "search",
+      what: "with a condition of one's own, which could be more than that",
+      inputs: { q: "Acme", sobjects: [{ name: "Account", where: "Name = 'x'" }] },
+      exchanges: [],
+      refused: "sobjects",
     },
     {
       action: "createLead",
