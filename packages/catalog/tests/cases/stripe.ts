@@ -44,7 +44,7 @@ export const stripeCases: ProviderCases = {
   fields: { accountId: "acct_1032D82eZvKYlo2C" },
   credentials: { accessToken: "sk_test_canary" },
   signature: {
-    headers: { authorization: "Bearer sk_test_canary", "stripe-version": "2026-07-29.dahlia" },
+    headers: { authorization: "Bearer sk_test_canary", "stripe-version": "2026-10-28.endive" },
   },
   cases: [
     {
@@ -179,13 +179,17 @@ export const stripeCases: ProviderCases = {
     {
       action: "createPaymentIntent",
       what: "with a card that is declined",
-      inputs: { amount: 1099, currency: "usd" },
+      inputs: { amount: 1099, currency: "usd", allowed_payment_method_types: ["card"] },
       exchanges: [
         {
           request: {
             method: "POST",
             path: "/v1/payment_intents",
-            form: { amount: "1099", currency: "usd" },
+            form: {
+              amount: "1099",
+              currency: "usd",
+              "allowed_payment_method_types[0]": "card",
+            },
           },
           answer: {
             status: 402,
@@ -372,6 +376,28 @@ export const stripeCases: ProviderCases = {
         retryable: true,
         limited: true,
         retryAfterMs: 2_000,
+      },
+    ),
+    refusal(
+      "while another call holds the object, for which no other call has to wait",
+      {
+        status: 429,
+        headers: { "stripe-should-retry": "true" },
+        body: {
+          error: {
+            code: "lock_timeout",
+            message: "This object cannot be accessed right now.",
+            type: "invalid_request_error",
+          },
+        },
+      },
+      {
+        status: 429,
+        code: "lock_timeout",
+        message: "This object cannot be accessed right now.",
+        retryable: true,
+        limited: false,
+        badCredentials: false,
       },
     ),
     refusal(
