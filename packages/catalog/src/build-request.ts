@@ -4,6 +4,7 @@ import { inputsOf } from "./check-inputs.ts";
 import { encodeForm } from "./encode-form.ts";
 import { fill, MissingFieldError, patternValues, placeholdersOf } from "./fill-pattern.ts";
 import { conditionHolds } from "./field-condition.ts";
+import { InvalidInputError } from "./invalid-input-error.ts";
 import { isRecord, readPath, writePath } from "./json-path.ts";
 import { encodeSegment } from "./path-segment.ts";
 import { uuidOf } from "./uuid-of.ts";
@@ -200,16 +201,27 @@ function fillPath(
   inputs: Readonly<Record<string, unknown>>,
   fields: ConnectionFields,
 ): string {
-  const names = Object.keys(fields);
-  const values = Object.fromEntries(
-    names.map((name) => [name, encodeURIComponent(fields[name] ?? "")]),
-  );
+  const values: Record<string, string> = {};
   for (const key of placeholdersOf(path)) {
     const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
-    if (value === undefined || value === null) continue;
-    values[key] = encodeSegment(key, String(toScalar(value)));
+    if (value !== undefined && value !== null) {
+      values[key] = encodeSegment(key, String(toScalar(value)));
+    } else if (Object.hasOwn(fields, key)) {
+      values[key] = encodeField(key, fields[key] ?? "");
+    }
   }
   return fill(path, values);
+}
+
+/** A connection's field in a path. Throws MissingFieldError: no input of the step is at fault. */
+function encodeField(name: string, value: string): string {
+  if (value === "") return "";
+  try {
+    return encodeSegment(name, value);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new MissingFieldError(`The connection's ${name} ${error.message}.`);
+  }
 }
 
 function defaultPlace(method: RequestParts["method"]): "query" | "body" {

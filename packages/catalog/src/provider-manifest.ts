@@ -217,6 +217,11 @@ export interface ErrorMapping {
   readonly expiredCodes?: readonly string[] | undefined;
   /** Codes that say that good credentials may not do this, even with status 401. */
   readonly permissionCodes?: readonly string[] | undefined;
+  /**
+   * What a message says where the provider tells failures apart by nothing else; a message is compared as a
+   * whole, and without its case. `exhausted` is what exhaustedCodes say.
+   */
+  readonly messages?: Readonly<Record<string, "exhausted" | "permission">> | undefined;
 }
 
 type FieldConditionValue = string | number | boolean | null;
@@ -224,6 +229,8 @@ type FieldConditionValue = string | number | boolean | null;
 /** How a provider says that it is called too often, besides status 429 with Retry-After. */
 export interface RateLimitMapping {
   readonly codes?: readonly string[] | undefined;
+  /** Codes with status 429 that concern one object alone: tried again, but other calls need not wait. */
+  readonly objectCodes?: readonly string[] | undefined;
   /** Statuses that may mean it when one of the codes or an empty remainder says so: 403. */
   readonly statuses?: readonly number[] | undefined;
   readonly remainingHeader?: string | undefined;

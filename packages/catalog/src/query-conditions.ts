@@ -17,8 +17,11 @@ export interface QueryLiterals {
 /** `Name`, `Owner.Name`: all that may stand outside quotes in a query that is built here. */
 const FIELD = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/;
 
+/** The name of a field, as it may stand in a query's text. */
+export const fieldPath = z.string().max(255).regex(FIELD, "must be the name of a field");
+
 const condition = z.strictObject({
-  field: z.string().max(255).regex(FIELD, "must be the name of a field"),
+  field: fieldPath,
   operator: z.string(),
   value: z.union(
     [
@@ -45,14 +48,12 @@ export function givenText(value: unknown): string | undefined {
 
 /** The name of a field. */
 export function fieldInput(key: string, traits: Parameters<typeof text>[1] = {}): ActionInput {
-  const schema = z.string().max(255).regex(FIELD, "must be the name of a field");
-  return text(key, { in: "none", ...traits, schema });
+  return text(key, { in: "none", ...traits, schema: fieldPath });
 }
 
 /** Names of fields, to be read. */
 export function fieldsInput(key: string, traits: Parameters<typeof list>[1] = {}): ActionInput {
-  const of = z.string().max(255).regex(FIELD, "must be the name of a field");
-  return list(key, { in: "none", ...traits, of });
+  return list(key, { in: "none", ...traits, of: fieldPath });
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ProviderFailure {
   badCredentials: boolean;
   /** They were refused because the account has to be authorized again: the connection is expired. */
   expired: boolean;
+  /** What was refused that is no fault of the credentials: beyond a spent quota, or a right that they lack. */
+  refusal: "exhausted" | "permission" | null;
   /** Too many calls. */
   limited: boolean;
   /** When calls are welcome again; null where nothing says so. */
@@ -57,20 +59,36 @@ export function findFailure(
   const code = firstText(answer.body, errors.code);
   const isAmong = (codes: readonly string[] | undefined) =>
     code !== null && codes?.includes(code) === true;
-  const exhausted = isAmong(provider.rateLimit?.exhaustedCodes);
+  const message = firstText(answer.body, errors.message);
+  const refusal = refusalOf(provider, code, message);
+  const exhausted = refusal === "exhausted";
   const limited = !exhausted && isLimited(provider, answer, code);
   const expired = !limited && isAmong(errors.expiredCodes);
   const refused = answer.status === 401 || isAmong(errors.credentialCodes);
   return {
     status: answer.status,
     code,
-    message: firstText(answer.body, errors.message) ?? `The provider answered ${answer.status}.`,
-    badCredentials: expired || (!limited && refused && !isAmong(errors.permissionCodes)),
+    message: message ?? `The provider answered ${answer.status}.`,
+    badCredentials: expired || (!limited && refused && refusal === null),
     expired,
+    refusal,
     limited,
     retryAfterMs: retryAfterMs(provider, answer, { code, limited, nowMs }),
     retryable: limited || (!exhausted && mayPass(errors, answer.status, code)),
   };
+}
+
+/** Told by the code, or by the message where the provider has no code for it. */
+function refusalOf(
+  { errors, rateLimit }: ProviderManifest,
+  code: string | null,
+  message: string | null,
+): ProviderFailure["refusal"] {
+  if (code !== null && rateLimit?.exhaustedCodes?.includes(code) === true) return "exhausted";
+  if (code !== null && errors.permissionCodes?.includes(code) === true) return "permission";
+  const words = message?.toLowerCase();
+  const entries = Object.entries(errors.messages ?? {});
+  return entries.find(([wanted]) => wanted.toLowerCase() === words)?.[1] ?? null;
 }
 
 function mayPass(
@@ -99,6 +117,7 @@ function isLimited(
   { status, headers }: ProviderAnswer,
   code: string | null,
 ): boolean {
+  if (code !== null && rateLimit?.objectCodes?.includes(code) === true) return false;
   if (status === 429) return true;
   if (code !== null && rateLimit?.codes?.includes(code) === true) return true;
   if (rateLimit?.statuses?.includes(status) !== true) return false;

@@ -47,7 +47,7 @@ export function judgeVerification(
   answer: ProviderAnswer,
   nowMs: number,
 ): Verdict {
-  const { verify, errors } = provider;
+  const { verify } = provider;
   const failure = findFailure(provider, errorWithin(provider, answer), nowMs);
   if (failure === null) {
     const { badWhen } = verify ?? {};
@@ -58,9 +58,9 @@ export function judgeVerification(
   }
   const { code, message, status } = failure;
   if (failure.badCredentials) return { is: "bad", code, message };
-  const isPermitted = code !== null && errors.permissionCodes?.includes(code) === true;
-  if (isPermitted) return { is: "good", accountId: null, fields: {} };
-  if (failure.limited || failure.retryable) return { is: "unknown", code, message };
+  if (failure.refusal === "permission") return { is: "good", accountId: null, fields: {} };
+  if (failure.limited || failure.retryable || failure.refusal === "exhausted")
+    return { is: "unknown", code, message };
   const badStatuses = verify?.badStatuses ?? BAD_STATUSES;
   if (badStatuses.includes(status)) return { is: "bad", code, message };
   // The login has proven the keys; they may lack the right to read what was asked for.

@@ -4,6 +4,7 @@ import {
   checkInputs,
   InvalidInputError,
   inputsOf,
+  MissingFieldError,
   placeholdersOf,
   PROVIDERS,
 } from "../src/index.ts";
@@ -39,9 +40,10 @@ async function requestFor(
   provider: ProviderManifest,
   action: ActionManifest,
   inputs: Record<string, unknown>,
+  fields: Record<string, string> = {},
 ): Promise<ProviderRequest | undefined> {
   const cases = PROVIDER_CASES.find((one) => one.provider === provider.id);
-  const access = { fields: cases?.fields ?? {}, credentials: cases?.credentials ?? {} };
+  const access = { fields: { ...cases?.fields, ...fields }, credentials: cases?.credentials ?? {} };
   let sent: ProviderRequest | undefined;
   await callAction({ provider, action }, { inputs, access, baseUrl: BASE_URL }, (request) => {
     sent = request;
@@ -75,6 +77,39 @@ describe("no input leaves its place in the path", () => {
       const inputs = { ...action.example, [key]: value };
       if (checkInputs(action, inputs).length > 0) continue;
       await expect(requestFor(provider, action, inputs)).rejects.toThrow(InvalidInputError);
+    }
+  });
+});
+
+/** Each action with each field of the connection that stands in its path. */
+const fieldsInPaths = PROVIDERS.flatMap((provider) => {
+  const fields = Object.keys(
+    PROVIDER_CASES.find((one) => one.provider === provider.id)?.fields ?? {},
+  );
+  return provider.actions.flatMap((action) =>
+    placeholdersOf(action.request.path)
+      .filter((key) => fields.includes(key))
+      .map((key) => ({ id: `${provider.id}.${action.name}`, key, provider, action })),
+  );
+});
+
+describe("no field of a connection leaves its place in the path", () => {
+  it.each(fieldsInPaths)("$id: $key", async ({ key, provider, action }) => {
+    const { [key]: _, ...inputs } = { ...action.example };
+    const wanted = await requestFor(provider, action, inputs);
+    for (const value of HOSTILE) {
+      const request = await requestFor(provider, action, inputs, { [key]: value });
+      const url = new URL(request?.url ?? "");
+      expect([value, url.origin, url.hash]).toEqual([value, "https://provider.test", ""]);
+      expect([value, shapeOf(url.href)]).toEqual([value, shapeOf(wanted?.url ?? "")]);
+    }
+  });
+
+  it.each(fieldsInPaths)("$id: $key can't be a dot", async ({ key, provider, action }) => {
+    const { [key]: _, ...inputs } = { ...action.example };
+    for (const value of [".", ".."]) {
+      const request = requestFor(provider, action, inputs, { [key]: value });
+      await expect(request).rejects.toThrow(MissingFieldError);
     }
   });
 });

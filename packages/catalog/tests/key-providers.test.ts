@@ -63,6 +63,18 @@ const ANSWERS: readonly (readonly [string, string, Partial<ProviderAnswer>, obje
   ],
   ["odoo", "a version without JSON-2", { status: 404, body: null }, { is: "bad" }],
   ["rillet", "an organization", { body: { id: "org_1" } }, { is: "good", accountId: "org_1" }],
+  [
+    "sendgrid",
+    "an account without credits, which says nothing of the key",
+    { status: 401, body: { errors: [{ message: "Maximum credits exceeded" }] } },
+    { is: "unknown" },
+  ],
+  [
+    "sendgrid",
+    "a key that is refused",
+    { status: 401, body: { errors: [{ message: "authorization required" }] } },
+    { is: "bad" },
+  ],
   ["rillet", "a refusal", { status: 401, body: { title: "Unauthorized" } }, { is: "bad" }],
   ...["airwallex", "avalara", "odoo", "rillet"].flatMap((id) => [
     [id, "too many calls", { status: 429, body: null }, { is: "unknown" }] as const,

@@ -81,6 +81,34 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
   });
 });
 
+/** How many actions a provider has at least: the useful ones that were agreed on (D37). */
+const ACTIONS_MIN: Readonly<Record<string, number>> = {
+  stripe: 12,
+  salesforce: 10,
+  hubspot: 10,
+  quickbooks: 10,
+  docusign: 6,
+  netsuite: 6,
+  slack: 8,
+  "google-mail": 6,
+  rillet: 6,
+  resend: 4,
+  sendgrid: 4,
+  airwallex: 8,
+  odoo: 8,
+  avalara: 6,
+  plaid: 4,
+  github: 6,
+};
+
+it("every provider has the actions that it was added for", () => {
+  const wanted = Object.entries(ACTIONS_MIN).map(([id, count]) => ({ id, count }));
+  const short = wanted.filter(({ id, count }) => (findProvider(id)?.actions.length ?? 0) < count);
+  expect(short).toEqual([]);
+  const acting = PROVIDERS.filter(({ actions }) => actions.length > 0);
+  expect(acting.map(({ id }) => id).toSorted()).toEqual(Object.keys(ACTIONS_MIN).toSorted());
+});
+
 /** Keys that steps and blocks have for other things. */
 const TAKEN: ReadonlySet<string> = new Set(["action", "connectionId"]);
 

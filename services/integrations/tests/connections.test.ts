@@ -320,6 +320,24 @@ describe("a host that a caller enters", () => {
   );
 });
 
+describe("a field that becomes part of requests", () => {
+  it.each([
+    ["accountId", "2000:x"],
+    ["accountId", "admin"],
+    ["accountId", "20 00"],
+    ["companyCode", ".."],
+    ["companyCode", "."],
+    ["companyCode", "C".repeat(26)],
+  ])("is refused by its name in the form of another thing: %s %s", async (name, value) => {
+    const fields = { accountId: "2000", environment: "sandbox", [name]: value };
+    const request = { provider: "avalara", connectionId: "", name: "", apiKey: "key", fields };
+    const error = await errorOf(one.connectApiKey(request, { identity: asCaller }));
+    expect(error.reason).toBe("BAD_REQUEST");
+    expect(error.violations).toEqual([expect.objectContaining({ path: [name] })]);
+    expect(server.requests).toEqual([]);
+  });
+});
+
 describe("DeleteConnection", () => {
   const remove = (connectionId: string) =>
     one.deleteConnection({ connectionId }, { identity: asCaller });

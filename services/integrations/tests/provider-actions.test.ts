@@ -158,6 +158,9 @@ function checkOutcome(answer: ExecuteActionResponse, one: ActionCase, provider: 
     expect(failure.limited ?? failure.status === 429).toBe(true);
   } else {
     const { status, code, message } = failure;
+    // Which of the two it is decides whether the connection is in error afterwards.
+    const refused = failure.badCredentials === true ? "CREDENTIALS_REFUSED" : "PROVIDER_ERROR";
+    expect(failureOf(answer).code).toBe(refused);
     expect(failureOf(answer).details).toMatchObject({ provider, status, code, message });
     if (failure.badCredentials !== true) {
       expect(failureOf(answer).retryable).toBe(failure.retryable);

@@ -140,8 +140,13 @@ export const sendgrid: ProviderManifest = {
   sign: { headers: { authorization: "Bearer {apiKey}" } },
   // A key of any scope may ask for its scopes.
   verify: { method: "GET", path: "/v3/scopes" },
-  // It has no code for an account without credits, which is a 401 as well: "Maximum credits exceeded".
-  errors: { code: ["errors.0.error_id"], message: ["errors.0.message"] },
+  // https://support.sendgrid.com/hc/en-us/articles/18322114821403-4XX-API-Errors-and-Troubleshooting-Suggestions
+  errors: {
+    code: ["errors.0.error_id"],
+    message: ["errors.0.message"],
+    // With 401, like a bad key, and without a code: a plan whose credits are used up until their next reset.
+    messages: { "Maximum credits exceeded": "exhausted" },
+  },
   rateLimit: {
     remainingHeader: "x-ratelimit-remaining",
     resetHeader: { name: "x-ratelimit-reset", unit: "epochSeconds" },

@@ -15,6 +15,15 @@ const sent = {
   uri: `/envelopes/${ENVELOPE}`,
 };
 
+/** As the reference writes the codes, and as answers do; with how long to wait. */
+const ENVELOPE_LIMITS = [
+  ["Hourly_Envelope_Polling_Limit_Exceeded", 60_000],
+  ["HOURLY_ENVELOPE_POLLING_LIMIT_EXCEEDED", 60_000],
+  ["BURST_ENVELOPE_POLLING_LIMIT_EXCEEDED", 30_000],
+  ["HOURLY_APIINVOCATION_ENVELOPE_LIMIT_EXCEEDED", 60_000],
+  ["BURST_APIINVOCATION_ENVELOPE_LIMIT_EXCEEDED", 30_000],
+] as const;
+
 export const docusignCases: ProviderCases = {
   provider: "docusign",
   fields: { accountId: ACCOUNT, baseUri: "https://na4.docusign.net" },
@@ -242,6 +251,29 @@ export const docusignCases: ProviderCases = {
         retryAfterMs: 30_000,
       },
     },
+    ...ENVELOPE_LIMITS.map(([errorCode, retryAfterMs]) => ({
+      action: "getEnvelope",
+      what: `too often for one envelope: ${errorCode}`,
+      inputs: { envelopeId: ENVELOPE },
+      exchanges: [
+        {
+          request: { method: "GET", path: `${PATH}/${ENVELOPE}` },
+          answer: {
+            status: 400,
+            headers: { "x-ratelimit-reset": "9999999999" },
+            body: { errorCode, message: "Too many calls for the envelope." },
+          },
+        },
+      ],
+      failure: {
+        status: 400,
+        code: errorCode,
+        message: "Too many calls for the envelope.",
+        retryable: true,
+        limited: true,
+        retryAfterMs,
+      },
+    })),
     {
       action: "listEnvelopes",
       inputs: {

@@ -8,7 +8,7 @@ import { hubspotCases } from "./hubspot.ts";
 import { netsuiteCases } from "./netsuite.ts";
 import { odooCases } from "./odoo.ts";
 import { plaidCases } from "./plaid.ts";
-import { quickbooksCases } from "./quickbooks.ts";
+import { quickbooksCases } from "./quickbooks/quickbooks.ts";
 import { resendCases } from "./resend.ts";
 import { rilletCases } from "./rillet.ts";
 import { salesforceCases } from "./salesforce.ts";

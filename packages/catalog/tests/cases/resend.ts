@@ -230,10 +230,12 @@ const failures: readonly ActionCase[] = [
     },
     { retryable: true, limited: true, retryAfterMs: 1_000 },
   ),
-  refusal(
-    "beyond the month's quota, for which waiting is no help",
-    { status: 429, name: "monthly_quota_exceeded", message: "Quota reached." },
-    { retryable: false, limited: false },
+  ...["daily_quota_exceeded", "monthly_quota_exceeded"].map((name) =>
+    refusal(
+      `beyond a quota, for which waiting is no help: ${name}`,
+      { status: 429, name, message: "Quota reached.", headers: { "ratelimit-reset": "1" } },
+      { retryable: false, limited: false, badCredentials: false },
+    ),
   ),
   refusal(
     "with a key that is none",

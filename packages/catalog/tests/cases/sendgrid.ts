@@ -230,6 +230,11 @@ export const sendgridCases: ProviderCases = {
       { retryable: true, limited: true, retryAfterMs: 0 },
     ),
     refusal(
+      "without credits, which is no fault of the key and which no wait of a step brings back",
+      { status: 401, message: "Maximum credits exceeded" },
+      { retryable: false, limited: false, badCredentials: false },
+    ),
+    refusal(
       "with a key that is none",
       {
         status: 401,

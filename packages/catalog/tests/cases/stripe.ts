@@ -1,4 +1,5 @@
-import type { ActionCase, Exchange, ProviderCases } from "./action-case.ts";
+import type { ActionCase, ProviderCases } from "./action-case.ts";
+import { stripeRefusals } from "./stripe-refusals.ts";
 
 /** A list of two pages: the last id of the first is sent back, until has_more is false. */
 function pagesOf(
@@ -24,27 +25,12 @@ function pagesOf(
   };
 }
 
-function refusal(
-  what: string,
-  answer: Exchange["answer"],
-  failure: NonNullable<ActionCase["failure"]>,
-): ActionCase {
-  const request = { method: "GET", path: "/v1/customers/cus_1" };
-  return {
-    action: "getCustomer",
-    what,
-    inputs: { customer: "cus_1" },
-    exchanges: [{ request, answer }],
-    failure,
-  };
-}
-
 export const stripeCases: ProviderCases = {
   provider: "stripe",
   fields: { accountId: "acct_1032D82eZvKYlo2C" },
   credentials: { accessToken: "sk_test_canary" },
   signature: {
-    headers: { authorization: "Bearer sk_test_canary", "stripe-version": "2026-07-29.dahlia" },
+    headers: { authorization: "Bearer sk_test_canary", "stripe-version": "2026-10-28.endive" },
   },
   cases: [
     {
@@ -179,13 +165,17 @@ export const stripeCases: ProviderCases = {
     {
       action: "createPaymentIntent",
       what: "with a card that is declined",
-      inputs: { amount: 1099, currency: "usd" },
+      inputs: { amount: 1099, currency: "usd", allowed_payment_method_types: ["card"] },
       exchanges: [
         {
           request: {
             method: "POST",
             path: "/v1/payment_intents",
-            form: { amount: "1099", currency: "usd" },
+            form: {
+              amount: "1099",
+              currency: "usd",
+              "allowed_payment_method_types[0]": "card",
+            },
           },
           answer: {
             status: 402,
@@ -358,40 +348,6 @@ export const stripeCases: ProviderCases = {
       query: { payout: "po_1" },
       member: "balance_transactions",
     }),
-    refusal(
-      "too often",
-      {
-        status: 429,
-        headers: { "retry-after": "2" },
-        body: { error: { code: "rate_limit", message: "Too fast.", type: "api_error" } },
-      },
-      {
-        status: 429,
-        code: "rate_limit",
-        message: "Too fast.",
-        retryable: true,
-        limited: true,
-        retryAfterMs: 2_000,
-      },
-    ),
-    refusal(
-      "with a key that is none",
-      {
-        status: 401,
-        body: { error: { message: "Invalid API Key provided", type: "invalid_request_error" } },
-      },
-      {
-        status: 401,
-        code: "invalid_request_error",
-        message: "Invalid API Key provided",
-        retryable: false,
-        badCredentials: true,
-      },
-    ),
-    refusal(
-      "while Stripe is down",
-      { status: 503 },
-      { status: 503, code: null, message: "The provider answered 503.", retryable: true },
-    ),
+    ...stripeRefusals,
   ],
 };

@@ -34,7 +34,8 @@ export const airwallex: ProviderManifest = {
     accountField: "externalAccountId",
   },
   sign: { headers: { authorization: "Bearer {accessToken}" } },
-  // Without it the version that the account was opened with decides how payouts are named.
+  // Without it the version that the account was opened with decides how payouts are named. It is the one of
+  // Airwallex' own SDK: https://www.npmjs.com/package/@airwallex/node-sdk (2.1.0-beta.5, apiConstants).
   headers: { "x-api-version": "2025-06-30" },
   // The login has proven the keys; a scoped key may lack the right to read the account (403).
   verify: { method: "GET", path: "/api/v1/account", badStatuses: [401], accountId: "id" },

@@ -11,6 +11,7 @@ import {
   time,
 } from "./fields.ts";
 
+/** The answer is an array: https://www.airwallex.com/docs/transactional-fx__marketfx-quickstart */
 export const getBalances: ActionManifest = {
   name: "getBalances",
   title: "Get balances",

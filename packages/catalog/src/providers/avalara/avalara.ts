@@ -17,7 +17,12 @@ export const avalara: ProviderManifest = {
   docs: "https://developer.avalara.com/api-reference/avatax/rest/v2/",
   baseUrl: ({ environment }) =>
     environment === "sandbox" ? "https://sandbox-rest.avatax.com" : "https://rest.avatax.com",
-  fieldForms: { accountId: /^[^:\s\p{Cc}]{1,100}$/u, environment: /^(production|sandbox)$/ },
+  fieldForms: {
+    accountId: /^\d{1,20}$/,
+    environment: /^(production|sandbox)$/,
+    // It is part of paths, where a dot or two would lead elsewhere.
+    companyCode: /^(?!\.{1,2}$)[^\p{Cc}]{1,25}$/u,
+  },
   auth: {
     kind: "apiKey",
     fields: [

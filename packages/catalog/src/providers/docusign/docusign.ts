@@ -8,6 +8,25 @@ import {
   voidEnvelope,
 } from "./envelopes.ts";
 
+/**
+ * Too many reads or changes of one envelope, in 30 seconds or in an hour; how many, DocuSign does not tell. Its
+ * page writes the codes with small letters, its answers with large ones. The account's reset says nothing
+ * of them, so they are tried again after a while.
+ *
+ * https://developers.docusign.com/docs/esign-rest-api/esign101/rules-and-limits/
+ */
+const ENVELOPE_WAITS_MS: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    ["Burst_Envelope_Polling_Limit_Exceeded", 30_000],
+    ["Burst_APIInvocation_Envelope_Limit_Exceeded", 30_000],
+    ["Hourly_Envelope_Polling_Limit_Exceeded", 60_000],
+    ["Hourly_APIInvocation_Envelope_Limit_Exceeded", 60_000],
+  ].flatMap(([code, waitMs]) => [
+    [code, waitMs],
+    [String(code).toUpperCase(), waitMs],
+  ]),
+);
+
 /** Accounts live in regions: the person's default account and its host are asked for after the token. */
 export const docusign: ProviderManifest = {
   id: "docusign",
@@ -48,10 +67,14 @@ export const docusign: ProviderManifest = {
       "USER_AUTHENTICATION_FAILED",
     ],
   },
-  // So many calls in an hour, until the reset, and in 30 seconds; with status 400 or 429.
+  // So many calls of the account in an hour, until the reset, and in 30 seconds; with status 400 or 429.
   rateLimit: {
-    codes: ["HOURLY_APIINVOCATION_LIMIT_EXCEEDED", "BURST_APIINVOCATION_LIMIT_EXCEEDED"],
-    codeWaitsMs: { BURST_APIINVOCATION_LIMIT_EXCEEDED: 30_000 },
+    codes: [
+      "HOURLY_APIINVOCATION_LIMIT_EXCEEDED",
+      "BURST_APIINVOCATION_LIMIT_EXCEEDED",
+      ...Object.keys(ENVELOPE_WAITS_MS),
+    ],
+    codeWaitsMs: { BURST_APIINVOCATION_LIMIT_EXCEEDED: 30_000, ...ENVELOPE_WAITS_MS },
     resetHeader: { name: "X-RateLimit-Reset", unit: "epochSeconds" },
     waitMs: 60_000,
   },

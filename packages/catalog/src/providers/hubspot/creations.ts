@@ -12,7 +12,11 @@ import {
   property,
 } from "./inputs.ts";
 
-/** https://developers.hubspot.com/docs/api-reference/crm-associations-v4/guide#association-type-id-values */
+/**
+ * Associations without a label, from the new record to the other. Their category is HUBSPOT_DEFINED.
+ *
+ * https://developers.hubspot.com/docs/api-reference/crm-associations-v4/guide#association-type-id-values
+ */
 const DEAL_TYPES = { contactId: 3, companyId: 341 };
 const TICKET_TYPES = { contactId: 16, companyId: 339 };
 const NOTE_TYPES = { contactId: 202, companyId: 190, dealId: 214, ticketId: 228 };

@@ -11,6 +11,10 @@ function names(key: string, title: string, description: string) {
   return list(key, { title, description, of, in: "query", join: "," });
 }
 
+/**
+ * NetSuite's X-NetSuite-Idempotency-Key holds for asynchronous requests alone, whose answer is a job and no
+ * record: https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/subsect_164494900632.html
+ */
 export const createRecord: ActionManifest = {
   name: "createRecord",
   title: "Create a record",

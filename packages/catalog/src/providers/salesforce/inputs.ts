@@ -10,10 +10,13 @@ export const DOCS = "https://developer.salesforce.com/docs/atlas.en-us.api_rest.
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 
 /** An object's API name. */
+export const objectName = z.string().max(255).regex(NAME, "must be the API name of an object");
+
+/** The object that an action is about. */
 export const sobject = text("sobject", {
   title: "Object",
   description: "API name: Account, Opportunity, Invoice__c",
-  schema: z.string().max(255).regex(NAME, "must be the API name of an object"),
+  schema: objectName,
   required: true,
   in: "none",
 });

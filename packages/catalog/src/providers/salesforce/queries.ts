@@ -1,9 +1,15 @@
 import { z } from "zod";
-import { choice, number, text } from "../../action-input.ts";
+import { choice, list, number, text } from "../../action-input.ts";
 import { LIST_LIMITS } from "../../pages.ts";
 import type { ActionManifest, Paging } from "../../provider-manifest.ts";
-import { fieldInput, fieldsInput, givenText, whereInput } from "../../query-conditions.ts";
-import { API, DOCS, sobject } from "./inputs.ts";
+import {
+  fieldInput,
+  fieldPath,
+  fieldsInput,
+  givenText,
+  whereInput,
+} from "../../query-conditions.ts";
+import { API, DOCS, objectName, sobject } from "./inputs.ts";
 import { SOQL_OPERATORS, writeSoql } from "./soql.ts";
 
 /** The next page is a path behind the instance's URL; the last has none. */
@@ -92,15 +98,29 @@ export const query: ActionManifest = {
   example: { q: "SELECT Id, Name FROM Account WHERE Industry = 'Energy'" },
 };
 
+/**
+ * Salesforce refuses fields where no object is named, so they stand with their object. Its raw `where` is left
+ * out: what a template brings could change the search.
+ */
+const searchedObject = z.strictObject({
+  name: objectName,
+  fields: z.array(fieldPath).min(1).optional(),
+  limit: z.int().min(1).max(2_000).optional(),
+});
+
 export const search: ActionManifest = {
   name: "search",
   title: "Search",
   description: "Looks for words in all fields of several objects.",
-  docs: `${DOCS}/resources_search_parameterized.htm`,
+  docs: `${DOCS}/resources_search_parameterized_post.htm`,
   inputs: [
     text("q", { title: "Words", schema: z.string().min(2).max(10_000), required: true }),
-    fieldsInput("sobjects", { title: "Objects", description: "API names; all by default" }),
-    fieldsInput("fields", { description: "What to return of each record", in: "body" }),
+    list("sobjects", {
+      title: "Objects",
+      description:
+        '{name, fields?, limit?} each: {name: "Contact", fields: ["Id", "Email"]}; all objects and ids alone where not given',
+      of: searchedObject,
+    }),
     choice("in", ["ALL", "NAME", "EMAIL", "PHONE", "SIDEBAR"], { title: "Fields to search in" }),
     number("overallLimit", {
       title: "Limit",
@@ -113,17 +133,15 @@ export const search: ActionManifest = {
     method: "POST",
     path: `${API}/parameterizedSearch`,
     build: ({ parts, inputs }) => {
-      const sobjects = strings.parse(inputs["sobjects"] ?? []).map((name) => ({ name }));
-      return {
-        ...parts,
-        body: {
-          overallLimit: LIST_LIMITS.default,
-          ...Object(parts.body),
-          ...(sobjects.length === 0 ? {} : { sobjects }),
-        },
-      };
+      const body = { overallLimit: LIST_LIMITS.default, ...Object(parts.body) };
+      if (Array.isArray(inputs["sobjects"]) && inputs["sobjects"].length === 0)
+        delete body.sobjects;
+      return { ...parts, body };
     },
   },
   readOnly: true,
-  example: { q: "Acme", sobjects: ["Account", "Contact"], fields: ["Id", "Name"] },
+  example: {
+    q: "Acme",
+    sobjects: [{ name: "Account", fields: ["Id", "Name"] }, { name: "Contact" }],
+  },
 };

@@ -21,7 +21,8 @@ const createPaymentIntent: ActionManifest = {
     currency({ required: true }),
     id("customer", "cus"),
     id("payment_method", "pm", { requiredWhen: { field: "confirm", value: true } }),
-    list("payment_method_types", {
+    list("allowed_payment_method_types", {
+      title: "Allowed payment methods",
       description: "Such as card; without it what the dashboard allows",
     }),
     json("automatic_payment_methods", {

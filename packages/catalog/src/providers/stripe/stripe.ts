@@ -29,7 +29,7 @@ export const stripe: ProviderManifest = {
     accountField: "accountId",
   },
   sign: { headers: { authorization: "Bearer {accessToken}" } },
-  headers: { "stripe-version": "2026-07-29.dahlia" },
+  headers: { "stripe-version": "2026-10-28.endive" },
   bodyType: "form",
   idempotencyHeader: "Idempotency-Key",
   verify: { method: "GET", path: "/v1/account", accountId: "id" },
@@ -40,6 +40,7 @@ export const stripe: ProviderManifest = {
     retryableCodes: ["idempotency_key_in_use", "lock_timeout"],
     credentialCodes: ["api_key_expired"],
   },
-  rateLimit: { codes: ["rate_limit"] },
+  // https://docs.stripe.com/rate-limits#object-lock-timeouts: the object is busy, not the account.
+  rateLimit: { codes: ["rate_limit"], objectCodes: ["lock_timeout"] },
   actions: [...customerActions, ...paymentActions, ...billingActions],
 };
