@@ -36,6 +36,19 @@ table integrations.authorization_attempts
   CREATE UNIQUE INDEX authorization_attempts_open_key ON integrations.authorization_attempts USING btree (connection_id) WHERE (state = 'open'::text)
   CREATE INDEX authorization_attempts_open_of_company ON integrations.authorization_attempts USING btree (company_id) WHERE (state = 'open'::text)
 
+table integrations.broker_leftovers
+  column attempt_id uuid not null
+  column company_id uuid not null
+  column integration text collate "C" not null
+  column link_ends_at timestamp(3) with time zone not null
+  column tries smallint not null default 0
+  column next_try_at timestamp(3) with time zone not null default now()
+  column last_error text
+  column created_at timestamp(3) with time zone not null default now()
+  constraint broker_leftovers_pkey PRIMARY KEY (attempt_id)
+  CREATE INDEX broker_leftovers_due ON integrations.broker_leftovers USING btree (next_try_at)
+  CREATE INDEX broker_leftovers_of_company ON integrations.broker_leftovers USING btree (company_id)
+
 table integrations.company_keys
   column id uuid not null
   column company_id uuid not null

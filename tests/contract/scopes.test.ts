@@ -212,6 +212,12 @@ describe("the table of routes", () => {
   });
 });
 
+it("a GET that leaves an audit event is for pages of this server when a session asks for it", () => {
+  const changing = guarded.filter(({ method, audit }) => method === "GET" && audit.length > 0);
+  expect(changing.map(nameOf)).toContain("GET /connections/{provider}/auth-url");
+  expect(changing.filter((route) => !route.ownPagesOnly).map(nameOf)).toEqual([]);
+});
+
 describe.each(guarded.map(named))("$name", ({ route }) => {
   it.each([
     ["no key", () => null],

@@ -9,7 +9,8 @@ export interface NangoConnection {
   id: number;
   connectionId: string;
   integration: string;
-  tags: Readonly<Record<string, string>>;
+  /** Null of one that was made without any. */
+  tags: Readonly<Record<string, string>> | null;
   accessToken: string;
   connectionConfig: Record<string, unknown>;
   /** Whether the provider no longer takes its refresh token: the broker answers 424 then. */
@@ -25,6 +26,11 @@ export interface NangoDouble {
   requests: HttpDouble["requests"];
   /** What it does instead of answering the API; null: it answers. */
   trouble: Trouble | null;
+  /**
+   * How far connections have tags: lists are filtered by them, tags are listed but no filter is known, or
+   * neither sessions nor lists know any.
+   */
+  tagging: "filtered" | "listed" | "unknown";
   readonly connections: NangoConnection[];
   /** Connects an account as the person does to whom a connect link was sent. */
   approve(connectLink: string, config?: Record<string, unknown>): NangoConnection;
@@ -51,6 +57,10 @@ export async function startNangoDouble(integrations: readonly string[]): Promise
   const connections: NangoConnection[] = [];
 
   const createSession = (body: string): DoubleResponse => {
+    if (double.tagging === "unknown") {
+      const errors = [{ code: "unrecognized_keys", message: 'Unrecognized key: "tags"', path: [] }];
+      return { status: 400, body: { error: { code: "invalid_body", errors } } };
+    }
     const { tags, allowed_integrations: allowed } = readSession(body);
     const unknown = allowed.filter((id) => !integrations.includes(id));
     if (unknown.length > 0) {
@@ -65,12 +75,18 @@ export async function startNangoDouble(integrations: readonly string[]): Promise
   };
 
   const listConnections = (url: URL): DoubleResponse => {
+    if (double.tagging !== "filtered") {
+      const all = connections.map(listed).map(({ tags, ...rest }) => {
+        return double.tagging === "listed" ? { ...rest, tags } : rest;
+      });
+      return { body: { connections: all } };
+    }
     const wanted = [...url.searchParams].flatMap(([name, value]) => {
       const tag = /^tags\[(.+)\]$/.exec(name)?.[1];
       return tag === undefined ? [] : [[tag, value] as const];
     });
     const found = connections.filter(({ tags }) =>
-      wanted.every(([name, value]) => tags[name] === value),
+      wanted.every(([name, value]) => tags?.[name] === value),
     );
     return { body: { connections: found.map(listed) } };
   };
@@ -155,6 +171,7 @@ export async function startNangoDouble(integrations: readonly string[]): Promise
     secretKey,
     requests: http.requests,
     trouble: null,
+    tagging: "filtered",
     connections,
     approve,
     close: () => http.close(),

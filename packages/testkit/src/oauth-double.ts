@@ -22,6 +22,12 @@ export interface OAuthDoubleOptions {
   tokenMembers?: Readonly<Record<string, unknown>>;
   /** Further parameters of the way back: `realmId`. */
   callbackParams?: Readonly<Record<string, string>>;
+  /** Token answers in a form of the provider's own: Slack's. Gets the members of the usual one. */
+  tokenForm?: (members: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Errors of token requests have status 200, as Slack's do. */
+  errorsAre200?: boolean;
+  /** What whoever shows an access token as bearer is told with GET: DocuSign's accounts. */
+  userInfo?: () => unknown;
 }
 
 /** A token that was given out. */
@@ -81,16 +87,15 @@ export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAu
     const next = { ...token, refreshToken: kept ?? token.refreshToken };
     given.push(next);
     current.set(family, next);
-    const { expiresInSeconds = 3600 } = options;
-    return {
-      body: {
-        access_token: next.accessToken,
-        refresh_token: next.refreshToken,
-        token_type: "bearer",
-        ...(expiresInSeconds === null ? {} : { expires_in: expiresInSeconds }),
-        ...options.tokenMembers,
-      },
+    const { expiresInSeconds = 3600, tokenForm = (members) => members } = options;
+    const members = {
+      access_token: next.accessToken,
+      refresh_token: next.refreshToken,
+      token_type: "bearer",
+      ...(expiresInSeconds === null ? {} : { expires_in: expiresInSeconds }),
+      ...options.tokenMembers,
     };
+    return { body: tokenForm(members) };
   };
 
   const reuse = (family: string): DoubleResponse => {
@@ -116,6 +121,13 @@ export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAu
     if (known === undefined || revoked.has(known.family)) return refusal("invalid_grant");
     const isCurrent = current.get(known.family)?.refreshToken === shown;
     return isCurrent ? give(known.family) : reuse(known.family);
+  };
+
+  const tellUser = ({ headers }: RecordedRequest): DoubleResponse => {
+    const shown = headers.authorization?.replace(/^Bearer /, "");
+    const known = given.find(({ accessToken }) => accessToken === shown);
+    if (known === undefined || revoked.has(known.family)) return { status: 401 };
+    return { body: options.userInfo?.() };
   };
 
   const answerToken = (request: RecordedRequest): DoubleResponse => {
@@ -159,6 +171,9 @@ export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAu
 
   const http = await startHttpDouble(async (request, response) => {
     const url = new URL(request.path, "http://double");
+    if (request.method === "GET" && request.headers.authorization !== undefined) {
+      return tellUser(request);
+    }
     if (request.method === "GET") return authorize(url);
     if (double.trouble !== null) return answerTroubled(double.trouble, response);
     if (!new URLSearchParams(request.body).has("grant_type")) return revokeToken(request);
@@ -167,7 +182,10 @@ export async function startOAuthDouble(options: OAuthDoubleOptions): Promise<OAu
     // A turn of the event loop, so that requests which come together are seen together.
     await new Promise((resolve) => setImmediate(resolve));
     underWay -= 1;
-    return answerToken(request);
+    const answer = answerToken(request);
+    const isError = (answer.status ?? 200) >= 400;
+    if (!isError || options.errorsAre200 !== true) return answer;
+    return { body: { ok: false, ...Object(answer.body) } };
   });
 
   const double: OAuthDouble = {

@@ -151,7 +151,15 @@ type AuditDeclaration = AuditAction | readonly AuditAction[] | null;
 
 /** What a route audits has to be said of each that may change something. */
 type AuditedMethod =
-  | { method: "GET"; audit?: AuditDeclaration }
+  | {
+      method: "GET";
+      audit?: AuditDeclaration;
+      /**
+       * Whether a session may use it from pages of this server only (D10): it changes something, although
+       * browsers count GET as safe and send the cookie along with a link on any site.
+       */
+      ownPagesOnly?: boolean;
+    }
   | { method: Exclude<Method, "GET">; audit: AuditDeclaration };
 
 /** One route, as it is written down. */
@@ -230,6 +238,7 @@ interface RouteFacts {
   readonly responses: Readonly<Record<number, string>>;
   readonly contentTypes: readonly ContentType[];
   readonly hasLongQuery: boolean;
+  readonly ownPagesOnly: boolean;
   /** The actions that a success may leave in the audit log. */
   readonly audit: readonly AuditAction[];
 }
@@ -323,6 +332,7 @@ export function uploadRoute<
   return {
     contentTypes: JSON_ONLY,
     hasLongQuery: false,
+    ownPagesOnly: false,
     ...rest,
     scope,
     audit: toActions(audit ?? null),
@@ -365,6 +375,7 @@ function toRoute<
   return {
     contentTypes: JSON_ONLY,
     hasLongQuery: false,
+    ownPagesOnly: false,
     ...rest,
     audit: toActions(audit ?? null),
     query,

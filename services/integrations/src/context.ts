@@ -33,6 +33,8 @@ export interface ServiceContext {
   attemptPage: AttemptPage;
   /** To be woken when access of an ended connection is to be taken back. */
   revocations: Pick<Loop, "wake">;
+  /** To be woken when an attempt has ended for which somebody may have connected an account at the broker. */
+  leftovers: Pick<Loop, "wake">;
   /** Tokens that keys were exchanged for. */
   tokens: LoginTokens;
   /** What is being renewed in this process. */

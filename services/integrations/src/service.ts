@@ -17,8 +17,10 @@ import type { Registry } from "prom-client";
 import { startPauses } from "./actions/pauses.ts";
 import { createRefusedCredentials } from "./actions/renew-refused.ts";
 import { createAuthorization } from "./authorization/authorization.ts";
+import type { CallbackWaits } from "./authorization/complete-authorization.ts";
 import { BROKER_ID } from "./authorization/nango.ts";
 import type { BrokerOptions } from "./authorization/nango.ts";
+import { startLeftoverRemoval } from "./authorization/remove-leftovers.ts";
 import { startRenewals } from "./authorization/renew-ahead.ts";
 import { startRevocations } from "./authorization/revoke-queued.ts";
 import { startAttemptSweep } from "./authorization/sweep.ts";
@@ -81,6 +83,8 @@ export interface IntegrationsServiceOptions {
   broker?: BrokerOptions | null | undefined;
   /** How long either is waited for when accounts are connected or renewed; 10 s by default. */
   answerTimeoutMs?: number | undefined;
+  /** How long callbacks of one attempt wait for each other; by default below 45 s with what they ask. */
+  callbackWaits?: CallbackWaits | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
   /** Whose tokens are accepted. */
@@ -151,6 +155,7 @@ export async function startIntegrationsService(
       providers,
       broker,
       answerTimeoutMs: options.answerTimeoutMs,
+      callbackWaits: options.callbackWaits,
       logger,
     });
     const { flow, attemptPage } = connecting;
@@ -173,6 +178,7 @@ export async function startIntegrationsService(
     });
     scope.defer(() => audit.stop());
     startAttemptSweep(database, logger, scope);
+    const leftovers = startLeftoverRemoval({ database, broker: connecting.broker, logger }, scope);
     startRenewals({ database, ring, flow, tokens, renewals, logger }, scope);
     const revocations = startRevocations({ database, ring, flow, logger }, scope);
     const server = createServer(
@@ -187,6 +193,7 @@ export async function startIntegrationsService(
         authorization: connecting.withAudit(audit),
         attemptPage,
         revocations,
+        leftovers,
         tokens,
         renewals,
         access,

@@ -26,6 +26,7 @@ export async function admit(
   info.companyId = caller.identity.companyId;
   // A browser sends the cookie along with whatever another site makes it send (D10).
   if (caller.session !== null && isUnsafe(request)) requireOwnOrigin(request, info);
+  if (caller.session !== null && route.ownPagesOnly) refuseOtherSites(request, info);
   requireAccess(route, caller);
   return caller;
 }
@@ -36,6 +37,21 @@ export async function admit(
  */
 export function refuseForeignOrigin(request: IncomingMessage, info: RequestInfo): void {
   if (request.headers.origin !== undefined) requireOwnOrigin(request, info);
+}
+
+/**
+ * Links lead here without an `Origin`; browsers say by `Sec-Fetch-Site` whose page they stand on
+ * (https://www.w3.org/TR/fetch-metadata/). `none` is an address that the person has entered.
+ */
+function refuseOtherSites(request: IncomingMessage, info: RequestInfo): void {
+  const site = request.headers["sec-fetch-site"];
+  const isForeignSite = site !== undefined && site !== "same-origin" && site !== "none";
+  const { origin } = request.headers;
+  const isForeignOrigin = origin !== undefined && !hasOwnOrigin(request, info.isSecure);
+  if (!isForeignSite && !isForeignOrigin) return;
+  const header = isForeignSite ? "Sec-Fetch-Site" : "Origin";
+  const message = `This changes something, so a session may ask for it from pages of this server only; ${header} names another site.`;
+  throw new AppError("FORBIDDEN", message);
 }
 
 /** What the headers of a request say about who sends it. */

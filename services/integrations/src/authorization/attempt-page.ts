@@ -3,6 +3,7 @@ import { AppError } from "@workflow/errors";
 import { LRUCache } from "lru-cache";
 import { findAttemptByToken } from "../store/authorization-attempts.ts";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
+import { noteLink } from "../store/broker-leftovers.ts";
 import { hashAttemptToken } from "./attempt-token.ts";
 import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
@@ -20,13 +21,22 @@ export interface AttemptStanding {
 export interface AttemptPage {
   /** Throws NOT_FOUND. */
   standingOf(token: string): Promise<AttemptStanding>;
-  /** The broker's connect link, made anew. Throws NOT_FOUND, BAD_REQUEST (it is over), UPSTREAM_ERROR. */
+  /**
+   * The broker's connect link, made anew.
+   *
+   * @throws AppError NOT_FOUND, BAD_REQUEST (it is over), RATE_LIMITED (the company has too many attempts
+   *   that people may have connected accounts for), UPSTREAM_ERROR
+   */
   connectLinkOf(token: string): Promise<string>;
 }
 
 /** A page that asks more often gets the answer of before, so that the broker is not asked by anybody's will. */
 const ASK_BROKER_EVERY_MS = 2_000;
 const ATTEMPTS_MAX = 10_000;
+/** A link holds for half an hour at the broker, and whoever has followed it by then needs time to finish. */
+const LINK_LIFE_MS = 60 * 60_000;
+/** Each is looked after until nobody can finish it any more, so their sum is bounded. */
+const LINKED_ATTEMPTS_MAX = 1_000;
 
 /** Answers the pages of attempts that go through the broker; others have no page. */
 export function createAttemptPage(context: AttemptContext): AttemptPage {
@@ -40,9 +50,9 @@ export function createAttemptPage(context: AttemptContext): AttemptPage {
     if (known !== undefined) return known;
     const { companyId, id } = attempt;
     const answer = requireBroker(context)
-      .findConnection({ companyId, integration }, id)
+      .findConnections({ companyId, integration }, id)
       .then(
-        (connectionId) => connectionId !== null,
+        (connectionIds) => connectionIds.length > 0,
         // A broker that does not answer is asked again; the page goes on waiting.
         () => false,
       );
@@ -65,13 +75,27 @@ export function createAttemptPage(context: AttemptContext): AttemptPage {
     async connectLinkOf(token) {
       const { state, companyId, id, provider: providerId } = await findPageAttempt(context, token);
       const provider = findProvider(providerId);
-      if (state !== "open" || provider === undefined || context.broker === null) {
-        throw new AppError("BAD_REQUEST", "This attempt to connect the account is over.");
-      }
-      const target = { companyId, integration: brokerIntegration(provider) };
-      return context.broker.createConnectLink(target, id);
+      if (state !== "open" || provider === undefined || context.broker === null) throw isOver();
+      const integration = brokerIntegration(provider);
+      const terms = { integration, linkLifeMs: LINK_LIFE_MS, max: LINKED_ATTEMPTS_MAX };
+      const noted = await noteLink(context.database, { id, companyId }, terms);
+      if (noted === "over") throw isOver();
+      if (noted === "full") throw tooManyLinked();
+      return context.broker.createConnectLink({ companyId, integration }, id);
     },
   };
+}
+
+function isOver(): AppError {
+  return new AppError("BAD_REQUEST", "This attempt to connect the account is over.");
+}
+
+function tooManyLinked(): AppError {
+  const message = `At most ${LINKED_ATTEMPTS_MAX} attempts of a company can have sent people to the broker within an hour.`;
+  return new AppError("RATE_LIMITED", message, {
+    details: { limit: "linkedAuthorizations", max: LINKED_ATTEMPTS_MAX },
+    retryAfterMs: LINK_LIFE_MS,
+  });
 }
 
 async function findPageAttempt({ database }: AttemptContext, token: string): Promise<AttemptRow> {

@@ -8,10 +8,11 @@ import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { verifyCredentials } from "../connections/verify-credentials.ts";
 import { createAttemptPage } from "./attempt-page.ts";
 import type { AttemptPage } from "./attempt-page.ts";
-import type { CallbackContext } from "./complete-authorization.ts";
+import { CALLBACK_WAITS } from "./complete-authorization.ts";
+import type { CallbackContext, CallbackWaits } from "./complete-authorization.ts";
 import { createAuthorizationFlow } from "./flow.ts";
 import { createBroker } from "./nango.ts";
-import type { BrokerOptions } from "./nango.ts";
+import type { Broker, BrokerOptions } from "./nango.ts";
 
 /** What connecting accounts needs of the service around it. */
 export interface AuthorizationOptions {
@@ -24,6 +25,8 @@ export interface AuthorizationOptions {
   broker: BrokerOptions | null;
   /** How long the provider or broker is waited for; below the leases of who renews and confirms. */
   answerTimeoutMs?: number | undefined;
+  /** How long callbacks wait for each other. */
+  callbackWaits?: CallbackWaits | undefined;
   logger: Logger;
 }
 
@@ -31,6 +34,8 @@ export interface AuthorizationOptions {
 export interface Authorization {
   flow: AuthorizationFlow;
   attemptPage: AttemptPage;
+  /** Null where none is set up. */
+  broker: Broker | null;
   /** For callbacks, which leave audit events. */
   withAudit(audit: AuditTrail): CallbackContext;
 }
@@ -55,10 +60,12 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
   return {
     flow: createAuthorizationFlow(context),
     attemptPage: createAttemptPage(context),
+    broker: context.broker,
     withAudit: (audit) => ({
       ...context,
       audit,
       logger,
+      waits: options.callbackWaits ?? CALLBACK_WAITS,
       findAccount: async (provider, { companyId, fields, credentials }) => {
         const access = { fields, credentials };
         const verdict = await verifyCredentials(providerHttp, provider, { companyId, access });

@@ -2,14 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { AuditTrail } from "@workflow/events";
 import { AppError, isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
-import {
-  claimConfirmation,
-  findAttemptByToken,
-  findBrokerAttempt,
-  releaseConfirmation,
-} from "../store/authorization-attempts.ts";
+import { findAttemptByToken, findBrokerAttempt } from "../store/authorization-attempts.ts";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
 import { findConnection } from "../store/connections.ts";
+import { claimConfirmation, releaseConfirmation } from "../store/open-attempts.ts";
 import { hashAttemptToken } from "./attempt-token.ts";
 import { confirmAttempt } from "./confirm-attempt.ts";
 import type { CallbackParams, ConfirmContext } from "./confirm-attempt.ts";
@@ -21,7 +17,19 @@ import type { CallbackOrigin } from "./store-grant.ts";
 export interface CallbackContext extends ConfirmContext {
   audit: AuditTrail;
   logger: Logger;
+  waits: CallbackWaits;
 }
+
+/** How long a callback waits that comes beside another one of its attempt, in milliseconds. */
+export interface CallbackWaits {
+  /** For the other one's outcome. */
+  forOutcomeMs: number;
+  /** How late it may still ask by itself, as that takes up to 30 s. */
+  toAskMs: number;
+}
+
+/** Asking included, below the 45 s that the gateway gives a callback. */
+export const CALLBACK_WAITS: CallbackWaits = { forOutcomeMs: 35_000, toAskMs: 10_000 };
 
 /** What is wrong with an attempt, as a code and for people; null when the account is connected. */
 export type Refusal = { code: string; message: string } | null;
@@ -32,17 +40,24 @@ export interface CallbackOutcome {
   refusal: Refusal;
 }
 
-/** Longer than the provider or broker is waited for. */
+/** Longer than the three answers take that a confirmation may wait for, 10 s each. */
 const LEASE_MS = 45_000;
 /** Above any honest number: each asks the provider or broker. */
 const TRIES_MAX = 20;
-const POLL_MS = 100;
-/** A callback that comes beside another one waits for its outcome for so long. */
-const WAIT_MS = 25_000;
+/** Between looks at what another callback does; each pause is half as long again as the one before. */
+const POLL = { firstMs: 50, longestMs: 1_000 };
 
 const OVER = {
   code: "attempt_over",
   message: "This attempt to connect the account is over; begin a new one.",
+};
+const ASKED_TOO_OFTEN = {
+  code: "too_many_tries",
+  message: `The outcome was asked for ${TRIES_MAX} times, which is the most; begin a new attempt.`,
+};
+const BEING_CONFIRMED = {
+  code: "being_confirmed",
+  message: "Another request is confirming the account; load this address again in a moment.",
 };
 const NOT_CONFIRMED = {
   code: "not_confirmed",
@@ -91,15 +106,36 @@ async function settle(
   if (attempt.state !== "open") return OVER;
   const said = refusalSaid(params);
   if (said !== null) return said;
-  const deadline = Date.now() + WAIT_MS;
-  while (!(await claimConfirmation(context.database, attempt, CLAIM))) {
+  const claimed = await claimOrWatch(context, attempt, params);
+  return "tries" in claimed
+    ? settleClaimed(context, attempt, params, origin, claimed.tries)
+    : claimed.outcome;
+}
+
+/** The right to ask, or what came of it that another callback had it. */
+async function claimOrWatch(
+  context: CallbackContext,
+  attempt: AttemptRow,
+  params: CallbackParams,
+): Promise<{ tries: number } | { outcome: Refusal }> {
+  const { forOutcomeMs, toAskMs } = context.waits;
+  const start = performance.now();
+  let pauseMs = POLL.firstMs;
+  for (;;) {
+    const waitedMs = performance.now() - start;
+    const mayAsk = waitedMs <= toAskMs;
+    const tries = mayAsk ? await claimConfirmation(context.database, attempt, CLAIM) : null;
+    if (tries !== null) return { tries };
     const current = await findAttempt(context, params);
-    if (current?.id !== attempt.id) return OVER;
-    if (current.state === "completed") return null;
-    if (current.state !== "open" || Date.now() > deadline) return OVER;
-    await delay(POLL_MS);
+    if (current?.id !== attempt.id) return { outcome: OVER };
+    if (current.state === "completed") return { outcome: null };
+    if (current.state !== "open") return { outcome: OVER };
+    if (!current.isConfirming && current.tries >= TRIES_MAX) return { outcome: ASKED_TOO_OFTEN };
+    const isVain = !current.isConfirming && !mayAsk;
+    if (isVain || waitedMs > forOutcomeMs) return { outcome: BEING_CONFIRMED };
+    await delay(pauseMs);
+    pauseMs = Math.min(1.5 * pauseMs, POLL.longestMs);
   }
-  return settleClaimed(context, attempt, params, origin);
 }
 
 const CLAIM = { leaseMs: LEASE_MS, triesMax: TRIES_MAX };
@@ -109,6 +145,7 @@ async function settleClaimed(
   attempt: AttemptRow,
   params: CallbackParams,
   origin: CallbackOrigin,
+  tries: number,
 ): Promise<Refusal> {
   try {
     const connection = await findConnection(context.database, attempt);
@@ -120,7 +157,7 @@ async function settleClaimed(
   } catch (error) {
     return explainRefusal(context, attempt, error);
   } finally {
-    await releaseConfirmation(context.database, attempt);
+    await releaseConfirmation(context.database, attempt, tries);
   }
 }
 

@@ -61,6 +61,15 @@ function requireForms(provider: ProviderManifest, fields: ConnectionFields): voi
   throw new AuthorizationRefusedError(message, "invalid_field");
 }
 
+/** The place where the code is exchanged may depend on what came back: NetSuite's account. */
+function requireNeeded(provider: ProviderManifest, fields: ConnectionFields): void {
+  const needed = provider.auth.kind === "oauth" ? fieldsNeeded(provider.auth) : [];
+  const missing = needed.find((name) => !Object.hasOwn(fields, name));
+  if (missing === undefined) return;
+  const message = `${provider.name} did not say which account it is: ${missing} is missing.`;
+  throw new AuthorizationRefusedError(message, "invalid_field");
+}
+
 async function exchange(
   context: ConfirmContext,
   attempt: AttemptRow,
@@ -70,7 +79,9 @@ async function exchange(
   const application = findApplication(provider.id, context.settings);
   if (provider.auth.kind !== "oauth" || application === null) throw setUpNoMore(provider);
   const { companyId, callbackUrl } = attempt;
-  requireForms(provider, callbackFields(provider.auth, params));
+  const brought = callbackFields(provider.auth, params);
+  requireForms(provider, brought);
+  requireNeeded(provider, { ...fields, ...brought });
   const target = { companyId, provider, auth: provider.auth, application, fields };
   const journey = {
     state: params["state"] ?? "",
@@ -89,8 +100,8 @@ async function askBroker(
   if (context.broker === null) throw setUpNoMore(provider);
   const broker = requireBroker(context);
   const target = { companyId, integration: brokerIntegration(provider) };
-  const connectionId = await broker.findConnection(target, id);
-  if (connectionId === null) return null;
+  const [connectionId] = await broker.findConnections(target, id);
+  if (connectionId === undefined) return null;
   return fromBroker(provider, await broker.getAccount(target, connectionId));
 }
 

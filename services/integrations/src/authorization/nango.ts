@@ -37,8 +37,8 @@ export interface BrokerAccount {
 export interface Broker {
   /** The address of a page where a person connects an account; what comes of it carries the attempt's tag. */
   createConnectLink(target: BrokerTarget, attemptId: string): Promise<string>;
-  /** The connection that came of an attempt; null while there is none. */
-  findConnection(target: BrokerTarget, attemptId: string): Promise<string | null>;
+  /** The connections that came of an attempt: one for each time that somebody has finished there. */
+  findConnections(target: BrokerTarget, attemptId: string): Promise<readonly string[]>;
   /** Throws AuthorizationRefusedError when the broker has it no more, or can't renew it. */
   getAccount(
     target: BrokerTarget,
@@ -57,7 +57,8 @@ const listAnswer = z.object({
     z.object({
       connection_id: z.string().min(1),
       provider_config_key: z.string(),
-      tags: z.record(z.string(), z.string()),
+      // Null where none were given; absent where the installation knows none.
+      tags: z.record(z.string(), z.string()).nullish(),
     }),
   ),
 });
@@ -110,7 +111,7 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
 
   const read = async <T>(companyId: string, schema: z.ZodType<T>, call: Call): Promise<T> => {
     const { status, body } = await send(companyId, call);
-    if (status < 200 || status > 299) throw statusError(status);
+    if (status < 200 || status > 299) throw statusError(status, body);
     const parsed = schema.safeParse(body);
     if (!parsed.success) throw brokerError("Its answer is not what its document describes.");
     return parsed.data;
@@ -123,24 +124,25 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
         path: "/connect/sessions",
         body: {
           tags: { [ATTEMPT_TAG]: attemptId, organization_id: companyId },
-          // For installations of the broker that know no tags yet.
-          end_user: { id: attemptId },
           allowed_integrations: [integration],
         },
       });
       return data.connect_link;
     },
-    async findConnection({ companyId, integration }, attemptId) {
-      const { connections } = await read(companyId, listAnswer, {
-        method: "GET",
-        path: "/connections",
-        query: { [`tags[${ATTEMPT_TAG}]`]: attemptId },
-      });
-      // An installation that does not know the filter would answer with everybody's.
-      const own = connections.find(
-        (each) => each.tags[ATTEMPT_TAG] === attemptId && each.provider_config_key === integration,
+    async findConnections({ companyId, integration }, attemptId) {
+      const { connections } = await requireTags(() =>
+        read(companyId, listAnswer, {
+          method: "GET",
+          path: "/connections",
+          query: { [`tags[${ATTEMPT_TAG}]`]: attemptId },
+        }),
       );
-      return own?.connection_id ?? null;
+      if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
+      // An installation that does not know the filter would answer with everybody's.
+      return connections
+        .filter(({ tags }) => tags?.[ATTEMPT_TAG] === attemptId)
+        .filter((each) => each.provider_config_key === integration)
+        .map((each) => each.connection_id);
     },
     async getAccount({ companyId, integration }, connectionId, options) {
       const account = await readAccount(() =>
@@ -183,6 +185,43 @@ class BrokerStatusError extends AppError {
   }
 }
 
+const refusedBody = z.object({
+  error: z.object({
+    errors: z.array(z.looseObject({ path: z.array(z.unknown()).optional(), message: z.string() })),
+  }),
+});
+
+/**
+ * Whether a session is refused for its form: installations from before tags know the member `tags` not at
+ * all and want `end_user` instead.
+ */
+function refusesTags(body: unknown): boolean {
+  const parsed = refusedBody.safeParse(body);
+  if (!parsed.success) return false;
+  return parsed.data.error.errors.some(
+    ({ path = [], message }) =>
+      path[0] === "tags" || path[0] === "end_user" || /\btags\b/.test(message),
+  );
+}
+
+/** An installation from before tags refuses the filter, or has no such list at all. */
+async function requireTags<T>(list: () => Promise<T>): Promise<T> {
+  try {
+    return await list();
+  } catch (error) {
+    if (!(error instanceof BrokerStatusError)) throw error;
+    if (error.status === 400 || error.status === 404) throw withoutTags(error);
+    throw error;
+  }
+}
+
+/** Without them nothing ties a connection there to the attempt that it came from, so none may count. */
+function withoutTags(cause?: unknown): AppError {
+  const message =
+    "The OAuth broker has no connections with tags, which are needed: what answers at NANGO_BASE_URL is a version of Nango from before February 2026, or something else.";
+  return new AppError("UPSTREAM_ERROR", message, { cause });
+}
+
 const BROKER_UNREADY = "The OAuth broker cannot be asked at the moment.";
 
 function explainStatus(status: number): string {
@@ -191,8 +230,8 @@ function explainStatus(status: number): string {
   return `It answered ${status}.`;
 }
 
-function statusError(status: number): BrokerStatusError {
-  return new BrokerStatusError(status);
+function statusError(status: number, body?: unknown): AppError {
+  return status === 400 && refusesTags(body) ? withoutTags() : new BrokerStatusError(status);
 }
 
 function brokerError(why: string, cause?: unknown): AppError {

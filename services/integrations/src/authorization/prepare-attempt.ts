@@ -1,5 +1,6 @@
 import { newUuid } from "@workflow/db";
 import type { Database, Queryable, Transaction } from "@workflow/db";
+import { fieldProblem } from "@workflow/catalog";
 import type { ConnectionFields, OAuthAuth, ProviderManifest } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import type { Principal } from "@workflow/rpc";
@@ -7,12 +8,9 @@ import { randomPKCECodeVerifier } from "openid-client";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import {
-  countOpenAttempts,
-  insertAttempt,
-  replaceOpenAttempt,
-} from "../store/authorization-attempts.ts";
-import type { Beginner, NewAttempt } from "../store/authorization-attempts.ts";
+import type { Beginner } from "../store/authorization-attempts.ts";
+import { countOtherAttempts, insertAttempt, replaceOpenAttempt } from "../store/open-attempts.ts";
+import type { NewAttempt } from "../store/open-attempts.ts";
 import { hashAttemptToken, newAttemptToken } from "./attempt-token.ts";
 import type { Broker } from "./nango.ts";
 import { authorizationUrl, usesProofKey } from "./oauth-client.ts";
@@ -66,8 +64,9 @@ export async function prepareAttempt(
 ): Promise<PreparedAttempt> {
   const { provider, companyId } = plan;
   const way = chooseWay(provider, context.settings);
+  requireFieldForms(provider, plan.fields);
   const origin = parsePublicOrigin(plan.publicOrigin);
-  await requireRoom(context.database, companyId);
+  await requireRoom(context.database, plan);
   const id = newUuid();
   const token = newAttemptToken();
   const callbackUrl = `${origin}/api/v1/connections/${provider.id}/callback`;
@@ -112,7 +111,7 @@ export async function storeAttempt(
   { attempt }: PreparedAttempt,
 ): Promise<void> {
   await replaceOpenAttempt(transaction, attempt);
-  await requireRoom(transaction, attempt.companyId);
+  await requireRoom(transaction, attempt);
   await insertAttempt(transaction, attempt);
 }
 
@@ -127,8 +126,8 @@ export function requireBroker({ broker }: Pick<AttemptContext, "broker">): Broke
   return broker;
 }
 
-async function requireRoom(database: Queryable, companyId: string): Promise<void> {
-  if ((await countOpenAttempts(database, companyId)) < OPEN_ATTEMPTS_MAX) return;
+async function requireRoom(database: Queryable, key: ConnectionKey): Promise<void> {
+  if ((await countOtherAttempts(database, key)) < OPEN_ATTEMPTS_MAX) return;
   const message = `At most ${OPEN_ATTEMPTS_MAX} accounts of a company can wait to be connected at the same time.`;
   throw new AppError("RATE_LIMITED", message, {
     details: { limit: "openAuthorizations", max: OPEN_ATTEMPTS_MAX },
@@ -138,6 +137,16 @@ async function requireRoom(database: Queryable, companyId: string): Promise<void
 
 /** Places become free when people go on, or after a day. */
 const ROOM_AFTER_MS = 10 * 60_000;
+
+/** They become hosts of requests, so they are judged before anybody is sent anywhere. */
+function requireFieldForms(provider: ProviderManifest, fields: ConnectionFields): void {
+  const wrong = fieldProblem(provider, fields);
+  if (wrong === null) return;
+  const message = `is not of the form that ${provider.name} has`;
+  throw new AppError("BAD_REQUEST", `The request is not valid: ${wrong} ${message}.`, {
+    violations: [{ path: [wrong], message }],
+  });
+}
 
 function neededFields(auth: OAuthAuth, { fields }: AttemptPlan): ConnectionFields {
   const needed = fieldsNeeded(auth);

@@ -3,7 +3,8 @@ import { AppError } from "@workflow/errors";
 import { ensureCompanyKey, unwrapCompanyKey } from "../encryption/company-keys.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import { open, seal, SealBrokenError } from "../encryption/sealing.ts";
-import type { AttemptRow, NewAttempt } from "../store/authorization-attempts.ts";
+import type { AttemptRow } from "../store/authorization-attempts.ts";
+import type { NewAttempt } from "../store/open-attempts.ts";
 
 /** Encrypts the proof key of an attempt under its company's key: it opens nowhere else. */
 export async function sealVerifier(

@@ -1,3 +1,4 @@
+import { AppError } from "@workflow/errors";
 import { LRUCache } from "lru-cache";
 import type { ConnectionKey } from "./connection-key.ts";
 import { openConnection } from "./open-connection.ts";
@@ -24,6 +25,13 @@ export interface ConnectionAccessCache {
 /** Below the 5 s within which a change counts: a look-up itself takes time. */
 const KNOWN_FOR_MS = 4_000;
 const ENTRIES_MAX = 10_000;
+/** Changes that come during a look-up begin it anew; three in a row is a fault. */
+const LOOKS_MAX = 3;
+
+/** Whether what was found at the end of a look-up still holds. */
+function isSame(current: OpenConnection, found: OpenConnection): boolean {
+  return current.version === found.version && current.status === found.status;
+}
 
 /** A cache in front of the stored connections. */
 export function createConnectionAccess(context: RenewContext): ConnectionAccessCache {
@@ -36,14 +44,21 @@ export function createConnectionAccess(context: RenewContext): ConnectionAccessC
     if (shared !== undefined) return shared;
     // The age of an answer counts from the question: a change may overtake it.
     const start = performance.now();
-    const lookup = openConnection(context, key)
-      .then((connection) => ensureFresh(context, connection))
-      .then((connection) => {
-        // Something was forgotten meanwhile, perhaps this: then the answer is for now only.
-        if (lookups === underWay) known.set(name, connection, { start });
-        return connection;
-      })
-      .finally(() => lookups.delete(name));
+    const lookUp = async (): Promise<OpenConnection> => {
+      let connection = await openConnection(context, key);
+      for (let looked = 0; looked < LOOKS_MAX; looked += 1) {
+        const fresh = await ensureFresh(context, connection);
+        if (lookups === underWay && performance.now() - start < KNOWN_FOR_MS) {
+          known.set(name, fresh, { start });
+          return fresh;
+        }
+        // Something was forgotten meanwhile, perhaps this, or a login took its time.
+        connection = await openConnection(context, key);
+        if (isSame(connection, fresh)) return fresh;
+      }
+      throw new AppError("UPSTREAM_ERROR", "The connection is being changed; try again.");
+    };
+    const lookup = lookUp().finally(() => lookups.delete(name));
     lookups.set(name, lookup);
     return lookup;
   };

@@ -1,4 +1,4 @@
-import { placeholdersOf } from "@workflow/catalog";
+import { fieldProblem, placeholdersOf } from "@workflow/catalog";
 import type { ProviderManifest } from "@workflow/catalog";
 import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
@@ -95,17 +95,23 @@ function requireAccountId(id: string): string {
   return id;
 }
 
-/** Texts of the metadata that the provider's addresses name: NetSuite's `accountId`. */
+/** Texts of the metadata that the provider's addresses name: NetSuite's `accountId`. Throws BAD_REQUEST. */
 function fieldsKnownBefore(
-  { auth }: ProviderManifest,
+  provider: ProviderManifest,
   metadata: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
+  const { auth } = provider;
   if (auth.kind !== "oauth") return {};
   const names = new Set([...placeholdersOf(auth.authorizeUrl), ...placeholdersOf(auth.tokenUrl)]);
   const fields: Record<string, string> = {};
   for (const name of names) {
     const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined;
-    if (typeof value === "string" && value.length <= FIELD_CHARS_MAX) fields[name] = value;
+    if (typeof value === "string") fields[name] = value;
   }
-  return fields;
+  const wrong = fieldProblem(provider, fields);
+  if (wrong === null) return fields;
+  const message = `is not of the form that ${provider.name} has`;
+  throw new AppError("BAD_REQUEST", `metadata.${wrong} ${message}.`, {
+    violations: [{ path: ["metadata", wrong], message }],
+  });
 }

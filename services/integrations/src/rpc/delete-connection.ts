@@ -11,7 +11,7 @@ import { connectionEntry } from "../connections/connection-audit.ts";
 import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
 import { TRANSITIONS } from "../connections/states.ts";
 import type { ServiceContext } from "../context.ts";
-import { replaceOpenAttempt } from "../store/authorization-attempts.ts";
+import { replaceOpenAttempt } from "../store/open-attempts.ts";
 import { changeConnection, deleteConnection as deleteRow } from "../store/connection-changes.ts";
 import { findConnection } from "../store/connections.ts";
 import type { ConnectionRow } from "../store/connections.ts";
@@ -61,7 +61,7 @@ function isAuthorized(connection: ConnectionRow): boolean {
 
 /** False when the connection has changed since it was read. */
 async function end(
-  { database, audit, revocations }: ServiceContext,
+  { database, audit, revocations, leftovers }: ServiceContext,
   call: RpcContext,
   connection: ConnectionRow,
 ): Promise<boolean> {
@@ -91,6 +91,7 @@ async function end(
   }
   audit.wake();
   revocations.wake();
+  leftovers.wake();
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type {
   VerifyConnectionRequest,
   VerifyConnectionResponse,
@@ -7,6 +8,7 @@ import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { connectionEntry } from "../connections/connection-audit.ts";
 import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
 import { openConnection } from "../connections/open-connection.ts";
+import type { OpenConnection } from "../connections/open-connection.ts";
 import { requireManifest } from "../connections/renew-access.ts";
 import type { ConnectionStatus } from "../connections/states.ts";
 import { verifyConnection as verify } from "../connections/verify-connection.ts";
@@ -34,7 +36,7 @@ export function verifyConnection(
       const opened = await openConnection(context, key);
       let error = WITHOUT_CREDENTIALS[opened.status] ?? null;
       if (error === null) {
-        const verified = await verify(context, opened);
+        const verified = await verifyInTime(context, opened, call.deadline);
         // Credentials that were replaced meanwhile keep the status that they have.
         if (verified.verdict.is !== "unknown") await store(context, call, verified);
         error = verified.verdict.is === "good" ? null : verified.verdict.message;
@@ -49,6 +51,33 @@ export function verifyConnection(
       };
     },
   });
+}
+
+/** What is left of the caller's time for what comes after the provider's answer. */
+const ANSWER_MS = 2_000;
+const LATE = "The provider did not answer in time; try again in a moment.";
+
+/**
+ * Token, renewal by another replica and verification can take longer together than the caller waits. The
+ * verification then goes on without an effect of its own; a renewal on the way counts for the next one.
+ */
+async function verifyInTime(
+  context: ServiceContext,
+  opened: OpenConnection,
+  deadline: Date,
+): Promise<VerifiedConnection> {
+  const late = {
+    verdict: { is: "unknown", code: null, message: LATE },
+    connection: opened,
+  } as const;
+  const answered = new AbortController();
+  const leftMs = Math.max(0, deadline.getTime() - Date.now() - ANSWER_MS);
+  const { signal } = answered;
+  try {
+    return await Promise.race([verify(context, opened), delay(leftMs, late, { signal })]);
+  } finally {
+    answered.abort();
+  }
 }
 
 async function store(

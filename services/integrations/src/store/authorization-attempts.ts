@@ -1,7 +1,6 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
 import { TRANSITIONS } from "../connections/states.ts";
 import { hexBytes } from "./bytes.ts";
 
@@ -26,6 +25,8 @@ const attemptRow = z.object({
     .string()
     .transform((text): unknown => JSON.parse(text))
     .pipe(principal),
+  tries: z.number(),
+  isConfirming: z.boolean(),
   sealedVerifier: hexBytes.nullable(),
   companyKeyId: z.string().nullable(),
   kekId: z.string().nullable(),
@@ -41,20 +42,6 @@ export type AttemptRow = z.output<typeof attemptRow>;
 /** Who began an attempt. */
 export type Beginner = z.output<typeof principal>;
 
-/** An attempt to be stored. */
-export interface NewAttempt extends ConnectionKey {
-  id: string;
-  provider: string;
-  way: AttemptRow["way"];
-  /** SHA-256 of its token. */
-  tokenHash: Buffer;
-  callbackUrl: string;
-  redirectUrl: string | null;
-  verifier: { companyKeyId: string; sealed: Buffer } | null;
-  begunBy: Beginner;
-  lifeMs: number;
-}
-
 /** `open` only as long as it is not too old: nobody has to wait for the sweep. */
 const attemptColumns = sql.fragment`
   attempt.id,
@@ -69,56 +56,13 @@ const attemptColumns = sql.fragment`
     else attempt.state
   end as "state",
   attempt.begun_by::text as "begunBy",
+  attempt.tries,
+  coalesce(attempt.confirming_until >= clock_timestamp(), false) as "isConfirming",
   encode(attempt.sealed_verifier, 'hex') as "sealedVerifier",
   company_key.id as "companyKeyId",
   company_key.kek_id as "kekId",
   encode(company_key.wrapped_key, 'hex') as "wrappedKey"
 `;
-
-/** How many attempts of a company are open. */
-export async function countOpenAttempts(database: Queryable, companyId: string): Promise<number> {
-  const { open } = await database.one(sql.prepared("attempts_count_open", counted)`
-    select count(*)::integer as "open"
-    from integrations.authorization_attempts as attempt
-    where attempt.company_id = ${companyId}
-      and attempt.state = 'open'
-      and attempt.expires_at > clock_timestamp()
-  `);
-  return open;
-}
-
-/** Ends the open attempt of a connection, if it has one: a newer one takes its place. */
-export async function replaceOpenAttempt(
-  transaction: Transaction,
-  { companyId, connectionId }: ConnectionKey,
-): Promise<void> {
-  await transaction.query(sql.prepared("attempt_replace", nothing)`
-    update integrations.authorization_attempts as attempt
-    set state = 'replaced', ended_at = clock_timestamp()
-    where attempt.company_id = ${companyId}
-      and attempt.connection_id = ${connectionId}
-      and attempt.state = 'open'
-  `);
-}
-
-/** Stores an attempt. The connection must be there and have no open one. */
-export async function insertAttempt(transaction: Transaction, attempt: NewAttempt): Promise<void> {
-  const { verifier } = attempt;
-  await transaction.query(sql.prepared("attempt_insert", nothing)`
-    insert into integrations.authorization_attempts (
-      id, company_id, connection_id, provider, way, token_hash, callback_url, redirect_url,
-      company_key_id, sealed_verifier, begun_by, expires_at
-    )
-    values (
-      ${attempt.id}, ${attempt.companyId}, ${attempt.connectionId}, ${attempt.provider},
-      ${attempt.way}, ${sql.binary(attempt.tokenHash)}, ${attempt.callbackUrl},
-      ${attempt.redirectUrl}, ${verifier?.companyKeyId ?? null}::uuid,
-      decode(${verifier?.sealed.toString("hex") ?? null}::text, 'hex'),
-      ${JSON.stringify(attempt.begunBy)}::json,
-      clock_timestamp() + ${attempt.lifeMs}::integer * interval '1 millisecond'
-    )
-  `);
-}
 
 /** The attempt of a token. Of any company: the token itself is the right to go on with it. */
 export async function findAttemptByToken(
@@ -148,45 +92,6 @@ export async function findBrokerAttempt(
     where attempt.connection_id = ${connectionId} and attempt.way = 'broker'
     order by attempt.created_at desc
     limit 1
-  `);
-}
-
-/**
- * Takes the right to ask the provider or broker for the outcome of an attempt, for a time; false when
- * somebody else has it, when it was asked too often, or when the attempt is over.
- */
-export async function claimConfirmation(
-  database: Queryable,
-  { id, companyId }: Pick<AttemptRow, "id" | "companyId">,
-  { leaseMs, triesMax }: { leaseMs: number; triesMax: number },
-): Promise<boolean> {
-  const claimed = await database.maybeOne(sql.prepared("attempt_claim", idRow)`
-    update integrations.authorization_attempts as attempt
-    set
-      confirming_until = clock_timestamp() + ${leaseMs}::integer * interval '1 millisecond',
-      tries = attempt.tries + 1
-    where attempt.id = ${id}
-      and attempt.company_id = ${companyId}
-      and attempt.state = 'open'
-      and attempt.expires_at > clock_timestamp()
-      and attempt.tries < ${triesMax}::integer
-      and (
-        attempt.confirming_until is null or attempt.confirming_until < clock_timestamp()
-      )
-    returning attempt.id
-  `);
-  return claimed !== null;
-}
-
-/** Gives the right back when nothing came of it. */
-export async function releaseConfirmation(
-  database: Queryable,
-  { id, companyId }: Pick<AttemptRow, "id" | "companyId">,
-): Promise<void> {
-  await database.query(sql.prepared("attempt_release", nothing)`
-    update integrations.authorization_attempts as attempt
-    set confirming_until = null
-    where attempt.id = ${id} and attempt.company_id = ${companyId} and attempt.state = 'open'
   `);
 }
 

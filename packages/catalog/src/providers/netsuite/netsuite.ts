@@ -12,7 +12,8 @@ export const netsuite: ProviderManifest = {
   category: "erp",
   docs: "https://docs.oracle.com/en/cloud/saas/netsuite/ns-online-help/book_1559132836.html",
   baseUrl: HOST,
-  fieldForms: { accountId: /^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$/ },
+  // It is the first part of a host name, which has at most 63 characters.
+  fieldForms: { accountId: /^(?=.{1,63}$)[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$/ },
   auth: {
     kind: "oauth",
     // For those who do not know the account yet: the person chooses it there.

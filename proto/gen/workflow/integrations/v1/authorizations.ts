@@ -135,7 +135,10 @@ export interface CompleteAuthorizationResponse {
   redirectUrl?:
     | string
     | undefined;
-  /** Absent when the account is connected; else a code in lower case, such as `access_denied`. */
+  /**
+   * Absent when the account is connected; else a code in lower case, such as `access_denied`. After
+   * `being_confirmed` the same callback may come again; after `too_many_tries` a new attempt has to begin.
+   */
   error?:
     | string
     | undefined;
@@ -941,7 +944,8 @@ export const AuthorizationsServiceService = {
    * Begins to connect an account: a new connection, or one of the provider that is in error, expired or
    * disconnected. Scope connections:write.
    * Errors: NOT_FOUND (the provider), BAD_REQUEST (it is not connected in this way; an active connection
-   * is there; a setting is missing; redirectUrl), RATE_LIMITED (too many open attempts), UPSTREAM_ERROR.
+   * is there; a setting is missing; redirectUrl; a field of another form than the provider's), RATE_LIMITED
+   * (too many open attempts of other connections), UPSTREAM_ERROR.
    */
   beginAuthorization: {
     path: "/workflow.integrations.v1.AuthorizationsService/BeginAuthorization" as const,
@@ -971,7 +975,8 @@ export const AuthorizationsServiceService = {
   },
   /**
    * Where the page of an attempt sends the person next: the broker's connect link, made anew each time.
-   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), UPSTREAM_ERROR.
+   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), RATE_LIMITED (the
+   * company has sent people to the broker for 1,000 attempts within about an hour), UPSTREAM_ERROR.
    */
   continueAuthorization: {
     path: "/workflow.integrations.v1.AuthorizationsService/ContinueAuthorization" as const,
@@ -986,6 +991,7 @@ export const AuthorizationsServiceService = {
   },
   /**
    * Takes a callback: asks the provider or broker, and makes the connection active when they confirm it.
+   * Beside another callback of the attempt it waits for that one's outcome, up to 35 s; give it 45 s.
    * Scope internal:authorizations. Errors: NOT_FOUND (no such attempt).
    */
   completeAuthorization: {
@@ -1006,7 +1012,8 @@ export interface AuthorizationsServiceServer extends UntypedServiceImplementatio
    * Begins to connect an account: a new connection, or one of the provider that is in error, expired or
    * disconnected. Scope connections:write.
    * Errors: NOT_FOUND (the provider), BAD_REQUEST (it is not connected in this way; an active connection
-   * is there; a setting is missing; redirectUrl), RATE_LIMITED (too many open attempts), UPSTREAM_ERROR.
+   * is there; a setting is missing; redirectUrl; a field of another form than the provider's), RATE_LIMITED
+   * (too many open attempts of other connections), UPSTREAM_ERROR.
    */
   beginAuthorization: handleUnaryCall<BeginAuthorizationRequest, BeginAuthorizationResponse>;
   /**
@@ -1016,11 +1023,13 @@ export interface AuthorizationsServiceServer extends UntypedServiceImplementatio
   getAuthorizationAttempt: handleUnaryCall<GetAuthorizationAttemptRequest, AuthorizationAttempt>;
   /**
    * Where the page of an attempt sends the person next: the broker's connect link, made anew each time.
-   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), UPSTREAM_ERROR.
+   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), RATE_LIMITED (the
+   * company has sent people to the broker for 1,000 attempts within about an hour), UPSTREAM_ERROR.
    */
   continueAuthorization: handleUnaryCall<ContinueAuthorizationRequest, ContinueAuthorizationResponse>;
   /**
    * Takes a callback: asks the provider or broker, and makes the connection active when they confirm it.
+   * Beside another callback of the attempt it waits for that one's outcome, up to 35 s; give it 45 s.
    * Scope internal:authorizations. Errors: NOT_FOUND (no such attempt).
    */
   completeAuthorization: handleUnaryCall<CompleteAuthorizationRequest, CompleteAuthorizationResponse>;
@@ -1031,7 +1040,8 @@ export interface AuthorizationsServiceClient extends Client {
    * Begins to connect an account: a new connection, or one of the provider that is in error, expired or
    * disconnected. Scope connections:write.
    * Errors: NOT_FOUND (the provider), BAD_REQUEST (it is not connected in this way; an active connection
-   * is there; a setting is missing; redirectUrl), RATE_LIMITED (too many open attempts), UPSTREAM_ERROR.
+   * is there; a setting is missing; redirectUrl; a field of another form than the provider's), RATE_LIMITED
+   * (too many open attempts of other connections), UPSTREAM_ERROR.
    */
   beginAuthorization(
     request: BeginAuthorizationRequest,
@@ -1069,7 +1079,8 @@ export interface AuthorizationsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Where the page of an attempt sends the person next: the broker's connect link, made anew each time.
-   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), UPSTREAM_ERROR.
+   * Scope internal:authorizations. Errors: NOT_FOUND, BAD_REQUEST (the attempt is over), RATE_LIMITED (the
+   * company has sent people to the broker for 1,000 attempts within about an hour), UPSTREAM_ERROR.
    */
   continueAuthorization(
     request: ContinueAuthorizationRequest,
@@ -1088,6 +1099,7 @@ export interface AuthorizationsServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Takes a callback: asks the provider or broker, and makes the connection active when they confirm it.
+   * Beside another callback of the attempt it waits for that one's outcome, up to 35 s; give it 45 s.
    * Scope internal:authorizations. Errors: NOT_FOUND (no such attempt).
    */
   completeAuthorization(

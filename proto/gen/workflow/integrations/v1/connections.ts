@@ -1553,7 +1553,10 @@ export const ConnectionsServiceService = {
     responseSerialize: (value: Connection): Buffer => Buffer.from(Connection.encode(value).finish()),
     responseDeserialize: (value: Buffer): Connection => Connection.decode(value),
   },
-  /** Asks the provider whether the credentials are good. Scope connections:write. Errors: NOT_FOUND. */
+  /**
+   * Asks the provider whether the credentials are good. Answers two seconds before the call's deadline at the
+   * latest: what is waited for then counts as no answer. Scope connections:write. Errors: NOT_FOUND.
+   */
   verifyConnection: {
     path: "/workflow.integrations.v1.ConnectionsService/VerifyConnection" as const,
     requestStream: false as const,
@@ -1617,7 +1620,10 @@ export interface ConnectionsServiceServer extends UntypedServiceImplementation {
    * status is error from then on).
    */
   refreshConnection: handleUnaryCall<RefreshConnectionRequest, Connection>;
-  /** Asks the provider whether the credentials are good. Scope connections:write. Errors: NOT_FOUND. */
+  /**
+   * Asks the provider whether the credentials are good. Answers two seconds before the call's deadline at the
+   * latest: what is waited for then counts as no answer. Scope connections:write. Errors: NOT_FOUND.
+   */
   verifyConnection: handleUnaryCall<VerifyConnectionRequest, VerifyConnectionResponse>;
   /**
    * Returns the accounts at a bank (D42). Scope connections:read.
@@ -1745,7 +1751,10 @@ export interface ConnectionsServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: Connection) => void,
   ): ClientUnaryCall;
-  /** Asks the provider whether the credentials are good. Scope connections:write. Errors: NOT_FOUND. */
+  /**
+   * Asks the provider whether the credentials are good. Answers two seconds before the call's deadline at the
+   * latest: what is waited for then counts as no answer. Scope connections:write. Errors: NOT_FOUND.
+   */
   verifyConnection(
     request: VerifyConnectionRequest,
     callback: (error: ServiceError | null, response: VerifyConnectionResponse) => void,

@@ -1,10 +1,13 @@
 import { AppError } from "@workflow/errors";
+import type { Reason } from "@workflow/errors";
 import type { CompleteAuthorizationResponse } from "@workflow/proto/integrations/v1/authorizations";
 import { z } from "zod";
 import { openRoute } from "../../route.ts";
 
-/** Above the time in which the provider or broker is asked. */
+/** Above the time in which the provider or broker is asked, and others are waited for that ask it: 40 s. */
 const TIMEOUT_MS = 45_000;
+/** What the contract puts into the query of `redirectUrl`. */
+const OUTCOME_PARAMS = ["success", "error", "provider", "connectionId"];
 
 export const authorizationCallback = openRoute({
   method: "GET",
@@ -49,17 +52,25 @@ export const authorizationCallback = openRoute({
         data: { connectionId, provider, status: "active", message: connected },
       };
     }
-    const reason = error === "provider_unreachable" ? "UPSTREAM_ERROR" : "BAD_REQUEST";
-    throw new AppError(reason, message, { details: { connectionId, provider, error } });
+    throw new AppError(reasonOf(error), message, { details: { connectionId, provider, error } });
   },
 });
 
-/** The address that was stored, with the contract's parameters in its query. */
+function reasonOf(error: string): Reason {
+  if (error === "provider_unreachable") return "UPSTREAM_ERROR";
+  return error === "being_confirmed" ? "CONFLICT" : "BAD_REQUEST";
+}
+
+/**
+ * The address that was stored, with the contract's parameters in its query. Those of the caller's that are
+ * called the same go: an `error` beside a success would say both.
+ */
 function withOutcome(
   redirectUrl: string,
   { connectionId, provider, error }: CompleteAuthorizationResponse,
 ): string {
   const url = new URL(redirectUrl);
+  for (const name of OUTCOME_PARAMS) url.searchParams.delete(name);
   if (error === undefined) {
     url.searchParams.set("success", "true");
     url.searchParams.set("provider", provider);

@@ -10,6 +10,7 @@ export const getAuthUrl = route({
   scope: "connections:write",
   bucket: "read",
   audit: "connection.created",
+  ownPagesOnly: true,
   summary: "Begin to connect an account at a provider",
   params: { provider: "The provider's id." },
   // Other parameters are fields that the provider's addresses need: NetSuite's accountId.

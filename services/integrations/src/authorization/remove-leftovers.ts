@@ -1,0 +1,115 @@
+import type { Database } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import { loop } from "@workflow/service";
+import type { Loop, Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import {
+  claimLeftovers,
+  deleteLeftover,
+  listUsedAtBroker,
+  postponeLeftover,
+  restLeftover,
+} from "../store/broker-leftovers.ts";
+import type { LeftoverRow } from "../store/broker-leftovers.ts";
+import type { Broker } from "./nango.ts";
+
+/** What is left at the broker is removed with. */
+export interface LeftoverContext {
+  database: Database;
+  /** Null where none is set up: what is left waits until one is. */
+  broker: Broker | null;
+  logger: Logger;
+}
+
+const ROUND_EVERY_MS = 15_000;
+/** A company whose accounts can't be removed has a fifth of each round at most. */
+const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
+/** Between looks at attempts that are open; one that is abandoned is noticed so much later at most. */
+const OPEN_PAUSE_MS = 5 * 60_000;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 6 * 60 * 60_000;
+/** Of one attempt in a turn, far below its lease: a link can be followed any number of times. */
+const REMOVALS_MAX = 10;
+/** About three days with these pauses. */
+const TRIES_MAX = 20;
+
+/**
+ * Removes accounts that people have connected at the broker for attempts which ended without them: the
+ * person never came back, or connected a second one. Again and again until the broker has done it.
+ */
+export function startLeftoverRemoval(
+  { broker, ...context }: LeftoverContext,
+  scope: Scope,
+): Pick<Loop, "wake"> {
+  if (broker === null) return { wake: () => {} };
+  const stopping = new AbortController();
+  const { wake, done } = loop({
+    name: "broker-leftovers",
+    signal: stopping.signal,
+    intervalMs: ROUND_EVERY_MS,
+    logger: context.logger,
+    run: async () => {
+      const rows = await claimLeftovers(context.database, TURN);
+      await Promise.all(rows.map((row) => removeOne({ ...context, broker }, row)));
+      return rows.length === 0 ? undefined : "again";
+    },
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+  return { wake };
+}
+
+async function removeOne(
+  context: LeftoverContext & { broker: Broker },
+  row: LeftoverRow,
+): Promise<void> {
+  const { database, logger } = context;
+  if (row.isOpen) return restLeftover(database, row, OPEN_PAUSE_MS);
+  const { attemptId: attempt, companyId: company, integration, tries } = row;
+  const facts = { attempt, company, integration, tries };
+  try {
+    const { removed, left } = await removeAccounts(context, row);
+    if (removed > 0) logger.info({ ...facts, removed }, "unused accounts removed at the broker");
+    if (left === 0 && row.linkLeftMs === 0) return await deleteLeftover(database, row);
+    const pauseMs = left === 0 ? Math.ceil(row.linkLeftMs) : 0;
+    await postponeLeftover(database, row, { pauseMs, error: null });
+  } catch (error) {
+    if (tries >= TRIES_MAX) {
+      logger.warn({ ...facts, err: error }, "unused accounts stay at the broker; given up");
+      return deleteLeftover(database, row);
+    }
+    logger.info({ ...facts, err: error }, "unused accounts are not removed at the broker yet");
+    await postponeLeftover(database, row, {
+      pauseMs: pauseAfter(tries),
+      error: explain(error),
+    });
+  }
+}
+
+/** Removes some of the accounts that no connection of the company uses; says how many, and how many are left. */
+async function removeAccounts(
+  { database, broker }: LeftoverContext & { broker: Broker },
+  { attemptId, companyId, integration }: LeftoverRow,
+): Promise<{ removed: number; left: number }> {
+  const target = { companyId, integration };
+  const found = await broker.findConnections(target, attemptId);
+  if (found.length === 0) return { removed: 0, left: 0 };
+  const used = await listUsedAtBroker(database, companyId, found);
+  const unused = found.filter((id) => !used.has(id));
+  const turn = unused.slice(0, REMOVALS_MAX);
+  for (const id of turn) await broker.deleteConnection(target, id);
+  return { removed: turn.length, left: unused.length - turn.length };
+}
+
+/** Half fixed and half random, so that what failed together does not return together. */
+function pauseAfter(tries: number): number {
+  const fullMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+  return Math.round(fullMs / 2 + (fullMs / 2) * Math.random());
+}
+
+/** Public messages of ours only: they hold no credential. */
+function explain(error: unknown): string {
+  return isAppError(error) ? error.message : "An internal error occurred.";
+}
