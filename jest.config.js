@@ -1,6 +1,6 @@
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
-  testEnvironment: "node",
+  testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
   testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples}/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
@@ -13,7 +13,7 @@ export default {
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
   setupFilesAfterEnv: ["<rootDir>/packages/testkit/src/jest-setup-after-env.ts"],
   // Tests that hang are what this is for; a machine with other work to do is slow.
-  testTimeout: 60000,
+  testTimeout: 120000,
   maxWorkers: 2,
   // Modules of finished files stay in a worker's memory, and what is left is for the next test.
   workerIdleMemoryLimit: "1GB",
