@@ -99,7 +99,7 @@ beforeAll(async () => {
       );
     }),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await system.stop();
   await mail.close();

@@ -41,12 +41,12 @@ beforeAll(async () => {
     })),
   });
   system = await startWholeSystem({ databaseUrl: postgres.connectionUri, leaseMs: 2_000 });
-}, 60_000);
+});
 afterAll(async () => {
   await system.stop();
   await postgres.stop();
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function bringBack(): Promise<void> {
   const { port } = postgres;
@@ -128,5 +128,5 @@ describe.each(ways)("while Postgres is away, because it %s", (_way, takeAway) =>
     });
     const ready = async () => (await callApi(`${system.origin}/readyz`, "GET", {})).status === 200;
     await waitFor(ready, { what: "/readyz to tell" });
-  }, 60_000);
+  });
 });

@@ -163,7 +163,7 @@ describe("an export", () => {
     await reader?.read();
     await reader?.cancel();
     expect((await system.call("GET", `/tables/${id}`)).status).toBe(200);
-  }, 60_000);
+  });
 
   it("is asked for by its format, of a table of the company", async () => {
     const { id } = await table();

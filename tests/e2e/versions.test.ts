@@ -141,7 +141,7 @@ describe("GET /workflows/{id}/versions", () => {
       Array.from({ length: 21 }, (_, index) => 21 - index),
     );
     // 36 MB in all: slow beside other tests.
-  }, 60_000);
+  });
 });
 
 describe("GET /workflows/{id}/versions/{version}", () => {

@@ -29,8 +29,8 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   await logEvents(database);
   scope.defer(() => database.end());
-}, 60_000);
-afterAll(() => scope.close(), 60_000);
+});
+afterAll(() => scope.close());
 
 const runRow = z.object({
   status: z.string(),
@@ -95,5 +95,5 @@ describe("a worker that freezes in a call, loses its lease and wakes up again", 
       what: "the worker that was frozen to go on working",
     });
     expect(await readRun(runId)).toEqual(ended);
-  }, 90_000);
+  });
 });

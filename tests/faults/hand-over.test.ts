@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   scope.defer(() => database.end());
 }, 120_000);
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 // A test that failed may have left processes dead.
 beforeEach(async () => {
@@ -199,7 +199,7 @@ describe("two replicas of each service", () => {
   beforeEach(async () => {
     for (const name of REPLICAS) await system.start(name);
     await system.waitUntilReady("gateway-2");
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const name of REPLICAS) await system.kill(name, "SIGKILL");
   });

@@ -20,8 +20,8 @@ beforeAll(async () => {
   scope.defer(() => system.stop());
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   scope.defer(() => database.end());
-}, 90_000);
-afterAll(() => scope.close(), 60_000);
+});
+afterAll(() => scope.close());
 
 describe("kill -9 of the worker and of the tables service while runs write rows", () => {
   it(

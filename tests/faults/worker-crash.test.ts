@@ -28,8 +28,8 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   await logEvents(database);
   scope.defer(() => database.end());
-}, 90_000);
-afterAll(() => scope.close(), 60_000);
+});
+afterAll(() => scope.close());
 
 describe("kill -9 of the worker, five times under load", () => {
   it("loses no accepted run and records each step's effect once", async () => {

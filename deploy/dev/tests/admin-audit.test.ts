@@ -35,7 +35,7 @@ let system: StartedSystem;
 beforeAll(async () => {
   settings = await testSettings(await temporaryFolder());
   system = await startSystem(settings);
-}, 90_000);
+});
 afterAll(cleanUp);
 
 const run = (commandLine: string, stdin?: string): Promise<Outcome> =>

@@ -46,7 +46,7 @@ beforeAll(async () => {
   companyId = printedCompany(system.stdout());
   workflowId = await createWorkflow(apiKey);
   expect(await storeSecret(apiKey, workflowId, "FIRST")).toBe(200);
-}, 90_000);
+});
 afterAll(cleanUp);
 
 async function post(key: string, path: string, body: unknown): Promise<Response> {
@@ -137,7 +137,7 @@ describe("the key that encrypts secrets", () => {
     system = await startSystem(settings);
     expect(await storeSecret(apiKey, workflowId, `AFTER_${Date.now()}`)).toBe(200);
     expect(await resolve("FIRST")).toEqual({ FIRST: "value of FIRST" });
-  }, 90_000);
+  });
 
   it("that is damaged or another one ends the start with an error that says so", async () => {
     await stop();

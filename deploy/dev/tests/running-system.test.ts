@@ -37,7 +37,7 @@ beforeAll(async () => {
   system = await startSystem(settings);
   apiKey = printedKey(system.stdout());
   companyId = printedCompany(system.stdout());
-}, 90_000);
+});
 afterAll(cleanUp);
 
 describe("its metrics", () => {

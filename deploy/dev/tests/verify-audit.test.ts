@@ -46,7 +46,7 @@ beforeAll(async () => {
     // Those that made the company and its key come before them.
     return listSchema.parse(await response.json()).data.length === EVENTS;
   });
-}, 90_000);
+});
 afterAll(cleanUp);
 
 async function verify(flags = "") {

@@ -82,7 +82,7 @@ describe("one company's thousands that are due, and another one's single one", (
     `);
     // The first claim sees the oldest 256 only; later ones see every company.
     expect(earlier).toBeLessThan(100);
-  }, 60_000);
+  });
 
   it("of runs: the single one is executed though the others have all slots, for however long", async () => {
     const opened = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ describe("one company's thousands that are due, and another one's single one", (
     opened.resolve();
     await waitFor(() => gate.requests.length === 3 * SLOTS);
     await gate.close();
-  }, 60_000);
+  });
 
   it("of events: its run is stored after one batch of the others' at most", async () => {
     const tableId = newUuid();
@@ -140,7 +140,7 @@ describe("one company's thousands that are due, and another one's single one", (
       select count(*)::integer as count from runs.runs
     `);
     expect(stored).toBe(301);
-  }, 60_000);
+  });
 
   it("of schedules: it fires with the first batch, and each fires once", async () => {
     const trigger = { type: "schedule", cron: "* * * * *" };
@@ -170,7 +170,7 @@ describe("one company's thousands that are due, and another one's single one", (
       select count(*)::integer as count from runs.runs
     `);
     expect(runs).toBe(502);
-  }, 60_000);
+  });
 });
 
 /** Workflows with schedules like this one's. */

@@ -63,7 +63,7 @@ beforeAll(async () => {
     databaseUrl: proxy.connectionUri,
     leaseMs: 1_000,
   });
-}, 60_000);
+});
 afterEach(() => {
   expect(unhandled).toEqual([]);
 });
@@ -74,7 +74,7 @@ afterAll(async () => {
   await server.stop();
   await rm(dataDir, { recursive: true, force: true });
   process.off("unhandledRejection", onUnhandled);
-}, 60_000);
+});
 
 describe("while Postgres is away", () => {
   it("starts are refused as UNAVAILABLE, and every run that was accepted ends", async () => {
@@ -141,7 +141,7 @@ describe("when the answer to a commit is lost", () => {
       }
     }
     expect(proxy.answersLost()).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it("a run that waits is parked once, and goes on", async () => {
     const workflowId = await harness.deploy([
@@ -155,7 +155,7 @@ describe("when the answer to a commit is lost", () => {
     expect(run.stepResults.map(({ path }) => path)).toEqual(["waits", "rest", "end"]);
     expect(receiver.countByKey(`${runId}:waits:1`)).toBe(1);
     expect(proxy.answersLost()).toBe(before + 1);
-  }, 60_000);
+  });
 
   it("an entry that arrives after it was asked about writes nothing", async () => {
     const workflowId = await harness.deploy([
@@ -169,7 +169,7 @@ describe("when the answer to a commit is lost", () => {
     await deliver();
     expect(await harness.waitForEnd(runId)).toEqual(run);
     expect(receiver.countByKey(`${runId}:held:1`)).toBe(1);
-  }, 60_000);
+  });
 
   it("a caller that tries again with its key gets the run that was started", async () => {
     const workflowId = await harness.deploy([mapping("a", 1)]);

@@ -182,4 +182,4 @@ it("writers of the same rows in opposing orders wait for each other and never in
   };
   await Promise.all(Object.values(WRITERS).map(write));
   expect(states).toEqual([]);
-}, 60_000);
+});

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await storeRun(child);
   fileBefore = await fileOf();
   await migrateFrom(MIGRATIONS);
-}, 30_000);
+});
 afterAll(() => scope.close());
 
 const migrateFrom = (directory: string) =>
@@ -105,7 +105,7 @@ describe("the migration to partitions", () => {
       child: child.id,
     });
     expect(await readStored(child.id)).toMatchObject({ results: 1, child: null });
-  }, 30_000);
+  });
 
   it("leaves room for what is accepted from now on, and a unique child for each attempt", async () => {
     const run = { id: newId("run_") };

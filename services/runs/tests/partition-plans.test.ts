@@ -85,7 +85,7 @@ beforeAll(async () => {
     update runs.approvals set status = 'waiting', decided_at = null where run_id >= ${live[0] ?? ""}
   `);
   await owner.query(sql.type(nothing)`analyze`);
-}, 60_000);
+});
 afterAll(() => scope.close());
 
 /** Rows of all partitions of runs and what lies beside them that were read so far. */

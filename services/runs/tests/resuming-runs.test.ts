@@ -153,7 +153,7 @@ describe("a run that resumes (D56)", () => {
     expect(documents).toBeLessThan(1_000);
     // How many there are, how each ended, and one output.
     expect(rows).toBeLessThan(150);
-  }, 60_000);
+  });
 
   it("reads nothing again after waits that end in the worker that parked it", async () => {
     const WAITS = 300;
@@ -170,7 +170,7 @@ describe("a run that resumes (D56)", () => {
     expect(tasks).toBeGreaterThan(WAITS);
     // All at each wait would be 90,000.
     expect(rows).toBeLessThan(5 * WAITS);
-  }, 90_000);
+  });
 
   it("is not even parked for short waits while slots are free", async () => {
     const WAITS = 500;
@@ -184,7 +184,7 @@ describe("a run that resumes (D56)", () => {
     );
     expect(tasks).toBeLessThan(WAITS / 2);
     expect(rows).toBe(0);
-  }, 90_000);
+  });
 });
 
 describe("a run that waits in memory for a short while", () => {
@@ -201,5 +201,5 @@ describe("a run that waits in memory for a short while", () => {
         expect(run.completedAt?.getTime()).toBeLessThan(ended.completedAt?.getTime() ?? 0);
       }
     });
-  }, 60_000);
+  });
 });

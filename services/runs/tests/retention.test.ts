@@ -31,14 +31,14 @@ beforeAll(async () => {
   scope.defer(() => database.end());
 });
 beforeEach(() => partitionSince(database, 8));
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 /** The service of one test, so that those of others do not remove what it looks at. */
 let running = createScope();
 afterEach(async () => {
   await running.close();
   running = createScope();
-}, 60_000);
+});
 
 const countRow = z.object({ runs: z.number(), results: z.number(), approvals: z.number() });
 
@@ -215,7 +215,7 @@ describe("retention", () => {
       `);
     await waitFor(async () => (await left()).length === 2, { timeoutMs: 30_000 });
     expect(await left()).toEqual([idOf(2), idOf(3)]);
-  }, 60_000);
+  });
 
   it("takes a partition away while requests come, of which none fails", async () => {
     const harness = await startRunsHarness({
@@ -302,5 +302,5 @@ describe("partitions", () => {
     const last = (await partitionEnds(database)).at(-1);
     expect(last?.getTime()).toBeGreaterThan(Date.now() + 89 * 86_400_000);
     await Promise.all(harnesses.map((each) => each.close()));
-  }, 60_000);
+  });
 });

@@ -126,7 +126,7 @@ describe("a worker that comes back to life after its run went to another one", (
         status: "success",
       });
     },
-    60_000,
+    120_000,
   );
 });
 

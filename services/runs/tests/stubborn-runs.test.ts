@@ -71,7 +71,7 @@ describe("a run that can't be loaded", () => {
       update runs.step_results set error = null where run_id = ${runId}
     `);
     expect(await harness.waitForEnd(runId)).toMatchObject({ status: RunStatus.COMPLETED });
-  }, 90_000);
+  });
 
   it("fails without being loaded when its workers died again and again (D30)", async () => {
     const runId = await suspend();
@@ -138,7 +138,7 @@ describe("a run whose secrets can't be had", () => {
     } finally {
       await away.close();
     }
-  }, 60_000);
+  });
 });
 
 describe("a run whose definition this version can't compile", () => {
@@ -173,7 +173,7 @@ describe("a run whose definition this version can't compile", () => {
     } finally {
       await api.close();
     }
-  }, 90_000);
+  });
 });
 
 describe("a run whose row somebody else has locked", () => {

@@ -97,7 +97,7 @@ describe("the memory of a worker", () => {
     const order = receiver.requests.map(({ path }) => path);
     expect(order).toHaveLength(61);
     expect(order.indexOf("/small")).toBeLessThan(40);
-  }, 60_000);
+  });
 
   it("lets answers wait that are larger than anybody knew, and all come to an end", async () => {
     const other = await harness.deploy([
@@ -121,7 +121,7 @@ describe("the memory of a worker", () => {
       expect(run.error).toBeUndefined();
       expect(outputOf(run)).toEqual(items(5).map(() => [200, 200]));
     }
-  }, 60_000);
+  });
 
   it("sends a run whose history has no room back to the queue where its slot is needed", async () => {
     const large = await harness.deploy([
@@ -152,5 +152,5 @@ describe("the memory of a worker", () => {
     `);
     expect(task ?? { attempts: 0, takeovers: 0 }).toEqual({ attempts: 0, takeovers: 0 });
     expect((await harness.waitForEnd(runId)).status).toBe(RunStatus.COMPLETED);
-  }, 60_000);
+  });
 });

@@ -17,30 +17,34 @@ export const LONG_LEASE_MS = 60_000;
 /** What the tests of a runtime do with it. All that they leave is removed after each. */
 export interface RuntimeBench<P extends RuntimePlatform> {
   /** A process on the runtime's store. */
-  open: RuntimeFixture<P>["open"];
+  open: (options: { leaseMs: number }) => Promise<RuntimeProcess<P>>;
   /** Two processes with leases of this length. */
-  openTwo(leaseMs: number): Promise<[RuntimeProcess<P>, RuntimeProcess<P>]>;
-  transaction: RuntimeFixture<P>["transaction"];
+  openTwo: (leaseMs: number) => Promise<[RuntimeProcess<P>, RuntimeProcess<P>]>;
+  transaction: <T>(work: (transaction: P["transaction"]) => Promise<T>) => Promise<T>;
   /** Stores tasks without a word to any worker, as a process does that dies after the commit. */
-  dispatch(count: number): Promise<string[]>;
+  dispatch: (count: number) => Promise<string[]>;
   /** Stores tasks of one company, says so, and tells which of them were handed to a worker. */
-  dispatchTold(
+  dispatchTold: (
     runtime: TaskRuntimePort<P>,
     count: number,
     companyId?: string,
-  ): Promise<{ runIds: string[]; handedOver: ReadonlySet<string> }>;
-  dispatchOne(runtime: TaskRuntimePort<P>): Promise<string>;
+  ) => Promise<{ runIds: string[]; handedOver: ReadonlySet<string> }>;
+  dispatchOne: (runtime: TaskRuntimePort<P>) => Promise<string>;
   /** Stores a task that a worker of the process has taken; waits until one takes any. */
-  dispatchHandedOver(runtime: TaskRuntimePort<P>): Promise<string>;
+  dispatchHandedOver: (runtime: TaskRuntimePort<P>) => Promise<string>;
   /** Has a task removed after the test that was stored otherwise. */
-  remember(runId: string): void;
+  remember: (runId: string) => void;
   /** Starts a worker, for 50 tasks at a time by default. */
-  startWorker(process: RuntimeProcess<P>, work: Work, concurrency?: number): Promise<TestWorker<P>>;
+  startWorker: (
+    process: RuntimeProcess<P>,
+    work: Work,
+    concurrency?: number,
+  ) => Promise<TestWorker<P>>;
   /** Has a worker stopped after the test that was started otherwise. */
-  keep(worker: RuntimeWorker<P>): void;
+  keep: (worker: RuntimeWorker<P>) => void;
   /** Aborted when the test under way is over. */
-  over(): AbortSignal;
-  statusOf(process: RuntimeProcess<P>, runId: string): Promise<TaskStatus | null>;
+  over: () => AbortSignal;
+  statusOf: (process: RuntimeProcess<P>, runId: string) => Promise<TaskStatus | null>;
 }
 
 /** Tasks of one company. */
