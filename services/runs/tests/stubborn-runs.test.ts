@@ -110,7 +110,7 @@ describe("a run that can't be loaded", () => {
         `);
         return row.status === "failed" ? row : null;
       },
-      { timeoutMs: 20_000 },
+      { timeoutMs: 60_000 },
     );
     expect(ended.code).toBe("RUNTIME_ERROR");
   });

@@ -168,7 +168,7 @@ export async function startRunsHarness(
           const run = await get(runId);
           return TERMINAL.includes(run.status) ? run : null;
         },
-        { timeoutMs: 20_000, what: `run ${runId} to end` },
+        { timeoutMs: 60_000, what: `run ${runId} to end` },
       ),
     waitForRun: (workflowId, status) =>
       waitFor(

@@ -121,7 +121,7 @@ export function describeTaskHandOver<P extends RuntimePlatform>(bench: RuntimeBe
     const order = worker.leases.map(({ runId }) => runId);
     expect(Math.max(...few.map((runId) => order.indexOf(runId)))).toBeLessThan(100);
     const last = many.runIds.at(-1) ?? "";
-    await waitFor(async () => (await statusOf(process, last)) === null, { timeoutMs: 20_000 });
+    await waitFor(async () => (await statusOf(process, last)) === null, { timeoutMs: 60_000 });
   });
 
   it("gives a company at most half of the slots while another one waits (D57)", async () => {

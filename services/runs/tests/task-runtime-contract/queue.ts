@@ -35,7 +35,7 @@ export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench
     const runIds = await dispatch(500);
     const last = await dispatchTold(first.runtime, 1);
     runIds.push(...last.runIds);
-    await waitFor(() => executions.size === 501, { timeoutMs: 20_000, what: "501 executions" });
+    await waitFor(() => executions.size === 501, { timeoutMs: 60_000, what: "501 executions" });
     await waitFor(async () => (await statusOf(first, runIds.at(-1) ?? "")) === null);
     expect(overlaps).toBe(0);
     expect(new Set(executions.values())).toEqual(new Set([1]));
@@ -64,13 +64,14 @@ export function describeTaskQueue<P extends RuntimePlatform>(bench: RuntimeBench
 
   it("executes a task that was parked for a time after that time and not before", async () => {
     const process = await open({ leaseMs: LONG_LEASE_MS });
+    const times: number[] = [];
     const worker = await startWorker(process, async ({ lease, settle }) => {
+      // Before it is written: when the word of that comes, some of the time may be over.
+      times.push(performance.now());
       await settle(
         worker.leases.length === 1 ? { lease, next: "park", forMs: 300 } : { lease, next: "done" },
       );
-      times.push(performance.now());
     });
-    const times: number[] = [];
     const runId = await dispatchOne(process.runtime);
     await waitFor(() => worker.leases.length === 2, { what: "the second claim" });
     await waitFor(async () => (await statusOf(process, runId)) === null);
