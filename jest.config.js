@@ -1,6 +1,6 @@
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
-  testEnvironment: "node",
+  testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
   testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples}/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {

@@ -37,13 +37,26 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Routes that only read share what they may name: nothing changes it. */
-const read = new Map<string, Promise<Record<Resource, string>>>();
+/** Objects that nothing changes, by the id of their company. */
+const lasting = new Map<string, Promise<Record<Resource, string>>>();
 
-function objectsFor(company: Company, route: Route): Promise<Record<Resource, string>> {
-  if (route.method !== "GET") return makeObjects(company, route);
-  const known = read.get(company.id) ?? makeObjects(company, ...GET_ROUTES);
-  read.set(company.id, known);
+/** The caller's own objects. They stay as they are, for the requests that name them are all refused. */
+function ownObjects(): Promise<Record<Resource, string>> {
+  return lastingObjects(system.acme, ROUTES);
+}
+
+/** The other company's, whose owner reaches them in the end: only routes that read may share them. */
+function theirObjects(route: Route): Promise<Record<Resource, string>> {
+  if (route.method !== "GET") return makeObjects(system.globex, route);
+  return lastingObjects(system.globex, GET_ROUTES);
+}
+
+function lastingObjects(
+  company: Company,
+  routes: readonly Route[],
+): Promise<Record<Resource, string>> {
+  const known = lasting.get(company.id) ?? makeObjects(company, ...routes);
+  lasting.set(company.id, known);
   return known;
 }
 
@@ -75,7 +88,6 @@ async function makeObjects(
     body: { name: "Made", scopes: ["runs:read"] },
   });
   const apiKey = madeKey.parse(made.data).id;
-  // Making a person takes a password's hash, which is slow on purpose.
   const needsMember = routes.flatMap(idPositionsOf).some(({ resource }) => resource === "member");
   const member = needsMember ? (await system.createPerson(company, "viewer")).id : "";
   const { id: dashboard, widgetId: widget } = await makeDashboard(system, sessionOf(company));
@@ -157,8 +169,7 @@ const cases = ROUTES.flatMap((route) =>
 describe.each(cases)("$name", ({ route, position }) => {
   it("answers for another company's object exactly as for none, and leaves it alone", async () => {
     const { acme, globex } = system;
-    const own = await objectsFor(acme, route);
-    const theirs = await objectsFor(globex, route);
+    const [own, theirs] = await Promise.all([ownObjects(), theirObjects(route)]);
     const [sender, theirSender] = [senderOf(acme, route), senderOf(globex, route)];
     const before = await dumpTables(system.database);
 

@@ -73,14 +73,14 @@ describe.each(BUSES)("over %s", (_name, openBus) => {
     for (let times = 0; times < 2; times += 1) {
       const gateway = await system.startGateway();
       await waitFor(async () => (await recorded()).length === ids.length + 3, {
-        timeoutMs: 20_000,
+        timeoutMs: 60_000,
       });
       ids.push(...(await change(10)));
       await gateway.stop();
       ids.push(...(await change(10)));
     }
     const gateway = await system.startGateway();
-    await waitFor(async () => (await recorded()).length === ids.length + 3, { timeoutMs: 20_000 });
+    await waitFor(async () => (await recorded()).length === ids.length + 3, { timeoutMs: 60_000 });
     await gateway.stop();
     expect(new Set(await recorded())).toEqual(new Set(ids));
     expect(await verifyAudit(system.database, { companyId: identity.companyId })).toMatchObject({

@@ -53,7 +53,7 @@ async function bringBack(): Promise<void> {
   postgres = await startLocalPostgres({ dataDir, durable: true });
   expect(postgres.port).toBe(port);
   const serves = async () => (await system.call("GET", "/workflows")).status === 200;
-  await waitFor(serves, { timeoutMs: 20_000, what: "the system to serve again" });
+  await waitFor(serves, { timeoutMs: 60_000, what: "the system to serve again" });
 }
 
 const ways: [string, () => Promise<unknown>][] = [

@@ -21,11 +21,15 @@ import type { WholeSystem } from "../support/whole-system.ts";
 let testDatabase: TestDatabase;
 let database: Database;
 let outside: HttpDouble;
+let released: Promise<void> = Promise.resolve();
 let system: WholeSystem;
 
 beforeAll(async () => {
-  // Requests of /stall are never answered.
-  outside = await startHttpDouble(({ path }) => (path === "/stall" ? undefined : {}));
+  // Requests of /stall are never answered, those of /held when a test says so.
+  outside = await startHttpDouble(async ({ path }) => {
+    if (path === "/held") await released;
+    return path === "/stall" ? undefined : {};
+  });
   testDatabase = await createTestDatabase();
   database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
@@ -189,23 +193,28 @@ describe("workflow.respond", () => {
 
 describe("a caller that hangs up while it waits", () => {
   it("leaves a run that goes on, and a service that goes on answering", async () => {
-    const id = await createActive(system, { steps: [delay("sleep", 1_000), transform("out", 1)] });
+    const release = Promise.withResolvers<void>();
+    released = release.promise;
+    const id = await createActive(system, { steps: [request("/held"), transform("out", 1)] });
+    const controller = new AbortController();
     const hangUps = Array.from({ length: 20 }, async () => {
-      const controller = new AbortController();
       const response = fetch(`${system.origin}/api/v1/workflows/${id}/run`, {
         method: "POST",
         headers: { "x-api-key": system.acme.key, "content-type": "application/json" },
         body: JSON.stringify({ mode: "sync" }),
         signal: controller.signal,
       });
-      setTimeout(() => controller.abort(), 500);
       await expect(response).rejects.toThrow("aborted");
     });
+    const count = async (query: string): Promise<number> => {
+      const { data } = await system.call("GET", `/workflows/${id}/runs${query}`);
+      return Array.isArray(data) ? data.length : 0;
+    };
+    await waitFor(async () => (await count("")) === 20);
+    controller.abort();
     await Promise.all(hangUps);
-    await waitFor(async () => {
-      const { data } = await system.call("GET", `/workflows/${id}/runs?status=completed`);
-      return Array.isArray(data) && data.length === 20;
-    });
+    release.resolve();
+    await waitFor(async () => (await count("?status=completed")) === 20);
     expect(await postRun(system, id, { mode: "sync" })).toMatchObject({ status: 200 });
   });
 });

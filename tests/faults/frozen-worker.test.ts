@@ -30,7 +30,7 @@ beforeAll(async () => {
   await logEvents(database);
   scope.defer(() => database.end());
 });
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 const runRow = z.object({
   status: z.string(),

@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   scope.defer(() => database.end());
 });
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 // A test that failed may have left processes dead.
 beforeEach(async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   load = await prepareMixedLoad(system, receiver);
   scope.defer(() => load.close());
 });
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 /** Kills a process and starts it again a while later. */
 async function crash(name: ProcessName): Promise<void> {

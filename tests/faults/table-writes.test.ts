@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await openDatabase({ connectionUri: system.databaseUri, applicationName: "test" });
   scope.defer(() => database.end());
 });
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 describe("kill -9 of the worker and of the tables service while runs write rows", () => {
   it(

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await logEvents(database);
   scope.defer(() => database.end());
 });
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 describe("kill -9 of the worker, five times under load", () => {
   it("loses no accepted run and records each step's effect once", async () => {

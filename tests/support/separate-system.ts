@@ -10,7 +10,13 @@ import { startLocalPostgres } from "@workflow/local-postgres";
 import { TOKEN_ISSUERS } from "@workflow/rpc";
 import type { TokenIssuer } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
-import { createTestTokens, freePort, startLocalNats, waitFor } from "@workflow/testkit";
+import {
+  COMPILE_CACHE,
+  createTestTokens,
+  freePort,
+  startLocalNats,
+  waitFor,
+} from "@workflow/testkit";
 import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
 
@@ -113,6 +119,7 @@ export async function startSeparateSystem(
   const tokens = createTestTokens();
   const [first, second] = [await freeAddresses(), await freeAddresses()];
   const env = {
+    ...COMPILE_CACHE,
     PATH: process.env["PATH"],
     DATABASE_URL: postgres.connectionUri,
     NATS_URL: nats.url,

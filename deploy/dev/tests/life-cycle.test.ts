@@ -89,7 +89,7 @@ describe("the life of a data folder", () => {
       system.child.kill("SIGTERM");
       let outcome: Outcome | undefined;
       void system.ended.then((ended) => (outcome = ended));
-      await waitFor(() => outcome !== undefined, { what: "the stop", timeoutMs: 20_000 });
+      await waitFor(() => outcome !== undefined, { what: "the stop", timeoutMs: 60_000 });
       expect(outcome?.exitCode).toBe(0);
       expect(outcome?.stderr).toContain("the embedded Postgres has ended by itself");
       expect(await postgresProcesses(dataDir)).toEqual([]);

@@ -108,7 +108,7 @@ describe("the NATS bus", () => {
     });
     nats.start();
     await rest;
-    await waitFor(() => got.size === 400, { timeoutMs: 20_000 });
+    await waitFor(() => got.size === 400, { timeoutMs: 60_000 });
     expect([...got].sort()).toEqual(idsOf(events).sort());
 
     // Once more with a consumer that was already at work.
@@ -116,7 +116,7 @@ describe("the NATS bus", () => {
     nats.start();
     const last = makeEvent(stream);
     await publishUntilDurable(bus, [last]);
-    await waitFor(() => got.has(last.id), { timeoutMs: 20_000 });
+    await waitFor(() => got.has(last.id), { timeoutMs: 60_000 });
   });
 
   it("refuses only the event that the server would never take", async () => {
@@ -185,7 +185,8 @@ describe("the NATS bus", () => {
   });
 
   it("does not hand an event to another while its handler is still at work", async () => {
-    const bus = openBus({ ackWaitMs: 300 });
+    // Longer than a busy machine lets the process wait for its turn.
+    const bus = openBus({ ackWaitMs: 1_000 });
     let calls = 0;
     let done = false;
     await bus.subscribe({
@@ -194,7 +195,7 @@ describe("the NATS bus", () => {
       handler: async () => {
         calls += 1;
         // Several times the server's patience.
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
         done = true;
       },
     });
@@ -218,7 +219,7 @@ describe("the NATS bus", () => {
       await (await connection.jetstreamManager()).consumers.delete(stream, "phoenix");
     });
     await publishUntilDurable(bus, [second]);
-    await waitFor(() => got.includes(second.id), { timeoutMs: 20_000 });
+    await waitFor(() => got.includes(second.id), { timeoutMs: 60_000 });
   });
 
   it("leaves out a foreign message and goes on", async () => {

@@ -8,10 +8,13 @@ import { answer, startRawServer, startServer } from "./support/servers.ts";
 const client = createLocalClient();
 afterAll(() => client.close());
 
+/** Long enough that a busy machine has connected and sent by then. */
+const SENT_MS = 1_000;
+
 describe("timeoutMs", () => {
   it("ends a request to a server that never answers", async () => {
     await using server = await startServer(() => undefined);
-    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: 100 })));
+    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: SENT_MS })));
     expect(error).toMatchObject({ code: "TIMEOUT", sent: true });
     await server.closed();
   });
@@ -20,7 +23,7 @@ describe("timeoutMs", () => {
     await using server = await startRawServer((socket) => socket.pause());
     const body = Buffer.alloc(20_000_000);
     const error = await failureOf(
-      client.request(get(`${server.origin}/`, { method: "POST", body, timeoutMs: 500 })),
+      client.request(get(`${server.origin}/`, { method: "POST", body, timeoutMs: SENT_MS })),
     );
     expect(error).toMatchObject({ code: "TIMEOUT", sent: true });
   });
@@ -30,7 +33,7 @@ describe("timeoutMs", () => {
       const drip = setInterval(() => response.write("."), 10);
       response.once("close", () => clearInterval(drip));
     });
-    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: 200 })));
+    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: SENT_MS })));
     expect(error).toMatchObject({ code: "TIMEOUT", sent: true });
     await server.closed();
   });
@@ -43,7 +46,7 @@ describe("timeoutMs", () => {
         socket.once("close", () => clearInterval(drip));
       }),
     );
-    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: 200 })));
+    const error = await failureOf(client.request(get(`${server.origin}/`, { timeoutMs: SENT_MS })));
     expect(error).toMatchObject({ code: "TIMEOUT", sent: true });
     await server.closed();
   });
@@ -53,7 +56,7 @@ describe("timeoutMs", () => {
       setTimeout(() => response.writeHead(302, { location: "/again" }).end(), 20);
     });
     const error = await failureOf(
-      client.request(get(`${server.origin}/`, { timeoutMs: 200, followRedirects: 1_000 })),
+      client.request(get(`${server.origin}/`, { timeoutMs: SENT_MS, followRedirects: 1_000 })),
     );
     expect(error).toMatchObject({ code: "TIMEOUT", sent: true });
   });
@@ -61,7 +64,9 @@ describe("timeoutMs", () => {
   it("covers the wait for a free connection, and nothing was sent then", async () => {
     await using server = await startServer(() => undefined);
     await using narrow = createLocalClient({ maxConnectionsPerOrigin: 1 });
-    const first = failureOf(narrow.request(get(`${server.origin}/first`, { timeoutMs: 600 })));
+    const first = failureOf(
+      narrow.request(get(`${server.origin}/first`, { timeoutMs: 2 * SENT_MS })),
+    );
     const second = failureOf(narrow.request(get(`${server.origin}/second`, { timeoutMs: 100 })));
     expect(await second).toMatchObject({ code: "TIMEOUT", sent: false });
     expect(await first).toMatchObject({ code: "TIMEOUT", sent: true });

@@ -114,7 +114,7 @@ function run(behaviour: string, settings: Readonly<Record<string, string>> = {})
     lines,
     messages,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    logged: (message: string) => waitFor(() => messages().includes(message), { timeoutMs: 25_000 }),
+    logged: (message: string) => waitFor(() => messages().includes(message), { timeoutMs: 60_000 }),
     async exit() {
       await exited;
       return { code: child.exitCode, signal: child.signalCode };

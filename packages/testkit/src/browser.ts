@@ -6,7 +6,6 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createBrotliDecompress } from "node:zlib";
-import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
 
 const run = promisify(execFile);
@@ -21,6 +20,8 @@ const PACKAGE_FOLDER = dirname(dirname(fileURLToPath(import.meta.resolve("@spart
  */
 export async function startBrowser(): Promise<Browser> {
   const folder = await unpackedFolder();
+  // Seven megabytes of code, as much as all services together, which a single test needs.
+  const { chromium } = await import("playwright-core");
   return chromium.launch({
     executablePath: join(folder, "chromium"),
     // Tests may run as root and in containers, where the sandbox cannot be set up.

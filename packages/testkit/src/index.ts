@@ -1,4 +1,5 @@
 export { startBrowser } from "./browser.ts";
+export { COMPILE_CACHE } from "./environment.ts";
 export { createTestDatabase } from "./test-database.ts";
 export type { TestDatabase } from "./test-database.ts";
 export { startDnsDouble } from "./dns-double.ts";

@@ -57,6 +57,8 @@ export interface GatewayServiceOptions {
   connectionsMax?: number;
   /** Those of one company; 2,000 by default. */
   companyConnectionsMax?: number;
+  /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
+  lingeringMs?: number;
   /** Days for which events of the audit log are kept, at least 30; 0, the default, is for ever. */
   auditRetentionDays?: number;
   workflowsGrpcAddress: string;
@@ -158,6 +160,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       host: options.host ?? "0.0.0.0",
       port: options.port,
       connectionsMax,
+      lingeringMs: options.lingeringMs,
     });
     scope.defer(() => server.close(DRAIN_MS));
     scope.defer(() => stopping.abort());

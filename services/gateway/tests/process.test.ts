@@ -48,7 +48,7 @@ describe("the gateway as a process", () => {
       NATS_URL: `nats://127.0.0.1:${await freePort()}`,
       INTERNAL_TOKEN_PRIVATE_KEY: generateSigningKey().privateKeyPem,
     });
-    await waitFor(() => output().includes('"ready"'), { timeoutMs: 20_000 });
+    await waitFor(() => output().includes('"ready"'), { timeoutMs: 60_000 });
     const response = await fetch(`http://127.0.0.1:${port}/livez`);
     expect(response.status).toBe(200);
     await response.text();

@@ -68,6 +68,8 @@ export interface RunsServiceOptions {
   runRetentionIntervalMs?: number;
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
+  /** When a statement outside the engine is given up, in milliseconds; 30,000 by default. */
+  statementTimeoutMs?: number;
   /** When a statement of the engine is given up, in milliseconds; 10,000 by default. */
   engineStatementTimeoutMs?: number;
   /** How often what belongs together is compared, in milliseconds; 30,000 by default (ADR 33). */

@@ -66,6 +66,9 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     applicationName: "runs",
     // Lists over 27 partitions: 1.5 to 4.5 ms, and 20 to 60 when they are planned for their values.
     genericPlans: true,
+    ...(options.statementTimeoutMs === undefined
+      ? {}
+      : { statementTimeoutMs: options.statementTimeoutMs }),
     // A worker that froze while it was writing would keep others from taking over what it holds.
     ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
     onError: (error) => logger.warn({ err: error }, "database connection lost"),

@@ -163,7 +163,7 @@ describe("while a company has as many pending runs as it may have (D57)", () => 
     });
     expect(await countRuns(workflowId)).toBe(0);
     await backlog.empty();
-    await waitFor(async () => (await countRuns(workflowId)) === 3, { timeoutMs: 20_000 });
+    await waitFor(async () => (await countRuns(workflowId)) === 3, { timeoutMs: 60_000 });
   });
 
   it("neither a retry nor a restart nor a bulk of them starts a run", async () => {

@@ -80,7 +80,7 @@ describe("the metrics of a worker", () => {
     // What is measured now and then may have been so before the worker was at work.
     await waitFor(async () => expect(await valueOf(series)).toBe(value), {
       what: `${series} ${value}`,
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
   });
 
@@ -92,7 +92,7 @@ describe("the metrics of a worker", () => {
         // The one whose worker was lost is older, until it is claimed.
         return value >= 120 && value < 600 ? value : null;
       },
-      { what: "two minutes", timeoutMs: 20_000 },
+      { what: "two minutes", timeoutMs: 60_000 },
     );
     expect(age).toBeLessThan(300);
   });

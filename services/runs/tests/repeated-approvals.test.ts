@@ -57,7 +57,7 @@ async function approveAll(runId: string): Promise<{ run: Run; asked: string[] }>
       const current = await harness.get(runId);
       return current.completedAt === undefined ? null : current;
     },
-    { timeoutMs: 20_000, what: "the run to end" },
+    { timeoutMs: 60_000, what: "the run to end" },
   );
   return { run, asked: (await approvalsOf(runId)).map(({ path }) => path) };
 }

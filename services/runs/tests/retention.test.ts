@@ -31,7 +31,7 @@ beforeAll(async () => {
   scope.defer(() => database.end());
 });
 beforeEach(() => partitionSince(database, 8));
-afterAll(() => scope.close(), 60_000);
+afterAll(() => scope.close());
 
 /** The service of one test, so that those of others do not remove what it looks at. */
 let running = createScope();

@@ -66,7 +66,7 @@ function startFreezingWorker(): Promise<RunningService> {
 }
 
 async function waitForCalls(count: number): Promise<void> {
-  await waitFor(() => calls.length === count, { timeoutMs: 20_000, what: `${count} calls` });
+  await waitFor(() => calls.length === count, { timeoutMs: 60_000, what: `${count} calls` });
 }
 
 /** The approval of a workflow that waits. */
@@ -126,7 +126,7 @@ describe("a worker that comes back to life after its run went to another one", (
         status: "success",
       });
     },
-    60_000,
+    120_000,
   );
 });
 

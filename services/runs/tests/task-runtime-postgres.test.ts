@@ -22,7 +22,7 @@ import type { Platform } from "../src/task-runtime/runtime.ts";
 import { createPostgresTaskRuntime } from "../src/task-runtime/postgres.ts";
 import { startTestWorker } from "./support/task-workers.ts";
 import type { RuntimeFixture, RuntimeProcess, TestWorker } from "./support/task-workers.ts";
-import { describeTaskRuntime } from "./task-runtime-contract.ts";
+import { describeTaskRuntime } from "./task-runtime-contract/index.ts";
 
 const ROLE = "workflow_runs";
 const POLL_MS = 200;
@@ -95,7 +95,7 @@ it("takes from what executions return what no transaction of theirs has settled"
   const worker: TestWorker<Platform> = await startTestWorker(
     apart,
     fixture,
-    5,
+    { concurrency: 5, over: new AbortController().signal },
     ({ lease, settle }) =>
       settle(
         worker.leases.length === 1 ? { lease, next: "park", forMs: 100 } : { lease, next: "done" },

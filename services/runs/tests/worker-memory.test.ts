@@ -131,7 +131,7 @@ describe("the memory of a worker", () => {
     const runId = await harness.start(large, { items: items(400) });
     const taskRow = z.object({ attempts: z.number(), takeovers: z.number() });
     await waitFor(async () => (await harness.get(runId)).status === RunStatus.SUSPENDED, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
     });
     const holding = await harness.deploy([call("c", "/held")]);
     const holders = await Promise.all(items(5).map(() => harness.start(holding)));

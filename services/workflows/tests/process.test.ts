@@ -28,7 +28,7 @@ async function startProcess(): Promise<ChildProcess> {
     stdio: "ignore",
   });
   children.push(child);
-  await waitFor(() => harness.client.isServing(500), { what: "the process", timeoutMs: 20_000 });
+  await waitFor(() => harness.client.isServing(500), { what: "the process", timeoutMs: 60_000 });
   return child;
 }
 

@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, waitFor } from "@workflow/testkit";
+import { COMPILE_CACHE, freePort, waitFor } from "@workflow/testkit";
 
 const SOURCE = join(import.meta.dirname, "../../src");
 /** A machine with other work to do takes ten times as long as one without. */
@@ -158,9 +158,6 @@ export function launchStart(settings: TestSettings): RunningProcess {
   return launch([join(SOURCE, "start.ts")], settings);
 }
 
-/** Code is stripped of its types and compiled once for all processes: half of a short command's time. */
-const COMPILE_CACHE = join(import.meta.dirname, "../../../../.cache/node");
-
 /** Runs Node with nothing in its environment but these settings. */
 export function launch(
   words: readonly string[],
@@ -193,7 +190,7 @@ export function launchProgram(
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...COMPILE_CACHE,
       ...settings,
     },
     stdio: ["pipe", "pipe", "pipe"],

@@ -1,7 +1,8 @@
 import { newUuid } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
+import type { Role } from "../auth/roles.ts";
 import { addAccount } from "../identity/add-account.ts";
 import { requireRoom } from "../identity/member-rules.ts";
 import { insertMembership } from "../store/companies.ts";
@@ -21,6 +22,15 @@ const input = z.object({
 
 /** The person and the role in the company; the name defaults to the e-mail address. */
 export type CreateUserInput = z.input<typeof input>;
+
+/** A person whose input was checked; the hash is null for somebody who has an account. */
+export interface PreparedUser {
+  companyId: string;
+  email: string;
+  role: Role;
+  name: string;
+  passwordHash: string | null;
+}
 
 /** The person; `existing` when the account was there before, with its name and password as they were. */
 export interface CreatedUser {
@@ -44,23 +54,35 @@ export async function createUser(
   const passwordHash = (await hasUser(database, email))
     ? null
     : await hashPassword(password, companyId);
-  return database.transaction(async (transaction) => {
-    await lockMembers(transaction, companyId);
-    await requireRoom(transaction, companyId);
-    const { userId, isKnown } = await addAccount(transaction, email, {
-      id: newUuid(),
-      name,
-      passwordHash,
-    });
-    await insertMembership(transaction, { companyId, userId, role });
-    await deleteInvitationOf(transaction, companyId, email);
-    await recordAdminEvent(transaction, {
-      companyId: companyId.toLowerCase(),
-      action: "member.added",
-      resourceType: "member",
-      resourceId: userId,
-      changes: { email: { from: null, to: email }, role: { from: null, to: role } },
-    });
-    return { userId, existing: isKnown };
+  return database.transaction((transaction) =>
+    insertPreparedUser(transaction, { companyId, email, role, name, passwordHash }),
+  );
+}
+
+/**
+ * The part that needs the database; several statements, so a transaction is expected.
+ *
+ * @throws AppError CONFLICT when the person is a member already, NOT_FOUND for an unknown company
+ */
+export async function insertPreparedUser(
+  transaction: Transaction,
+  { companyId, email, role, name, passwordHash }: PreparedUser,
+): Promise<CreatedUser> {
+  await lockMembers(transaction, companyId);
+  await requireRoom(transaction, companyId);
+  const { userId, isKnown } = await addAccount(transaction, email, {
+    id: newUuid(),
+    name,
+    passwordHash,
   });
+  await insertMembership(transaction, { companyId, userId, role });
+  await deleteInvitationOf(transaction, companyId, email);
+  await recordAdminEvent(transaction, {
+    companyId: companyId.toLowerCase(),
+    action: "member.added",
+    resourceType: "member",
+    resourceId: userId,
+    changes: { email: { from: null, to: email }, role: { from: null, to: role } },
+  });
+  return { userId, existing: isKnown };
 }

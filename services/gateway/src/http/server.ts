@@ -25,29 +25,33 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** What refused clients may still send. Of those that are too many the connection is cut at once. */
 const LINGERING = {
   bytesMax: 64 * 1024 * 1024,
-  durationMs: 10_000,
   connectionsMaxEach: 32,
   connectionsMax: 512,
 };
 
-/** Where to listen. */
+const LINGERING_MS = 10_000;
+
+/** Where to listen, and for whom. */
 export interface ListenOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
   /** Connections that are kept at the same time; further ones are cut. */
   connectionsMax: number;
+  /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
+  lingeringMs?: number | undefined;
 }
 
 /** Listens on a host and port. Rejects when the address is taken. */
 export function listenHttp(
   app: RequestListener,
-  { host, port, connectionsMax }: ListenOptions,
+  { host, port, connectionsMax, lingeringMs = LINGERING_MS }: ListenOptions,
 ): Promise<HttpServer> {
   let isClosing = false;
   const answering = new Map<Socket, ServerResponse>();
   const lingering = createLingeringClose({
     ...LINGERING,
+    durationMs: lingeringMs,
     clientOf: (request) => clientNetworkOf(requestInfoOf(request).client.ipAddress),
   });
   const listener: RequestListener = (request, response) => {

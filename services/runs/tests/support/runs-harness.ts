@@ -22,6 +22,9 @@ const TERMINAL: readonly RunStatus[] = [
   RunStatus.TIMEOUT,
 ];
 
+/** Tests call in great numbers at once, and a busy machine takes its time. */
+const CALL_TIMEOUT_MS = 60_000;
+
 /** A runs service of its own, on a database of its own, spoken to over gRPC. */
 export interface RunsHarness {
   database: Database;
@@ -105,7 +108,11 @@ export async function startRunsHarness(
   const service = await startRunsService(base);
   const started: RunningService[] = [service];
   const minter = tokens.minterTo("runs");
-  const clientOptions = { address: service.grpcAddress ?? "", minter };
+  const clientOptions = {
+    address: service.grpcAddress ?? "",
+    minter,
+    defaultTimeoutMs: CALL_TIMEOUT_MS,
+  };
   const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
   const deployments = createRpcClient(DeploymentsServiceService, {
@@ -168,7 +175,7 @@ export async function startRunsHarness(
           const run = await get(runId);
           return TERMINAL.includes(run.status) ? run : null;
         },
-        { timeoutMs: 20_000, what: `run ${runId} to end` },
+        { timeoutMs: 60_000, what: `run ${runId} to end` },
       ),
     waitForRun: (workflowId, status) =>
       waitFor(
@@ -188,6 +195,7 @@ export async function startRunsHarness(
       const client = createRpcClient(RunsServiceService, {
         address: another.grpcAddress ?? "",
         minter,
+        defaultTimeoutMs: CALL_TIMEOUT_MS,
       });
       clients.push(client);
       return client;

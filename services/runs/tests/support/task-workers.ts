@@ -26,6 +26,8 @@ export interface RuntimeFixture<P extends RuntimePlatform> {
 export type Work = (task: {
   lease: Lease;
   settle: (settlement: Settlement) => Promise<boolean>;
+  /** Aborted when the test is over: a worker that stops waits some seconds for work that goes on. */
+  over: AbortSignal;
 }) => Promise<unknown>;
 
 /** A worker that remembers what it was given. */
@@ -41,11 +43,18 @@ export interface TestWorker<P extends RuntimePlatform> {
   settle(settlement: Settlement): Promise<boolean>;
 }
 
+/** How a worker is started. */
+export interface TestWorkerOptions {
+  concurrency: number;
+  /** Aborted when the test is over. */
+  over: AbortSignal;
+}
+
 /** Starts a worker that does this work with every task whose execution may begin. */
 export async function startTestWorker<P extends RuntimePlatform>(
   { runtime }: RuntimeProcess<P>,
   fixture: RuntimeFixture<P>,
-  concurrency: number,
+  { concurrency, over }: TestWorkerOptions,
   work: Work,
 ): Promise<TestWorker<P>> {
   const leases: Lease[] = [];
@@ -77,7 +86,7 @@ export async function startTestWorker<P extends RuntimePlatform>(
     }
   };
   const execute = async (lease: Lease, begun: Promise<ReadonlySet<string>>): Promise<void> => {
-    if ((await begun).has(lease.runId)) await work({ lease, settle });
+    if ((await begun).has(lease.runId)) await work({ lease, settle, over });
   };
   const runtimeWorker: RuntimeWorker<P> = await runtime.startWorker({
     concurrency,
@@ -100,18 +109,11 @@ export async function startTestWorker<P extends RuntimePlatform>(
 /** Work that is done at once. */
 export const finish: Work = ({ lease, settle }) => settle({ lease, next: "done" });
 
-/** Work that goes on until it is stopped. */
-export function untilAborted({ lease }: { lease: Lease }): Promise<void> {
+/** Work that goes on until it is stopped, or until the test is over. */
+export function untilAborted({ lease, over }: { lease: Lease; over: AbortSignal }): Promise<void> {
+  const ended = AbortSignal.any([lease.signal, over]);
   return new Promise((resolve) => {
-    if (lease.signal.aborted) resolve();
-    lease.signal.addEventListener("abort", () => resolve(), { once: true });
+    if (ended.aborted) resolve();
+    ended.addEventListener("abort", () => resolve(), { once: true });
   });
-}
-
-/** Two processes with leases of this length. */
-export async function openTwo<P extends RuntimePlatform>(
-  fixture: RuntimeFixture<P>,
-  leaseMs: number,
-): Promise<[RuntimeProcess<P>, RuntimeProcess<P>]> {
-  return [await fixture.open({ leaseMs }), await fixture.open({ leaseMs })];
 }

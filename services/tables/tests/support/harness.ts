@@ -60,8 +60,10 @@ export async function startHarness(options: Partial<TablesServiceOptions> = {}):
     return service;
   };
   const connect = ({ grpcAddress: address }: RunningService): Clients => {
-    const tables = createRpcClient(TablesServiceService, { address, minter });
-    const rows = createRpcClient(RowsServiceService, { address, minter });
+    // Tests call in great numbers at once, and a busy machine takes its time.
+    const options = { address, minter, defaultTimeoutMs: 60_000 };
+    const tables = createRpcClient(TablesServiceService, options);
+    const rows = createRpcClient(RowsServiceService, options);
     opened.push(tables, rows);
     return { tables, rows };
   };

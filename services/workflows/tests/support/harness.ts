@@ -58,10 +58,12 @@ export async function startHarness(): Promise<Harness> {
     });
   let service = await start();
   const client = createRpcClient(WorkflowsServiceService, {
+    // Tests call in great numbers at once, and a busy machine takes its time.
+    defaultTimeoutMs: 60_000,
     address: grpcAddress,
     minter: tokens.minterTo("workflows"),
   });
-  await client.waitForReady(5_000);
+  await client.waitForReady(60_000);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
@@ -85,7 +87,7 @@ export async function startHarness(): Promise<Harness> {
     stopService: () => service.stop(),
     async startService() {
       service = await start();
-      await client.waitForReady(5_000);
+      await client.waitForReady(60_000);
     },
     async close() {
       client.close();

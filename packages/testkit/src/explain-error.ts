@@ -1,0 +1,50 @@
+import { isNativeError } from "node:util/types";
+
+/** By what way an error failed a test: it was thrown to the test, or nobody was there to catch it. */
+export type ErrorWay = "thrown" | "uncaught" | "unhandled rejection";
+
+const WAYS: Record<ErrorWay, string> = {
+  thrown: "",
+  uncaught:
+    "Nobody caught it: it came from a callback or an event without a listener for errors.\n",
+  "unhandled rejection": "Nobody handled it: a promise was rejected that nothing waits for.\n",
+};
+/** What system errors say besides their message. */
+const MEMBERS = ["code", "syscall", "address", "port", "path"] as const;
+const FRAME = /^\s+at /;
+const FOREIGN = /node:|node_modules/;
+
+/**
+ * Makes an error that failed a test say where it is from. Jest leaves Node's own frames out, and an error of
+ * a socket has no others: all that is printed then is "write EPIPE". They become part of the text, with the
+ * members of the error and, when nobody has caught it, that.
+ */
+export function explainError(error: unknown, way: ErrorWay): void {
+  if (!isNativeError(error) || error.stack === undefined) return;
+  const lines = error.stack.split("\n");
+  const frames = lines.filter((line) => FRAME.test(line));
+  const isForeign = frames.every((frame) => FOREIGN.test(frame));
+  if (way === "thrown" && !isForeign) return;
+  const text = lines.filter((line) => !FRAME.test(line)).join("\n");
+  error.stack = [
+    text,
+    "",
+    WAYS[way] + describeMembers(error),
+    ...(isForeign ? ["No line of the project is in its stack:"] : []),
+    ...(isForeign ? frames.map(asText) : frames),
+  ].join("\n");
+}
+
+/** A frame in words, since Jest leaves out every line that looks like one of Node's. */
+function asText(frame: string): string {
+  return frame
+    .replace(FRAME, "  ")
+    .replace(/\(?node:(.+):(\d+):\d+\)?$/, (_frame, module, line) => `of ${module}, line ${line}`);
+}
+
+function describeMembers(error: Error): string {
+  const members = new Map(Object.entries(error));
+  return MEMBERS.filter((name) => members.has(name))
+    .map((name) => `${name} ${String(members.get(name))}`)
+    .join(", ");
+}
