@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { FieldCondition } from "./field-condition.ts";
+import type { InputRelations } from "./input-relations.ts";
 
 /** What a value is, in the words of the block metadata. */
 export type InputType = "string" | "number" | "boolean" | "json" | "array" | "file";
@@ -26,7 +27,7 @@ export interface InputOption {
 export type InputPlace = "path" | "query" | "body" | "header" | "none";
 
 /** One input of an action, declared once: its type, its field, and its place in the request. */
-export interface ActionInput {
+export interface ActionInput extends InputRelations {
   /** In the provider's own terms; the key in a step's config, and of the subBlock. */
   readonly key: string;
   readonly type: InputType;
@@ -63,6 +64,7 @@ export type InputTraits = Partial<
     | "required"
     | "requiredWhen"
     | "visibleWhen"
+    | keyof InputRelations
     | "in"
     | "as"
     | "join"

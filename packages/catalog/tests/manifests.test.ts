@@ -66,6 +66,19 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
     }
   });
 
+  it("relates inputs to other inputs of the same action, which are optional", () => {
+    for (const action of provider.actions) {
+      const all = inputsOf(action);
+      const wrong = all.flatMap(({ key, requiredWithout = [], notWith = [], onlyWith }) =>
+        [...requiredWithout, ...notWith, ...(onlyWith === undefined ? [] : [onlyWith])].filter(
+          (other) =>
+            other === key || !all.some((input) => input.key === other && input.required !== true),
+        ),
+      );
+      expect({ [action.name]: wrong }).toEqual({ [action.name]: [] });
+    }
+  });
+
   it("says of each input in a path that it is needed, unless the connection has a value", () => {
     const known = provider.auth.kind === "apiKey" ? provider.auth.fields.map(({ key }) => key) : [];
     for (const action of provider.actions) {
@@ -100,8 +113,9 @@ function wrongCondition(
   const named = all.find((input) => input.key === field);
   if (named === undefined || field === key) return [`${key}: no other input ${field}`];
   const ids = named.options?.map(({ id }) => id);
-  const unknown = [value]
-    .flat()
-    .filter((one) => one !== "" && ids?.includes(String(one)) === false);
+  const values = [value].flat();
+  // What a client takes a missing field for is its own business.
+  if (values.includes("")) return [`${key}: compares ${field} with nothing`];
+  const unknown = values.filter((one) => ids?.includes(String(one)) === false);
   return unknown.map((one) => `${key}: ${field} has no option ${String(one)}`);
 }

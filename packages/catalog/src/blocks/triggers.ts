@@ -40,11 +40,13 @@ const schedule: BlockSource = {
   inputs: [
     fixed("type", "schedule", "Schedule"),
     text("cron", {
-      requiredWhen: { field: "interval", value: "" },
+      requiredWithout: ["interval"],
+      notWith: ["interval"],
       description: "Five fields, in the time zone of the schedule",
     }),
     json("interval", {
-      requiredWhen: { field: "cron", value: "" },
+      requiredWithout: ["cron"],
+      notWith: ["cron"],
       description: "{value, unit}",
       schema: z.object({
         value: z.int().min(1),
