@@ -146,6 +146,11 @@ function choicesOf(block: ClientBlock): Config[] {
   return needsAction ? byAction : [...byAction, {}];
 }
 
+/** The action's id, or the type of a block without. */
+function nameOf({ type }: ClientBlock, { action }: Config): string {
+  return typeof action === "string" ? action : type;
+}
+
 const examples = new Map<string, object>([
   ...PROVIDERS.flatMap(({ id, actions }) =>
     actions.map(({ name, example }) => [`${id}.${name}`, example] as const),
@@ -157,7 +162,7 @@ const all = listBlocks()
   .map(asClient)
   .flatMap((block) =>
     choicesOf(block).map((fixed) => ({
-      name: String(fixed["action"] ?? block.type),
+      name: nameOf(block, fixed),
       block,
       fixed,
     })),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  checkInputs,
   findProvider,
   findProviderAction,
   inputsOf,
@@ -76,6 +77,22 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
         ),
       );
       expect({ [action.name]: wrong }).toEqual({ [action.name]: [] });
+    }
+  });
+
+  it("refuses an empty list where one is needed, at its path", () => {
+    for (const action of provider.actions) {
+      const needed = inputsOf(action).filter(
+        ({ key, type, required, requiredWithout }) =>
+          (type === "array" || type === "file" || Array.isArray(action.example[key])) &&
+          (required === true || requiredWithout !== undefined),
+      );
+      for (const { key } of needed) {
+        const problems = checkInputs(action, { ...action.example, [key]: [] });
+        expect({ [action.name]: problems.map(({ path }) => path) }).toEqual({
+          [action.name]: expect.arrayContaining([[key]]),
+        });
+      }
     }
   });
 

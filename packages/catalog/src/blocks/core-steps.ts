@@ -13,7 +13,7 @@ function insteadOf(...others: readonly string[]): InputRelations {
 }
 
 /** Steps within the step; where a workflow is drawn they are what lies inside. */
-function steps(key: string, traits: InputTraits = {}): ActionInput {
+function steps(key: string, traits: Parameters<typeof list>[1] = {}): ActionInput {
   return list(key, { of: z.record(z.string(), ANY), control: "code", ...traits });
 }
 
@@ -102,6 +102,7 @@ const condition: BlockSource = {
   inputs: [
     list("branches", {
       of: z.looseObject({ id: z.string(), when: ANY, steps: z.array(ANY) }),
+      min: 1,
       control: "code",
       ...insteadOf("if"),
       description: "{id, when, steps} each",
@@ -139,7 +140,8 @@ const parallel: BlockSource = {
       description: "Milliseconds for all branches together, waiting included",
     }),
     list("branches", {
-      of: z.looseObject({ id: z.string().optional(), steps: z.array(ANY) }),
+      of: z.looseObject({ id: z.string().optional(), steps: z.array(ANY).min(1) }),
+      min: 1,
       control: "code",
       ...insteadOf("forEach"),
       description: "{id?, name?, steps} each",
@@ -152,6 +154,7 @@ const parallel: BlockSource = {
     }),
     steps("steps", {
       onlyWith: "forEach",
+      min: 1,
       description: "Steps for each item; needed with forEach",
     }),
   ],

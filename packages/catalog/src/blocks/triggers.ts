@@ -80,6 +80,7 @@ const tableRow: BlockSource = {
     text("tableId", { title: "Table", required: true, description: "Id of the table" }),
     list("events", {
       of: z.enum(["row_created", "row_updated", "row_deleted"]),
+      min: 1,
       description: "Which changes count; all where none are given",
     }),
   ],

@@ -87,8 +87,9 @@ const modifyMessage: ActionManifest = {
     list("addLabelIds", {
       description: "Ids of labels, such as STARRED or Label_17; up to 100",
       requiredWithout: ["removeLabelIds"],
+      min: 1,
     }),
-    list("removeLabelIds", { description: "Such as UNREAD or INBOX; up to 100" }),
+    list("removeLabelIds", { min: 1, description: "Such as UNREAD or INBOX; up to 100" }),
   ],
   outputs: ["id", "threadId", "labelIds"],
   request: { method: "POST", path: "/gmail/v1/users/me/messages/{messageId}/modify" },

@@ -13,7 +13,10 @@ const content: readonly ActionInput[] = [
   }),
   json("blocks", {
     description: "Block Kit: up to 50 blocks",
-    schema: z.array(z.looseObject({ type: z.string() })).max(50),
+    schema: z
+      .array(z.looseObject({ type: z.string() }))
+      .min(1)
+      .max(50),
   }),
 ];
 
