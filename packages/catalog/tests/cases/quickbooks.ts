@@ -178,7 +178,7 @@ export const quickbooksCases: ProviderCases = {
               query:
                 "select * from Invoice where DocNumber = '1\\' or \\\\\\'x' AND Balance > '0'" +
                 " AND DueDate < '2026-11-22' AND CustomerRef IN ('1', '2')" +
-                " orderby MetaData.CreateTime DESC STARTPOSITION 1 MAXRESULTS 3",
+                " orderby MetaData.CreateTime DESC STARTPOSITION 1 MAXRESULTS 4",
             },
           },
           answer: {
@@ -204,7 +204,7 @@ export const quickbooksCases: ProviderCases = {
           request: {
             method: "GET",
             path: `${COMPANY}/query`,
-            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 5" },
+            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 6" },
           },
           answer: { body: { QueryResponse: {}, time: "2026-11-22T02:00:00.000-08:00" } },
         },
@@ -237,7 +237,7 @@ export const quickbooksCases: ProviderCases = {
           request: {
             method: "GET",
             path: `${COMPANY}/query`,
-            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 1" },
+            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 2" },
           },
           answer: {
             status: 401,
@@ -273,7 +273,7 @@ export const quickbooksCases: ProviderCases = {
           request: {
             method: "GET",
             path: `${COMPANY}/query`,
-            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 1" },
+            query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 2" },
           },
           answer: {
             status: 429,
@@ -335,7 +335,7 @@ export const quickbooksCases: ProviderCases = {
           request: {
             method: "GET",
             path: `${COMPANY}/query`,
-            query: { minorversion, query: "select * from Account STARTPOSITION 501 MAXRESULTS 1" },
+            query: { minorversion, query: "select * from Account STARTPOSITION 501 MAXRESULTS 2" },
           },
           answer: { body: { QueryResponse: { startPosition: 501, maxResults: 0 } } },
         },

@@ -209,7 +209,7 @@ export const sendgridCases: ProviderCases = {
           request: {
             method: "GET",
             path: "/v3/suppression/bounces",
-            query: { start_time: "1767225600", limit: "2", offset: "500" },
+            query: { start_time: "1767225600", limit: "3", offset: "500" },
           },
           answer: { body: [{ email: "last@example.com" }] },
         },
