@@ -193,7 +193,7 @@ export const quickbooksCases: ProviderCases = {
           },
         },
       ],
-      output: { records: [{ Id: "3" }, { Id: "2" }, { Id: "1" }], hasMore: true },
+      output: { records: [{ Id: "3" }, { Id: "2" }, { Id: "1" }], hasMore: false },
     },
     {
       action: "queryRecords",
