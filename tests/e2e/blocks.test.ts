@@ -16,7 +16,7 @@ afterAll(() => system.stop());
 const conditionSchema: z.ZodType = z.lazy(() =>
   z.strictObject({
     field: z.string(),
-    value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+    value: z.union([z.string().min(1), z.number(), z.boolean(), z.array(z.string().min(1)).min(1)]),
     not: z.boolean().optional(),
     and: conditionSchema.optional(),
   }),
@@ -66,6 +66,37 @@ describe("GET /blocks", () => {
     );
     expect(blocks.map(({ type }) => type)).not.toContain("action");
     expect(Object.keys(Object(JSON.parse(answer.text)))).toEqual(["success", "data"]);
+  });
+
+  it("has each action in one block, that of its id's first part, and none in a trigger", async () => {
+    const blocks = blocksSchema.parse((await get("/blocks")).data);
+    const actions = blocks.flatMap(({ type, actions: ids }) => ids.map((id) => ({ type, id })));
+    expect(new Set(actions.map(({ id }) => id)).size).toBe(actions.length);
+    expect(actions.filter(({ type, id }) => !id.startsWith(`${type}.`))).toEqual([]);
+    expect(blocks.filter((block) => block.kind === "triggers" && block.actions.length > 0)).toEqual(
+      [],
+    );
+  });
+
+  it("says that integrations and providers' triggers need a connection, and nothing else", async () => {
+    const blocks = blocksSchema.parse((await get("/blocks")).data);
+    const own = new Set(["api", "manual", "schedule", "table-trigger", "webhook"]);
+    for (const { type, kind, connectionRequired } of blocks) {
+      const isOurs = kind === "core" || own.has(type);
+      expect({ type, connectionRequired }).toEqual({ type, connectionRequired: !isOurs });
+    }
+  });
+
+  it("wants the scope workflows:read, and no other", async () => {
+    const reader = await system.createKey(system.acme, ["workflows:read"]);
+    const other = await system.createKey(system.acme, ["workflows:write", "runs:read"]);
+    for (const path of ["/blocks", "/blocks/http"]) {
+      expect(await system.call("GET", path, { key: reader })).toMatchObject({ status: 200 });
+      expect(await system.call("GET", path, { key: other })).toMatchObject({
+        status: 403,
+        error: { code: "FORBIDDEN" },
+      });
+    }
   });
 
   it("gives those of a kind, which are all together the whole", async () => {
@@ -148,6 +179,11 @@ describe("both", () => {
         expect(again.status).toBe(304);
         expect(await again.text()).toBe("");
         expect(again.headers.get("etag")).toBe(etag);
+        expect(again.headers.get("link")).toBe(first.headers.get("link"));
+        expect(again.headers.get("link")).toContain("api-catalog");
+        for (const name of ["limit", "remaining", "reset"]) {
+          expect(again.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
+        }
       }
       expect(await get(path, { "if-none-match": '"other"' })).toMatchObject({ status: 200 });
       const head = await system.call("HEAD", path);
