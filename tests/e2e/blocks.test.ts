@@ -165,6 +165,9 @@ describe("GET /blocks/{type}", () => {
   });
 });
 
+/** Headers that say something of a body, or how it is sent. */
+const OF_THE_BODY: ReadonlySet<string> = new Set(["transfer-encoding", "x-content-type-options"]);
+
 describe("both", () => {
   it.each(["/blocks", "/blocks?kind=core", "/blocks/http"])(
     "%s has an ETag that stays, and answers 304 to it",
@@ -181,9 +184,11 @@ describe("both", () => {
         expect(again.headers.get("etag")).toBe(etag);
         expect(again.headers.get("link")).toBe(first.headers.get("link"));
         expect(again.headers.get("link")).toContain("api-catalog");
-        for (const name of ["limit", "remaining", "reset"]) {
-          expect(again.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
-        }
+        // Whatever goes with an answer that is not about its body, such as the limits of the key.
+        const kept = [...first.headers.keys()].filter((name) => !name.startsWith("content-"));
+        expect([...again.headers.keys()]).toEqual(
+          expect.arrayContaining(kept.filter((name) => !OF_THE_BODY.has(name))),
+        );
       }
       expect(await get(path, { "if-none-match": '"other"' })).toMatchObject({ status: 200 });
       const head = await system.call("HEAD", path);
@@ -198,12 +203,6 @@ describe("both", () => {
       expect(answer).toMatchObject({ status: 405, error: { code: "METHOD_NOT_ALLOWED" } });
       expect(answer.headers.get("allow")).toContain("GET");
     }
-  });
-
-  it("count as reads", async () => {
-    const limitOf = async (path: string) => (await get(path)).headers.get("x-ratelimit-limit");
-    expect(await limitOf("/blocks")).toBe(await limitOf("/workflows"));
-    expect(await limitOf("/blocks/http")).toBe(await limitOf("/workflows"));
   });
 });
 
