@@ -30,33 +30,33 @@ function fieldsWith(block: Block, action: string | undefined) {
   );
 }
 
-/** Keys of fields that are needed and for which nothing is given. */
-function missingIn(block: Block, config: Readonly<Record<string, unknown>>): string[] {
-  const { action } = config;
-  return fieldsWith(block, typeof action === "string" ? action : undefined)
-    .filter(
-      ({ required, requiredWhen }) =>
-        required === true || (requiredWhen !== undefined && conditionHolds(requiredWhen, config)),
-    )
-    .map(({ id }) => id)
-    .filter((id) => !Object.hasOwn(config, id));
-}
-
 function expectSameKeys(block: Block, action: string | undefined, jsonSchema: unknown): void {
   const { properties, required, anyOf, oneOf } = described.parse(jsonSchema);
-  const keys = fieldsWith(block, action).map(({ id }) => id);
-  expect(new Set(keys)).toEqual(new Set(Object.keys(properties)));
+  const fields = fieldsWith(block, action);
+  expect(new Set(fields.map(({ id }) => id))).toEqual(new Set(Object.keys(properties)));
+  const needed = fields.filter((field) => field.required === true);
+  expect(new Set(needed.map(({ id }) => id))).toEqual(new Set(required));
+  // No condition can say that one of several is needed: each of them says it of the others.
   const alternatives = (anyOf ?? oneOf ?? []).map((one) => one.required);
-  const configOf = (given: readonly string[]) => ({
-    action,
-    ...Object.fromEntries(given.map((key) => [key, "x"])),
-  });
-  // Nothing is needed but what is required, and one of the alternatives where there are any.
-  expect(new Set(missingIn(block, configOf(alternatives.flat())))).toEqual(new Set(required));
-  for (const one of alternatives) {
-    expect(new Set(missingIn(block, configOf(one)))).toEqual(new Set(required));
+  for (const [first = "", ...beside] of alternatives) {
+    const others = alternatives.flatMap(([other = ""]) => (other === first ? [] : [other]));
+    expect(descriptionOf(block, first)).toContain(`eeded unless ${anyOfKeys(others)} is given`);
+    if (oneOf !== undefined) {
+      expect(descriptionOf(block, first)).toContain(`not together with ${anyOfKeys(others)}`);
+    }
+    for (const key of beside) {
+      expect(descriptionOf(block, key)).toContain(`needed with ${first}; only with ${first}`);
+    }
   }
-  expect(missingIn(block, configOf(required)).length > 0).toBe(alternatives.length > 0);
+}
+
+function descriptionOf(block: Block, key: string): string {
+  return block.inputs.find((input) => input.key === key)?.description ?? "";
+}
+
+/** "a, b or c". */
+function anyOfKeys(keys: readonly string[]): string {
+  return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(keys);
 }
 
 /** Whether values without templates are what the block's inputs say they are. */

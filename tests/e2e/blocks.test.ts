@@ -16,7 +16,7 @@ afterAll(() => system.stop());
 const conditionSchema: z.ZodType = z.lazy(() =>
   z.strictObject({
     field: z.string(),
-    value: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+    value: z.union([z.string().min(1), z.number(), z.boolean(), z.array(z.string().min(1)).min(1)]),
     not: z.boolean().optional(),
     and: conditionSchema.optional(),
   }),
@@ -66,6 +66,37 @@ describe("GET /blocks", () => {
     );
     expect(blocks.map(({ type }) => type)).not.toContain("action");
     expect(Object.keys(Object(JSON.parse(answer.text)))).toEqual(["success", "data"]);
+  });
+
+  it("has each action in one block, that of its id's first part, and none in a trigger", async () => {
+    const blocks = blocksSchema.parse((await get("/blocks")).data);
+    const actions = blocks.flatMap(({ type, actions: ids }) => ids.map((id) => ({ type, id })));
+    expect(new Set(actions.map(({ id }) => id)).size).toBe(actions.length);
+    expect(actions.filter(({ type, id }) => !id.startsWith(`${type}.`))).toEqual([]);
+    expect(blocks.filter((block) => block.kind === "triggers" && block.actions.length > 0)).toEqual(
+      [],
+    );
+  });
+
+  it("says that integrations and providers' triggers need a connection, and nothing else", async () => {
+    const blocks = blocksSchema.parse((await get("/blocks")).data);
+    const own = new Set(["api", "manual", "schedule", "table-trigger", "webhook"]);
+    for (const { type, kind, connectionRequired } of blocks) {
+      const isOurs = kind === "core" || own.has(type);
+      expect({ type, connectionRequired }).toEqual({ type, connectionRequired: !isOurs });
+    }
+  });
+
+  it("wants the scope workflows:read, and no other", async () => {
+    const reader = await system.createKey(system.acme, ["workflows:read"]);
+    const other = await system.createKey(system.acme, ["workflows:write", "runs:read"]);
+    for (const path of ["/blocks", "/blocks/http"]) {
+      expect(await system.call("GET", path, { key: reader })).toMatchObject({ status: 200 });
+      expect(await system.call("GET", path, { key: other })).toMatchObject({
+        status: 403,
+        error: { code: "FORBIDDEN" },
+      });
+    }
   });
 
   it("gives those of a kind, which are all together the whole", async () => {
@@ -134,6 +165,9 @@ describe("GET /blocks/{type}", () => {
   });
 });
 
+/** Headers that say something of a body, or how it is sent. */
+const OF_THE_BODY: ReadonlySet<string> = new Set(["transfer-encoding", "x-content-type-options"]);
+
 describe("both", () => {
   it.each(["/blocks", "/blocks?kind=core", "/blocks/http"])(
     "%s has an ETag that stays, and answers 304 to it",
@@ -148,6 +182,13 @@ describe("both", () => {
         expect(again.status).toBe(304);
         expect(await again.text()).toBe("");
         expect(again.headers.get("etag")).toBe(etag);
+        expect(again.headers.get("link")).toBe(first.headers.get("link"));
+        expect(again.headers.get("link")).toContain("api-catalog");
+        // Whatever goes with an answer that is not about its body, such as the limits of the key.
+        const kept = [...first.headers.keys()].filter((name) => !name.startsWith("content-"));
+        expect([...again.headers.keys()]).toEqual(
+          expect.arrayContaining(kept.filter((name) => !OF_THE_BODY.has(name))),
+        );
       }
       expect(await get(path, { "if-none-match": '"other"' })).toMatchObject({ status: 200 });
       const head = await system.call("HEAD", path);
@@ -162,12 +203,6 @@ describe("both", () => {
       expect(answer).toMatchObject({ status: 405, error: { code: "METHOD_NOT_ALLOWED" } });
       expect(answer.headers.get("allow")).toContain("GET");
     }
-  });
-
-  it("count as reads", async () => {
-    const limitOf = async (path: string) => (await get(path)).headers.get("x-ratelimit-limit");
-    expect(await limitOf("/blocks")).toBe(await limitOf("/workflows"));
-    expect(await limitOf("/blocks/http")).toBe(await limitOf("/workflows"));
   });
 });
 

@@ -73,7 +73,9 @@ function entry(provider: string, action: ActionManifest): string {
   const needs = inputs.filter((input) => input.required === true && isAlwaysThere(input));
   const mayNeed = inputs.filter(
     (input) =>
-      input.requiredWhen !== undefined || (input.required === true && !isAlwaysThere(input)),
+      input.requiredWhen !== undefined ||
+      input.requiredWithout !== undefined ||
+      (input.required === true && !isAlwaysThere(input)),
   );
   const takes = inputs.filter((input) => !needs.includes(input) && !mayNeed.includes(input));
   const parts = [

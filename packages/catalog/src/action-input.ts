@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { FieldCondition } from "./field-condition.ts";
+import type { InputRelations } from "./input-relations.ts";
 
 /** What a value is, in the words of the block metadata. */
 export type InputType = "string" | "number" | "boolean" | "json" | "array" | "file";
@@ -26,7 +27,7 @@ export interface InputOption {
 export type InputPlace = "path" | "query" | "body" | "header" | "none";
 
 /** One input of an action, declared once: its type, its field, and its place in the request. */
-export interface ActionInput {
+export interface ActionInput extends InputRelations {
   /** In the provider's own terms; the key in a step's config, and of the subBlock. */
   readonly key: string;
   readonly type: InputType;
@@ -63,6 +64,7 @@ export type InputTraits = Partial<
     | "required"
     | "requiredWhen"
     | "visibleWhen"
+    | keyof InputRelations
     | "in"
     | "as"
     | "join"
@@ -105,10 +107,24 @@ export function choice(
   return { ...input(key, "string", schema, "dropdown", traits), options: choices };
 }
 
-/** Several values of one kind; by default texts. */
-export function list(key: string, traits: InputTraits & { of?: z.ZodType } = {}): ActionInput {
-  const { of = z.string(), ...rest } = traits;
-  return input(key, "array", z.array(of), "table", rest);
+/**
+ * Several values of one kind; by default texts. `min` is how many at least: one where the list is required,
+ * for an empty one is nothing given, else none.
+ */
+export function list(
+  key: string,
+  traits: InputTraits & { of?: z.ZodType; min?: number } = {},
+): ActionInput {
+  const { of = z.string(), min = leastOf(traits), ...rest } = traits;
+  return input(key, "array", atLeast(z.array(of), min), "table", rest);
+}
+
+function leastOf({ required = false, requiredWhen }: InputTraits): number {
+  return required || requiredWhen !== undefined ? 1 : 0;
+}
+
+function atLeast<T extends z.ZodType>(schema: z.ZodArray<T>, min: number): z.ZodArray<T> {
+  return min === 0 ? schema : schema.min(min);
 }
 
 /** An object, or what its schema says. */
@@ -121,7 +137,7 @@ export function json(key: string, traits: InputTraits & { schema?: z.ZodType } =
 const NO_CONTROLS = /^\P{Cc}+$/u;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[\x20-\x7e]*)?$/;
 
-/** Files: `{filename, content (base64) or url, contentType?}` each. */
+/** Files: `{filename, content (base64) or url, contentType?}` each; at least one where they are required. */
 export function files(key: string, traits: InputTraits = {}): ActionInput {
   const facts = {
     filename: z.string().min(1).max(255).regex(NO_CONTROLS, "must not have control characters"),
@@ -131,7 +147,7 @@ export function files(key: string, traits: InputTraits = {}): ActionInput {
     [z.strictObject({ ...facts, content: z.base64() }), z.strictObject({ ...facts, url: z.url() })],
     "must be {filename, content} with content in base64, or {filename, url}",
   );
-  return input(key, "file", z.array(file), "file-upload", traits);
+  return input(key, "file", atLeast(z.array(file), leastOf(traits)), "file-upload", traits);
 }
 
 function input(

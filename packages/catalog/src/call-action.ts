@@ -1,6 +1,15 @@
 import { buildParts, finishRequest } from "./build-request.ts";
 import type { ActionCall, ProviderRequest } from "./build-request.ts";
-import { EMPTY_PAGES_MAX, itemsOf, LIST_LIMITS, nextPage, pageRequest, pageSize } from "./pages.ts";
+import {
+  EMPTY_PAGES_MAX,
+  itemsOf,
+  LIST_LIMITS,
+  mayTellMore,
+  nextPage,
+  pageRequest,
+  pageSize,
+  tellsMore,
+} from "./pages.ts";
 import type { PageState } from "./pages.ts";
 import type { ActionManifest, ProviderAnswer, ProviderManifest } from "./provider-manifest.ts";
 import { findFailure, readOutput } from "./read-answer.ts";
@@ -35,11 +44,13 @@ export async function callAction(
   }
   const { limit: given } = call.inputs;
   const limit = typeof given === "number" ? given : LIST_LIMITS.default;
+  // One item more is the only sign of more where answers have none.
+  let goal = mayTellMore(paging) ? limit : limit + 1;
   const state: PageState = { items: [], pages: 0 };
   let next: string | number | null = null;
   let emptyPages = 0;
   do {
-    const wanted = limit - state.items.length;
+    const wanted = goal - state.items.length;
     const { answer, failure } = await exchange(pageRequest(paging, first, state, next, wanted));
     if (failure !== null) return { ok: false, failure };
     const items = itemsOf(paging, answer);
@@ -48,10 +59,11 @@ export async function callAction(
     state.pages += 1;
     const asked = pageSize(paging, wanted);
     next = nextPage(paging, answer, state, { count: items.length, asked });
+    if (!tellsMore(paging, answer)) goal = limit + 1;
     // Empty pages that go on and on would never let the list end.
     emptyPages = items.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages === EMPTY_PAGES_MAX) break;
-  } while (next !== null && state.items.length < limit);
+  } while (next !== null && state.items.length < goal);
   const hasMore = next !== null || state.items.length > limit;
   return { ok: true, output: { [paging.member]: state.items.slice(0, limit), hasMore } };
 }

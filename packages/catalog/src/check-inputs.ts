@@ -6,6 +6,8 @@ import { findOversizedInput, INPUT_ENTRIES_MAX } from "./input-size.ts";
 import { LIST_LIMITS } from "./pages.ts";
 import { conditionHolds, describeCondition } from "./field-condition.ts";
 import type { FieldCondition } from "./field-condition.ts";
+import { relationProblem } from "./input-relations.ts";
+import type { IsGiven } from "./input-relations.ts";
 import type { ActionManifest } from "./provider-manifest.ts";
 
 /** What is wrong with one input. */
@@ -32,8 +34,8 @@ export function inputsOf(action: ActionManifest): readonly ActionInput[] {
 
 /**
  * Which inputs are needed but missing: `required` where the field applies, `requiredWhen` where that holds
- * as well. An empty text and null count as missing. Where a condition depends on a template nobody can
- * know yet, so nothing is said.
+ * as well; and which go wrong with others, or lack them. An empty text and null count as missing. Where it
+ * depends on a template nobody can know yet, so nothing is said.
  */
 export function findMissingInputs(
   action: ActionManifest,
@@ -42,13 +44,35 @@ export function findMissingInputs(
 ): InputProblem[] {
   const holds = (condition: FieldCondition): boolean =>
     conditionHolds(condition, inputs, isTemplate) === true;
-  return inputsOf(action).flatMap(({ key, required, requiredWhen, visibleWhen }) => {
-    if (!isMissing(inputs, key) || (visibleWhen !== undefined && !holds(visibleWhen))) return [];
+  const isGiven = givenAmong(inputsOf(action), inputs, isTemplate);
+  return inputsOf(action).flatMap((input) => {
+    const { key, required, requiredWhen, visibleWhen } = input;
+    if (visibleWhen !== undefined && !holds(visibleWhen)) return [];
+    const related = relationProblem(input, isGiven);
+    if (related !== undefined) return [{ path: [key], message: related }];
+    if (!isMissing(inputs, key)) return [];
     if (required === true) return [{ path: [key], message: "is required" }];
     if (requiredWhen === undefined || !holds(requiredWhen)) return [];
     const message = `is required, since ${describeCondition(requiredWhen)}`;
     return [{ path: [key], message }];
   });
+}
+
+/** A value counts while its field applies; a template may come to nothing. */
+function givenAmong(
+  fields: readonly ActionInput[],
+  inputs: Readonly<Record<string, unknown>>,
+  isTemplate: (value: unknown) => boolean,
+): IsGiven {
+  const byKey = new Map(fields.map((field) => [field.key, field]));
+  return (key) => {
+    const field = byKey.get(key);
+    if (field === undefined || isMissing(inputs, key)) return false;
+    if (isTemplate(inputs[key])) return null;
+    return field.visibleWhen === undefined
+      ? true
+      : conditionHolds(field.visibleWhen, inputs, isTemplate);
+  };
 }
 
 /** Whether a field does not apply, whatever templates become: its value is not looked at, nor sent. */

@@ -3,7 +3,7 @@ export type FieldValue = string | number | boolean;
 
 /**
  * When a field applies, or is needed: the named field has this value, or one of these; `not` turns that
- * round; `and` has to hold as well. A field that is missing or null has the value "".
+ * round; `and` has to hold as well. A field that is missing equals no value; see `InputRelations`.
  */
 export interface FieldCondition {
   readonly field: string;
@@ -22,7 +22,7 @@ export function conditionHolds(
   isUnknown: (value: unknown) => boolean = () => false,
 ): boolean | null {
   const { field, value, not = false, and } = condition;
-  const actual = (Object.hasOwn(values, field) ? values[field] : undefined) ?? "";
+  const actual = Object.hasOwn(values, field) ? values[field] : undefined;
   const first = isUnknown(actual) ? null : matches(actual, value) !== not;
   const second = and === undefined ? true : conditionHolds(and, values, isUnknown);
   if (first === false || second === false) return false;
@@ -33,14 +33,10 @@ function matches(actual: unknown, wanted: FieldCondition["value"]): boolean {
   return typeof wanted === "object" ? wanted.some((value) => value === actual) : wanted === actual;
 }
 
-/** A condition in words: `type is "invoice" or "bill" and draft is not given`. */
+/** A condition in words: `type is "invoice" or "bill" and draft is not true`. */
 export function describeCondition({ field, value, not = false, and }: FieldCondition): string {
-  const first = `${field} is ${wordsFor(value, not)}`;
-  return and === undefined ? first : `${first} and ${describeCondition(and)}`;
-}
-
-function wordsFor(value: FieldCondition["value"], not: boolean): string {
-  if (value === "") return not ? "given" : "not given";
   const values: readonly FieldValue[] = typeof value === "object" ? value : [value];
-  return `${not ? "not " : ""}${values.map((each) => JSON.stringify(each)).join(" or ")}`;
+  const words = values.map((each) => JSON.stringify(each)).join(" or ");
+  const first = `${field} is ${not ? "not " : ""}${words}`;
+  return and === undefined ? first : `${first} and ${describeCondition(and)}`;
 }

@@ -18,6 +18,7 @@ export type { InputProblem } from "./check-inputs.ts";
 export { conditionHolds } from "./field-condition.ts";
 export type { FieldCondition } from "./field-condition.ts";
 export { fill, MissingFieldError, patternValues, placeholdersOf } from "./fill-pattern.ts";
+export type { InputRelations } from "./input-relations.ts";
 export { InvalidInputError } from "./invalid-input-error.ts";
 export { readPath } from "./json-path.ts";
 export { withOperatorCredentials } from "./operator-credentials.ts";

@@ -63,8 +63,27 @@ export function itemsOf({ items }: Paging, { body }: ProviderAnswer): unknown[] 
   return Array.isArray(found) ? found : [];
 }
 
+/** Whether answers can say that a full page is the last one. */
+export function mayTellMore({ next }: Paging): boolean {
+  if (next.kind === "offset") return next.total !== undefined;
+  return next.kind !== "page" || next.more !== undefined;
+}
+
+/** Whether this answer says whether there is more. */
+export function tellsMore(paging: Paging, answer: ProviderAnswer): boolean {
+  const { next } = paging;
+  return next.kind === "offset" ? totalOf(next, answer) !== null : mayTellMore(paging);
+}
+
+/** How many items there are in all; null where nobody counted, which a negative total says too. */
+function totalOf({ total }: { total?: string | undefined }, { body }: ProviderAnswer) {
+  const count = total === undefined ? undefined : readPath(body, total);
+  const isCount = typeof count === "number" || (typeof count === "string" && count !== "");
+  return isCount && Number(count) >= 0 ? Number(count) : null;
+}
+
 /**
- * What the next page is asked with; null when there is none.
+ * What the next page is asked with; null when there is none. Where nothing tells, a full page has another.
  *
  * @param state with the items of this page
  * @param count how many items this page had
@@ -87,11 +106,8 @@ export function nextPage(
     return scalarOf(readPath(answer.body, `${paging.items}.$last.${next.from}`));
   }
   if (next.kind === "offset") {
-    const total = next.total === undefined ? null : Number(readPath(answer.body, next.total));
-    // A negative total says that nobody counted.
-    if (total !== null && total >= 0) {
-      return state.items.length < total ? state.items.length : null;
-    }
+    const total = totalOf(next, answer);
+    if (total !== null) return state.items.length < total ? state.items.length : null;
     return count >= asked ? state.items.length : null;
   }
   if (next.more !== undefined) {

@@ -226,16 +226,17 @@ describe("how long a limit lasts", () => {
 });
 
 describe("a condition", () => {
-  const whenEmpty = { field: "html", value: "" } as const;
+  const whenOn = { field: "state", value: ["on", true] } as const;
 
-  it("takes a field that is missing or null for an empty one", () => {
-    expect(conditionHolds(whenEmpty, {})).toBe(true);
-    expect(conditionHolds(whenEmpty, { html: null })).toBe(true);
-    expect(conditionHolds(whenEmpty, { html: "" })).toBe(true);
-    expect(conditionHolds(whenEmpty, { html: "<p>" })).toBe(false);
-    expect(conditionHolds(whenEmpty, { html: false })).toBe(false);
-    expect(conditionHolds({ ...whenEmpty, not: true }, {})).toBe(false);
-    expect(conditionHolds(whenEmpty, { html: "{{x}}" }, (value) => value === "{{x}}")).toBeNull();
+  it("finds a field that is missing equal to nothing", () => {
+    expect(conditionHolds(whenOn, { state: "on" })).toBe(true);
+    expect(conditionHolds(whenOn, { state: true })).toBe(true);
+    for (const config of [{}, { state: null }, { state: "" }, { state: ["on"] }]) {
+      expect(conditionHolds(whenOn, config)).toBe(false);
+      expect(conditionHolds({ ...whenOn, not: true }, config)).toBe(true);
+    }
+    expect(conditionHolds({ ...whenOn, field: "toString" }, {})).toBe(false);
+    expect(conditionHolds(whenOn, { state: "{{x}}" }, (value) => value === "{{x}}")).toBeNull();
   });
 });
 

@@ -121,3 +121,57 @@ describe("a list with empty pages", () => {
     }
   });
 });
+
+describe("hasMore of a list that is asked for by offset", () => {
+  const listOf = async (there: number, limit: number, total?: "counted" | "uncounted") => {
+    const paging = {
+      items: "items",
+      member: "things",
+      size: { param: "limit", max: 3 },
+      next: { kind: "offset", param: "offset", ...(total !== undefined && { total: "total" }) },
+    } as const;
+    const action: ActionManifest = {
+      name: "list",
+      title: "List",
+      description: "",
+      docs: "https://example.test",
+      inputs: [],
+      outputs: ["things", "hasMore"],
+      example: {},
+      request: { method: "GET", path: "/things" },
+      paging,
+    };
+    const all = Array.from({ length: there }, (_, index) => index);
+    let asked = 0;
+    const send = ({ url }: { url: string }) => {
+      asked += 1;
+      const query = new URL(url).searchParams;
+      const [from, size] = [Number(query.get("offset")), Number(query.get("limit"))];
+      const items = all.slice(from, from + size);
+      const counted = total === "counted" ? there : -1;
+      return Promise.resolve({ status: 200, headers: {}, body: { items, total: counted } });
+    };
+    const result = await callAction({ provider, action }, { inputs: { limit }, access }, send);
+    const { things, hasMore } = Object(Object(result).output);
+    expect(things).toEqual(all.slice(0, limit));
+    return { hasMore: Boolean(hasMore), asked };
+  };
+
+  it.each([undefined, "counted", "uncounted"] as const)(
+    "says whether there is another item: %s",
+    async (total) => {
+      for (const limit of [1, 2, 3, 4, 6, 7]) {
+        for (const there of [0, limit - 1, limit, limit + 1, limit + 5]) {
+          const { hasMore } = await listOf(there, limit, total);
+          expect({ limit, there, hasMore }).toEqual({ limit, there, hasMore: there > limit });
+        }
+      }
+    },
+  );
+
+  it("costs no call more where a page can hold the item too, or where there is a total", async () => {
+    expect((await listOf(9, 2)).asked).toBe(1);
+    expect((await listOf(3, 3, "counted")).asked).toBe(1);
+    expect((await listOf(3, 3)).asked).toBe(2);
+  });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  checkInputs,
   findProvider,
   findProviderAction,
   inputsOf,
@@ -66,6 +67,35 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
     }
   });
 
+  it("relates inputs to other inputs of the same action, which are optional", () => {
+    for (const action of provider.actions) {
+      const all = inputsOf(action);
+      const wrong = all.flatMap(({ key, requiredWithout = [], notWith = [], onlyWith }) =>
+        [...requiredWithout, ...notWith, ...(onlyWith === undefined ? [] : [onlyWith])].filter(
+          (other) =>
+            other === key || !all.some((input) => input.key === other && input.required !== true),
+        ),
+      );
+      expect({ [action.name]: wrong }).toEqual({ [action.name]: [] });
+    }
+  });
+
+  it("refuses an empty list where one is needed, at its path", () => {
+    for (const action of provider.actions) {
+      const needed = inputsOf(action).filter(
+        ({ key, type, required, requiredWithout }) =>
+          (type === "array" || type === "file" || Array.isArray(action.example[key])) &&
+          (required === true || requiredWithout !== undefined),
+      );
+      for (const { key } of needed) {
+        const problems = checkInputs(action, { ...action.example, [key]: [] });
+        expect({ [action.name]: problems.map(({ path }) => path) }).toEqual({
+          [action.name]: expect.arrayContaining([[key]]),
+        });
+      }
+    }
+  });
+
   it("says of each input in a path that it is needed, unless the connection has a value", () => {
     const known = provider.auth.kind === "apiKey" ? provider.auth.fields.map(({ key }) => key) : [];
     for (const action of provider.actions) {
@@ -128,8 +158,9 @@ function wrongCondition(
   const named = all.find((input) => input.key === field);
   if (named === undefined || field === key) return [`${key}: no other input ${field}`];
   const ids = named.options?.map(({ id }) => id);
-  const unknown = [value]
-    .flat()
-    .filter((one) => one !== "" && ids?.includes(String(one)) === false);
+  const values = [value].flat();
+  // What a client takes a missing field for is its own business.
+  if (values.includes("")) return [`${key}: compares ${field} with nothing`];
+  const unknown = values.filter((one) => ids?.includes(String(one)) === false);
   return unknown.map((one) => `${key}: ${field} has no option ${String(one)}`);
 }

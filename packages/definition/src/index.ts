@@ -1,4 +1,5 @@
 export { DIGEST_ENCODINGS, HASH_ALGORITHMS } from "./actions/crypto.ts";
+export { HTTP_METHODS } from "./actions/http-request.ts";
 export { DATETIME_FORMAT_CHARS_MAX, DATETIME_UNITS } from "./actions/datetime.ts";
 export { ACTIONS, findAction } from "./actions/registry.ts";
 export type { ActionDefinition } from "./actions/action.ts";

@@ -57,6 +57,7 @@ const http: BlockSource = {
         }),
         list("successStatuses", {
           of: z.union([z.int().min(100).max(599), z.enum(["1xx", "2xx", "3xx", "4xx", "5xx"])]),
+          min: 1,
           description: "Statuses that count as success; 2xx where none are given",
         }),
         number("followRedirects", {

@@ -1,25 +1,19 @@
 import { z } from "zod";
 import { choice, files, json, list, number, text } from "../action-input.ts";
 import type { ActionInput, InputTraits } from "../action-input.ts";
-import type { FieldCondition } from "../field-condition.ts";
+import type { InputRelations } from "../input-relations.ts";
 import type { BlockSource } from "./block.ts";
 
 const ANY = z.unknown();
 const YEAR_MS = 366 * 86_400_000;
 
-/** Holds while nothing is given for a field; for several, for none of them. */
-function without(field: string, ...others: readonly string[]): FieldCondition {
-  const [next, ...rest] = others;
-  return { field, value: "", and: next === undefined ? undefined : without(next, ...rest) };
-}
-
-/** Holds when something is given for a field. */
-function withAny(field: string): FieldCondition {
-  return { field, value: "", not: true };
+/** One of several ways, of which exactly one is taken. */
+function insteadOf(...others: readonly string[]): InputRelations {
+  return { requiredWithout: others, notWith: others };
 }
 
 /** Steps within the step; where a workflow is drawn they are what lies inside. */
-function steps(key: string, traits: InputTraits = {}): ActionInput {
+function steps(key: string, traits: Parameters<typeof list>[1] = {}): ActionInput {
   return list(key, { of: z.record(z.string(), ANY), control: "code", ...traits });
 }
 
@@ -50,13 +44,13 @@ const email: BlockSource = {
     text("subject", { required: true, description: "One line" }),
     text("text", {
       control: "long-input",
-      requiredWhen: without("html"),
+      requiredWithout: ["html"],
       description: "The message as plain text",
     }),
     text("html", {
       title: "HTML",
       control: "code",
-      requiredWhen: without("text"),
+      requiredWithout: ["text"],
       description: "The message as HTML",
     }),
     files("attachments", {
@@ -82,12 +76,12 @@ const transform: BlockSource = {
   inputs: [
     json("mapping", {
       schema: ANY,
-      requiredWhen: without("expression"),
+      ...insteadOf("expression"),
       description: "Any JSON value with templates: the result",
     }),
     text("expression", {
       control: "code",
-      requiredWhen: without("mapping"),
+      ...insteadOf("mapping"),
       description: "JSONata; templates are not evaluated in it",
     }),
     json("input", {
@@ -108,12 +102,16 @@ const condition: BlockSource = {
   inputs: [
     list("branches", {
       of: z.looseObject({ id: z.string(), when: ANY, steps: z.array(ANY) }),
+      min: 1,
       control: "code",
-      requiredWhen: without("if"),
+      ...insteadOf("if"),
       description: "{id, when, steps} each",
     }),
-    json("if", { schema: ANY, requiredWhen: without("branches"), description: "A condition" }),
-    steps("then", { requiredWhen: withAny("if"), description: "Steps that run when it holds" }),
+    json("if", { schema: ANY, ...insteadOf("branches"), description: "A condition" }),
+    steps("then", {
+      onlyWith: "if",
+      description: "Steps that run when it holds; needed with if",
+    }),
     steps("else", { description: "Steps that run when no branch is taken" }),
   ],
   outputs: ["branch"],
@@ -142,20 +140,22 @@ const parallel: BlockSource = {
       description: "Milliseconds for all branches together, waiting included",
     }),
     list("branches", {
-      of: z.looseObject({ id: z.string().optional(), steps: z.array(ANY) }),
+      of: z.looseObject({ id: z.string().optional(), steps: z.array(ANY).min(1) }),
+      min: 1,
       control: "code",
-      requiredWhen: without("forEach"),
+      ...insteadOf("forEach"),
       description: "{id?, name?, steps} each",
     }),
     list("forEach", {
       of: ANY,
       control: "code",
-      requiredWhen: without("branches"),
+      ...insteadOf("branches"),
       description: "The array for each of whose items the steps run",
     }),
     steps("steps", {
-      requiredWhen: withAny("forEach"),
-      description: "Steps for each item; only with forEach",
+      onlyWith: "forEach",
+      min: 1,
+      description: "Steps for each item; needed with forEach",
     }),
   ],
   outputs: ["branches"],
@@ -171,17 +171,17 @@ const loop: BlockSource = {
     list("items", {
       of: ANY,
       control: "code",
-      requiredWhen: without("count", "while"),
+      ...insteadOf("count", "while"),
       description: "The array that is gone through, {{loop.item}} is the item",
     }),
     number("count", {
       schema: z.int().min(0),
-      requiredWhen: without("items", "while"),
+      ...insteadOf("items", "while"),
       description: "How often the steps run",
     }),
     json("while", {
       schema: ANY,
-      requiredWhen: without("items", "count"),
+      ...insteadOf("items", "count"),
       description: "A condition that is looked at before each iteration",
     }),
     steps("steps", { required: true, description: "Steps, run in this order" }),
@@ -218,12 +218,12 @@ const delay: BlockSource = {
   inputs: [
     number("durationMs", {
       title: "Duration",
-      requiredWhen: without("until"),
+      ...insteadOf("until"),
       schema: z.int().min(0).max(YEAR_MS),
       description: "How long, in milliseconds",
     }),
     text("until", {
-      requiredWhen: without("durationMs"),
+      ...insteadOf("durationMs"),
       description: "Until when, an ISO timestamp; one without an offset is UTC",
     }),
   ],

@@ -1,5 +1,7 @@
 import { choice } from "../action-input.ts";
 import type { ActionInput } from "../action-input.ts";
+import { describeRelations } from "../input-relations.ts";
+import { oneOf } from "../issue-words.ts";
 import type { Block, BlockAction, BlockInput, BlockSource } from "./block.ts";
 import { schemaOf } from "./input-schema.ts";
 import { toSubBlocks } from "./to-sub-blocks.ts";
@@ -66,9 +68,22 @@ function toInputs(fields: readonly Field[]): BlockInput[] {
     const types = [...new Set(same.map(({ input }) => input.type))];
     const [type = "json"] = types;
     if (types.length > 1) throw new Error(`The input ${key} has the types ${types.join(" and ")}.`);
-    const descriptions = [...new Set(same.map(({ input }) => input.description))];
     const schema = schemaOf(same.map(({ input }) => input));
-    const description = descriptions.length === 1 ? descriptions[0] : undefined;
-    return { key, type, description, schema };
+    return { key, type, description: describe(same), schema };
   });
+}
+
+/** What all of them say; what they need of others is said whatever else they say. */
+function describe(same: readonly Field[]): string | undefined {
+  const said = [...new Set(same.map(({ input }) => input.description))];
+  const related = Map.groupBy(same, ({ input }) => describeRelations(input));
+  const relations = [...related].flatMap(([words, fields]) => {
+    if (words === "") return [];
+    if (related.size === 1) return [words];
+    const actions = fields.flatMap(({ action }) => (action === null ? [] : [action]));
+    return [actions.length === 0 ? words : `for ${oneOf(actions, "and")} ${words}`];
+  });
+  const parts = [...(said.length === 1 ? said : []), ...relations];
+  const text = parts.filter((part) => part !== undefined).join("; ");
+  return text === "" ? undefined : text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -40,11 +40,13 @@ const schedule: BlockSource = {
   inputs: [
     fixed("type", "schedule", "Schedule"),
     text("cron", {
-      requiredWhen: { field: "interval", value: "" },
+      requiredWithout: ["interval"],
+      notWith: ["interval"],
       description: "Five fields, in the time zone of the schedule",
     }),
     json("interval", {
-      requiredWhen: { field: "cron", value: "" },
+      requiredWithout: ["cron"],
+      notWith: ["cron"],
       description: "{value, unit}",
       schema: z.object({
         value: z.int().min(1),
@@ -78,6 +80,7 @@ const tableRow: BlockSource = {
     text("tableId", { title: "Table", required: true, description: "Id of the table" }),
     list("events", {
       of: z.enum(["row_created", "row_updated", "row_deleted"]),
+      min: 1,
       description: "Which changes count; all where none are given",
     }),
   ],

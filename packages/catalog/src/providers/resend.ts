@@ -13,8 +13,7 @@ import type { ActionManifest, ProviderManifest, RequestParts } from "../provider
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-const withoutTemplate = { field: "template_id", value: "" } as const;
-const withTemplate = { ...withoutTemplate, not: true } as const;
+const TEMPLATE = "template_id";
 
 const sendEmail: ActionManifest = {
   name: "sendEmail",
@@ -24,22 +23,22 @@ const sendEmail: ActionManifest = {
   inputs: [
     mailAddress("from", {
       description: "An address of a verified domain",
-      requiredWhen: withoutTemplate,
+      requiredWithout: [TEMPLATE],
     }),
     mailAddresses("to", { required: true }),
     mailAddresses("cc"),
     mailAddresses("bcc"),
     mailAddresses("reply_to"),
-    mailSubject({ requiredWhen: withoutTemplate }),
+    mailSubject({ requiredWithout: [TEMPLATE] }),
     text("text", {
       control: "long-input",
-      visibleWhen: withoutTemplate,
-      requiredWhen: { field: "html", value: "" },
+      requiredWithout: ["html", TEMPLATE],
+      notWith: [TEMPLATE],
       description: "The plain version",
     }),
-    text("html", { title: "HTML", control: "long-input", visibleWhen: withoutTemplate }),
+    text("html", { title: "HTML", control: "long-input", notWith: [TEMPLATE] }),
     text("template_id", { title: "Template", as: "template.id", description: "A published one" }),
-    json("template_variables", { as: "template.variables", visibleWhen: withTemplate }),
+    json("template_variables", { as: "template.variables", onlyWith: TEMPLATE }),
     files("attachments"),
     text("scheduled_at", { description: "An ISO time: 2026-08-05T11:52:01.858Z" }),
     json("headers", {

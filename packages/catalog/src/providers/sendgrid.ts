@@ -14,8 +14,7 @@ import type { ActionManifest, ProviderManifest } from "../provider-manifest.ts";
 type Inputs = Readonly<Record<string, unknown>>;
 
 const RECIPIENTS_MAX = 1_000;
-const withoutTemplate = { field: "template_id", value: "" } as const;
-const withTemplate = { ...withoutTemplate, not: true } as const;
+const TEMPLATE = "template_id";
 
 const sendMail: ActionManifest = {
   name: "sendMail",
@@ -28,22 +27,22 @@ const sendMail: ActionManifest = {
     mailAddresses("cc", { in: "none", max: RECIPIENTS_MAX }),
     mailAddresses("bcc", { in: "none", max: RECIPIENTS_MAX }),
     mailAddress("reply_to", { in: "none" }),
-    mailSubject({ requiredWhen: withoutTemplate }),
+    mailSubject({ requiredWithout: [TEMPLATE] }),
     text("text", {
       in: "none",
       control: "long-input",
-      visibleWhen: withoutTemplate,
-      requiredWhen: { field: "html", value: "" },
+      requiredWithout: ["html", TEMPLATE],
+      notWith: [TEMPLATE],
       description: "The plain version",
     }),
     text("html", {
       in: "none",
       title: "HTML",
       control: "long-input",
-      visibleWhen: withoutTemplate,
+      notWith: [TEMPLATE],
     }),
     text("template_id", { title: "Template", description: "d-…" }),
-    json("dynamic_template_data", { in: "none", visibleWhen: withTemplate }),
+    json("dynamic_template_data", { in: "none", onlyWith: TEMPLATE }),
     files("attachments", { in: "none" }),
     list("categories", { of: z.string().max(255), description: "Up to 10" }),
     json("custom_args", {

@@ -21,7 +21,7 @@ const records: readonly ActionCase[] = [
             fields: ["name"],
             order: "name asc",
             context: { lang: "de_DE" },
-            limit: 3,
+            limit: 4,
             offset: 0,
           },
         },
@@ -58,7 +58,7 @@ const records: readonly ActionCase[] = [
         request: {
           method: "POST",
           path: "/json/2/sale.order/search_read",
-          json: { domain: [], order: "id", limit: 50, offset: 200 },
+          json: { domain: [], order: "id", limit: 51, offset: 200 },
         },
         answer: { body: [{ id: 200 }] },
       },

@@ -65,12 +65,11 @@ const sending: readonly ActionCase[] = [
   },
   {
     action: "sendEmail",
-    what: "by a template, whose text counts",
+    what: "by a template",
     inputs: {
       to: ["ada@example.com"],
       template_id: "order-confirmation",
       template_variables: { product: "Vintage Macintosh" },
-      text: "left out",
     },
     exchanges: [
       {
@@ -86,6 +85,13 @@ const sending: readonly ActionCase[] = [
       },
     ],
     output: { id: ID },
+  },
+  {
+    action: "sendEmail",
+    what: "by a template that has a text of its own",
+    inputs: { to: "ada@example.com", template_id: "order-confirmation", text: "Not sent" },
+    exchanges: [],
+    refused: "text",
   },
   {
     action: "sendEmail",

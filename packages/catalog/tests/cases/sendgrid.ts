@@ -92,13 +92,12 @@ export const sendgridCases: ProviderCases = {
     },
     {
       action: "sendMail",
-      what: "by a template, whose text counts",
+      what: "by a template",
       inputs: {
         from: "a@acme.example",
         to: "ada@example.com",
         template_id: "d-2e5b0c3f",
         dynamic_template_data: { name: "Ada" },
-        text: "left out",
       },
       exchanges: [
         {
@@ -117,6 +116,13 @@ export const sendgridCases: ProviderCases = {
         },
       ],
       output: { messageId: null },
+    },
+    {
+      action: "sendMail",
+      what: "by a template that has a text of its own",
+      inputs: { ...hello, template_id: "d-2e5b0c3f" },
+      exchanges: [],
+      refused: "text",
     },
     {
       action: "sendMail",
@@ -203,7 +209,7 @@ export const sendgridCases: ProviderCases = {
           request: {
             method: "GET",
             path: "/v3/suppression/bounces",
-            query: { start_time: "1767225600", limit: "2", offset: "500" },
+            query: { start_time: "1767225600", limit: "3", offset: "500" },
           },
           answer: { body: [{ email: "last@example.com" }] },
         },

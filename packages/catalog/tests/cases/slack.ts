@@ -103,19 +103,10 @@ const writes: readonly ActionCase[] = [
   },
   {
     action: "sendMessage",
-    what: "leaves reply_broadcast out where there is no thread",
+    what: "of a reply to be shown in the channel, without a thread",
     inputs: { channel: "C1", blocks: [{ type: "divider" }], reply_broadcast: true },
-    exchanges: [
-      {
-        request: {
-          method: "POST",
-          path: "/chat.postMessage",
-          json: { channel: "C1", blocks: [{ type: "divider" }] },
-        },
-        answer: { body: { ok: true, channel: "C1", ts: "1.2" } },
-      },
-    ],
-    output: { ok: true, channel: "C1", ts: "1.2" },
+    exchanges: [],
+    refused: "reply_broadcast",
   },
   {
     action: "updateMessage",

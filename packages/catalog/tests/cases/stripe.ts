@@ -222,7 +222,7 @@ export const stripeCases: ProviderCases = {
     },
     {
       action: "createInvoiceItem",
-      inputs: { customer: "cus_1", invoice: "in_1", price: "price_1", quantity: 2, amount: 5 },
+      inputs: { customer: "cus_1", invoice: "in_1", price: "price_1", quantity: 2 },
       exchanges: [
         {
           request: {

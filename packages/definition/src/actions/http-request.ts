@@ -4,7 +4,8 @@ import { connectionId } from "../step-types/config-parts.ts";
 import { templatable, templatableText } from "../zod-messages.ts";
 import type { ActionDefinition } from "./action.ts";
 
-const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+/** Methods that a request of a workflow may have (D17). */
+export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 const TIMEOUT_MS_MAX = 600_000;
 const REDIRECTS_MAX = 10;
@@ -25,13 +26,13 @@ const auth = z.discriminatedUnion(
     z.looseObject({ type: z.literal("basic"), username: z.string(), password: z.string() }),
     z.looseObject({
       type: z.literal("connection"),
-      connectionId: connectionId.optional(),
+      connectionId: connectionId.nullish(),
       provider: z
         .string()
         .refine((id) => id.includes("{{") || findProvider(id) !== undefined, {
           error: "must be the id of a provider of the catalog",
         })
-        .optional(),
+        .nullish(),
     }),
   ],
   {
@@ -42,7 +43,10 @@ const auth = z.discriminatedUnion(
   },
 );
 
-/** One HTTP request (D17). Header and query values that are null are left out. */
+/**
+ * One HTTP request (D17). Null is nothing given, when it is saved as when it is sent: a template whose path leads
+ * nowhere gives null. Header and query values that are null are left out.
+ */
 export const httpRequest: ActionDefinition = {
   id: "http.request",
   title: "HTTP request",
@@ -58,29 +62,29 @@ export const httpRequest: ActionDefinition = {
       })
       .meta({ description: "An absolute http or https URL" }),
     headers: templatable(z.record(z.string(), scalar))
-      .optional()
+      .nullish()
       .meta({ description: "Headers by name" }),
     query: templatable(z.record(z.string(), z.union([scalar, z.array(scalar)])))
-      .optional()
+      .nullish()
       .meta({ description: "Query parameters by name, several values as an array" }),
     body: z
       .unknown()
       .optional()
       .meta({ description: "Any JSON value; a string is sent as it is, all else as JSON" }),
-    auth: templatable(auth).optional().meta({
+    auth: templatable(auth).nullish().meta({
       description:
         "How the request says who sends it; none where it is not given. {type: connection, connectionId?, provider?} signs it with a connection, for the provider's hosts only",
     }),
     timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
-      .optional()
+      .nullish()
       .meta({ description: "How long the answer may take; 30000 where it is not given" }),
     successStatuses: templatable(z.array(templatableText(successStatus)).min(1))
-      .optional()
+      .nullish()
       .meta({
         description: "Statuses that count as success, one by one or as a class; 2xx by default",
       }),
     followRedirects: templatable(z.int().min(0).max(REDIRECTS_MAX))
-      .optional()
+      .nullish()
       .meta({ description: "How many redirects are followed; 0 where it is not given" }),
   }),
 };

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { json, number, text } from "../../action-input.ts";
 import type { ActionInput, InputTraits } from "../../action-input.ts";
-import { InvalidInputError } from "../../invalid-input-error.ts";
 import type { Paging } from "../../provider-manifest.ts";
 
 /** A currency by its code of ISO 4217. */
@@ -30,15 +29,6 @@ export const metadata = json("metadata", {
   schema: z.record(z.string(), z.string()),
   description: "Texts of your own by name",
 });
-
-/** Of two amounts one is given, and Airwallex works out the other. Throws InvalidInputError. */
-export function refuseBothAmounts(
-  inputs: Readonly<Record<string, unknown>>,
-  [first, second]: readonly [string, string],
-): void {
-  const given = [first, second].filter((key) => (inputs[key] ?? "") !== "");
-  if (given.length > 1) throw new InvalidInputError(first, `must not be given with ${second}`);
-}
 
 /** Lists by number of page, which say whether there is more. */
 export function pagesOf(member: string): Paging {

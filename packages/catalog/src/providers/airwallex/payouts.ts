@@ -1,15 +1,7 @@
 import { z } from "zod";
 import { choice, json, list, text } from "../../action-input.ts";
 import type { ActionManifest } from "../../provider-manifest.ts";
-import {
-  currency,
-  metadata,
-  money,
-  pagesOf,
-  requestId,
-  refuseBothAmounts,
-  time,
-} from "./fields.ts";
+import { currency, metadata, money, pagesOf, requestId, time } from "./fields.ts";
 
 const ENTITY_TYPES = [
   { id: "COMPANY", label: "Company" },
@@ -106,7 +98,8 @@ export const createTransfer: ActionManifest = {
     currency("source_currency", { required: true, description: "What the wallet pays in" }),
     currency("transfer_currency", { required: true, description: "What the beneficiary gets" }),
     money("transfer_amount", {
-      requiredWhen: { field: "source_amount", value: "" },
+      requiredWithout: ["source_amount"],
+      notWith: ["source_amount"],
       description: "Either this or the amount that the wallet pays",
     }),
     money("source_amount", { description: "Either this or the amount that the beneficiary gets" }),
@@ -158,10 +151,6 @@ export const createTransfer: ActionManifest = {
     method: "POST",
     path: "/api/v1/transfers/create",
     idempotencyMember: "request_id",
-    build: ({ parts, inputs }) => {
-      refuseBothAmounts(inputs, ["transfer_amount", "source_amount"]);
-      return parts;
-    },
   },
   example: {
     beneficiary_id: "eb06e9ac-1ad2-4d0b-8c5f-54f7d8f0e5b1",

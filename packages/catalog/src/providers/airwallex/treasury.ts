@@ -1,15 +1,7 @@
 import { z } from "zod";
 import { choice, text } from "../../action-input.ts";
 import type { ActionManifest } from "../../provider-manifest.ts";
-import {
-  currency,
-  metadata,
-  money,
-  pagesOf,
-  requestId,
-  refuseBothAmounts,
-  time,
-} from "./fields.ts";
+import { currency, metadata, money, pagesOf, requestId, time } from "./fields.ts";
 
 /** The answer is an array: https://www.airwallex.com/docs/transactional-fx__marketfx-quickstart */
 export const getBalances: ActionManifest = {
@@ -57,7 +49,8 @@ export const createConversion: ActionManifest = {
     currency("sell_currency", { required: true }),
     currency("buy_currency", { required: true }),
     money("sell_amount", {
-      requiredWhen: { field: "buy_amount", value: "" },
+      requiredWithout: ["buy_amount"],
+      notWith: ["buy_amount"],
       description: "Either this or the amount to buy",
     }),
     money("buy_amount", { description: "Either this or the amount to sell" }),
@@ -81,10 +74,6 @@ export const createConversion: ActionManifest = {
     method: "POST",
     path: "/api/v1/fx/conversions/create",
     idempotencyMember: "request_id",
-    build: ({ parts, inputs }) => {
-      refuseBothAmounts(inputs, ["sell_amount", "buy_amount"]);
-      return parts;
-    },
   },
   example: { sell_currency: "USD", buy_currency: "EUR", sell_amount: 1000 },
 };

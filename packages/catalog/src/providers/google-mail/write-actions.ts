@@ -7,7 +7,6 @@ import { composeMessage } from "./compose.ts";
 import { messageId } from "./message-id.ts";
 
 const MESSAGE_IDS = /^<[^<>\s]+>(?: <[^<>\s]+>)*$/;
-const inThread = { field: "threadId", value: "", not: true } as const;
 
 /** What the message is composed of; `to` comes before. */
 const messageInputs: readonly ActionInput[] = [
@@ -22,7 +21,7 @@ const messageInputs: readonly ActionInput[] = [
   text("text", {
     in: "none",
     control: "long-input",
-    requiredWhen: { field: "html", value: "" },
+    requiredWithout: ["html"],
     description: "The plain version",
   }),
   text("html", { in: "none", title: "HTML", control: "long-input" }),
@@ -32,13 +31,13 @@ const messageInputs: readonly ActionInput[] = [
     in: "none",
     schema: z.string().max(998).regex(MESSAGE_IDS, "must be a Message-ID in angle brackets"),
     description: "Header Message-ID of the message that this one answers",
-    visibleWhen: inThread,
+    onlyWith: "threadId",
   }),
   text("references", {
     in: "none",
     schema: z.string().max(5000).regex(MESSAGE_IDS, "must be Message-IDs in angle brackets"),
     description: "Message-IDs of the conversation; inReplyTo by default",
-    visibleWhen: inThread,
+    onlyWith: "threadId",
   }),
 ];
 
@@ -87,9 +86,10 @@ const modifyMessage: ActionManifest = {
     messageId,
     list("addLabelIds", {
       description: "Ids of labels, such as STARRED or Label_17; up to 100",
-      requiredWhen: { field: "removeLabelIds", value: "" },
+      requiredWithout: ["removeLabelIds"],
+      min: 1,
     }),
-    list("removeLabelIds", { description: "Such as UNREAD or INBOX; up to 100" }),
+    list("removeLabelIds", { min: 1, description: "Such as UNREAD or INBOX; up to 100" }),
   ],
   outputs: ["id", "threadId", "labelIds"],
   request: { method: "POST", path: "/gmail/v1/users/me/messages/{messageId}/modify" },

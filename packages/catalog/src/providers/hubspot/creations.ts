@@ -41,7 +41,7 @@ export const createContact: ActionManifest = {
   inputs: [
     property("email", {
       title: "E-mail",
-      requiredWhen: { field: "firstname", value: "", and: { field: "lastname", value: "" } },
+      requiredWithout: ["firstname", "lastname"],
     }),
     ...person,
   ],
@@ -78,7 +78,7 @@ export const createCompany: ActionManifest = {
     property("name"),
     property("domain", {
       description: "HubSpot tells companies apart by it",
-      requiredWhen: { field: "name", value: "" },
+      requiredWithout: ["name"],
     }),
     property("phone"),
     property("industry", { description: "One of HubSpot's: COMPUTER_SOFTWARE" }),

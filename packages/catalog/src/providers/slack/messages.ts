@@ -9,11 +9,14 @@ const content: readonly ActionInput[] = [
     schema: z.string().max(40_000),
     control: "long-input",
     description: "Slack's mrkdwn; with blocks it is what notifications show",
-    requiredWhen: { field: "blocks", value: "" },
+    requiredWithout: ["blocks"],
   }),
   json("blocks", {
     description: "Block Kit: up to 50 blocks",
-    schema: z.array(z.looseObject({ type: z.string() })).max(50),
+    schema: z
+      .array(z.looseObject({ type: z.string() }))
+      .min(1)
+      .max(50),
   }),
 ];
 
@@ -28,7 +31,7 @@ const sendMessage: ActionManifest = {
     timestamp("thread_ts", { title: "Thread", description: "The ts of the message to answer" }),
     flag("reply_broadcast", {
       title: "Show the reply in the channel too",
-      visibleWhen: { field: "thread_ts", value: "", not: true },
+      onlyWith: "thread_ts",
     }),
     flag("unfurl_links", { title: "Show previews of links" }),
     flag("unfurl_media", { title: "Show previews of media" }),

@@ -54,15 +54,15 @@ const createInvoiceItem: ActionManifest = {
     id("price", "price", { as: "pricing.price" }),
     number("quantity", {
       schema: z.int().min(0),
-      visibleWhen: { field: "price", value: "", not: true },
+      onlyWith: "price",
     }),
     amount({
       schema: z.int(),
       description: "In the smallest unit; below zero it is a credit",
-      visibleWhen: { field: "price", value: "" },
-      required: true,
+      requiredWithout: ["price"],
+      notWith: ["price"],
     }),
-    currency({ visibleWhen: { field: "price", value: "" }, required: true }),
+    currency({ requiredWithout: ["price"], notWith: ["price"] }),
     description,
     metadata,
   ],
@@ -96,9 +96,10 @@ const createInvoice: ActionManifest = {
     number("days_until_due", {
       schema: z.int().min(0),
       visibleWhen: isSent,
-      requiredWhen: { field: "due_date", value: "" },
+      requiredWithout: ["due_date"],
+      notWith: ["due_date"],
     }),
-    time("due_date", { visibleWhen: { ...isSent, and: { field: "days_until_due", value: "" } } }),
+    time("due_date", { visibleWhen: isSent }),
     flag("auto_advance", { description: "Finalizes and collects without further calls" }),
     choice("pending_invoice_items_behavior", [
       { id: "include", label: "Include pending items" },

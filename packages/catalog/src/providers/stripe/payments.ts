@@ -97,7 +97,7 @@ const createRefund: ActionManifest = {
   description: "Refunds a charge or a payment intent, as a whole or in part.",
   docs: "https://docs.stripe.com/api/refunds/create",
   inputs: [
-    id("payment_intent", "pi", { requiredWhen: { field: "charge", value: "" } }),
+    id("payment_intent", "pi", { requiredWithout: ["charge"] }),
     id("charge", "ch"),
     amount({ description: "In the smallest unit; without it all that is left" }),
     choice("reason", [

@@ -32,7 +32,7 @@ export const queries: readonly ActionCase[] = [
             query:
               "select * from Invoice where DocNumber = '1\\' or \\\\\\'x' AND Balance > '0'" +
               " AND DueDate < '2026-11-22' AND CustomerRef IN ('1', '2')" +
-              " orderby MetaData.CreateTime DESC STARTPOSITION 1 MAXRESULTS 3",
+              " orderby MetaData.CreateTime DESC STARTPOSITION 1 MAXRESULTS 4",
           },
         },
         answer: {
@@ -47,7 +47,7 @@ export const queries: readonly ActionCase[] = [
         },
       },
     ],
-    output: { records: [{ Id: "3" }, { Id: "2" }, { Id: "1" }], hasMore: true },
+    output: { records: [{ Id: "3" }, { Id: "2" }, { Id: "1" }], hasMore: false },
   },
   {
     action: "queryRecords",
@@ -58,7 +58,7 @@ export const queries: readonly ActionCase[] = [
         request: {
           method: "GET",
           path: `${COMPANY}/query`,
-          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 5" },
+          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 6" },
         },
         answer: { body: { QueryResponse: {}, time: "2026-11-22T02:00:00.000-08:00" } },
       },
@@ -91,7 +91,7 @@ export const queries: readonly ActionCase[] = [
         request: {
           method: "GET",
           path: `${COMPANY}/query`,
-          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 1" },
+          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 2" },
         },
         answer: {
           status: 401,
@@ -127,7 +127,7 @@ export const queries: readonly ActionCase[] = [
         request: {
           method: "GET",
           path: `${COMPANY}/query`,
-          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 1" },
+          query: { minorversion, query: "select * from Vendor STARTPOSITION 1 MAXRESULTS 2" },
         },
         answer: {
           status: 429,
@@ -189,7 +189,7 @@ export const queries: readonly ActionCase[] = [
         request: {
           method: "GET",
           path: `${COMPANY}/query`,
-          query: { minorversion, query: "select * from Account STARTPOSITION 501 MAXRESULTS 1" },
+          query: { minorversion, query: "select * from Account STARTPOSITION 501 MAXRESULTS 2" },
         },
         answer: { body: { QueryResponse: { startPosition: 501, maxResults: 0 } } },
       },

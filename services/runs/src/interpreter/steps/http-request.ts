@@ -1,6 +1,6 @@
 import { HttpClientError } from "@workflow/http-client";
 import type { HttpClientErrorCode, HttpRequester, SafeResponse } from "@workflow/http-client";
-import { ENTRIES_MAX, findOversized } from "@workflow/definition";
+import { ENTRIES_MAX, findOversized, HTTP_METHODS } from "@workflow/definition";
 import { z } from "zod";
 import { nestsTooDeep } from "../../domain/json-nesting.ts";
 import { Excerpt, StepError } from "../../domain/step-error.ts";
@@ -22,9 +22,9 @@ const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const successStatus = z.union([z.int().min(100).max(599), z.string().regex(/^[1-5]xx$/)]);
 
-/** The inputs after their templates were resolved (D17). */
+/** The inputs after their templates were resolved (D17); null is nothing given, as when a workflow is saved. */
 const resolvedInputs = z.object({
-  method: z.string(),
+  method: z.enum(HTTP_METHODS),
   url: z.string(),
   headers: z.record(z.string(), scalar).nullish(),
   query: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
@@ -32,7 +32,7 @@ const resolvedInputs = z.object({
   auth: z
     .discriminatedUnion("type", [
       z.object({ type: z.literal("none") }),
-      z.object({ type: z.literal("bearer"), token: z.string() }),
+      z.object({ type: z.literal("bearer"), token: z.string().min(1) }),
       z.object({ type: z.literal("basic"), username: z.string(), password: z.string() }),
       z.object({
         type: z.literal("connection"),
@@ -42,7 +42,7 @@ const resolvedInputs = z.object({
     ])
     .nullish(),
   timeoutMs: z.number().int().min(1).max(TIMEOUT_MS_MAX).nullish(),
-  successStatuses: z.array(successStatus).nullish(),
+  successStatuses: z.array(successStatus).min(1, "must have at least 1 item").nullish(),
   followRedirects: z.number().int().min(0).max(REDIRECTS_MAX).nullish(),
 });
 
