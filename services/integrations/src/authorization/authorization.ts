@@ -53,7 +53,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     settings: { hasBroker: options.broker !== null, providers },
   };
   return {
-    flow: createAuthorizationFlow(context),
+    flow: createAuthorizationFlow({ ...context, logger }),
     attemptPage: createAttemptPage(context),
     withAudit: (audit) => ({
       ...context,

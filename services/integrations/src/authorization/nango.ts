@@ -1,8 +1,14 @@
-import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import {
+  brokerFailure,
+  brokerRefusal,
+  BrokerStatusError,
+  brokerUnready,
+  connectionGone,
+  isUnknownConnection,
+} from "./broker-errors.ts";
 
 /** Where the broker is. */
 export interface BrokerOptions {
@@ -104,21 +110,36 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       );
     } catch (error) {
       if (!(error instanceof ProviderCallError)) throw error;
-      throw brokerError(error.message, error);
+      throw brokerUnready(error.message, error);
     }
   };
 
-  const read = async <T>(companyId: string, schema: z.ZodType<T>, call: Call): Promise<T> => {
+  const read = async <T>(
+    { companyId, integration }: BrokerTarget,
+    schema: z.ZodType<T>,
+    call: Call,
+  ): Promise<T> => {
     const { status, body } = await send(companyId, call);
-    if (status < 200 || status > 299) throw statusError(status);
+    if (status < 200 || status > 299) throw brokerFailure({ status, body }, integration);
     const parsed = schema.safeParse(body);
-    if (!parsed.success) throw brokerError("Its answer is not what its document describes.");
+    if (!parsed.success) throw brokerUnready("Its answer is not what its document describes.");
     return parsed.data;
   };
 
+  /** Asked of a connection that is said to be unknown: a server that is no broker has no list either. */
+  const isListed = async (target: BrokerTarget, connectionId: string): Promise<boolean> => {
+    const { connections } = await read(target, listAnswer, {
+      method: "GET",
+      path: "/connections",
+      query: { connectionId },
+    });
+    return connections.some((each) => each.connection_id === connectionId);
+  };
+
   return {
-    async createConnectLink({ companyId, integration }, attemptId) {
-      const { data } = await read(companyId, sessionAnswer, {
+    async createConnectLink(target, attemptId) {
+      const { companyId, integration } = target;
+      const { data } = await read(target, sessionAnswer, {
         method: "POST",
         path: "/connect/sessions",
         body: {
@@ -130,8 +151,9 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       });
       return data.connect_link;
     },
-    async findConnection({ companyId, integration }, attemptId) {
-      const { connections } = await read(companyId, listAnswer, {
+    async findConnection(target, attemptId) {
+      const { integration } = target;
+      const { connections } = await read(target, listAnswer, {
         method: "GET",
         path: "/connections",
         query: { [`tags[${ATTEMPT_TAG}]`]: attemptId },
@@ -142,75 +164,50 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       );
       return own?.connection_id ?? null;
     },
-    async getAccount({ companyId, integration }, connectionId, options) {
-      const account = await readAccount(() =>
-        read(companyId, accountAnswer, {
+    async getAccount(target, connectionId, options) {
+      const { integration } = target;
+      try {
+        const account = await read(target, accountAnswer, {
           method: "GET",
           path: `/connections/${encodeURIComponent(connectionId)}`,
           query: {
             provider_config_key: integration,
             ...(options?.renew === true ? { force_refresh: "true" } : {}),
           },
-        }),
-      );
-      const { access_token: accessToken, expires_at: expiresAt, raw } = account.credentials;
-      return {
-        connectionId: account.connection_id,
-        accessToken,
-        expiresAt: expiresAt === null || expiresAt === undefined ? null : new Date(expiresAt),
-        raw: raw ?? {},
-        config: account.connection_config,
-      };
+        });
+        return toAccount(account);
+      } catch (error) {
+        if (!(error instanceof BrokerStatusError)) throw error;
+        if (!isUnknownConnection(error.answer)) throw brokerRefusal(error, integration);
+        throw (await isListed(target, connectionId)) ? error : connectionGone(error);
+      }
     },
-    async deleteConnection({ companyId, integration }, connectionId) {
-      const { status } = await send(companyId, {
+    async deleteConnection(target, connectionId) {
+      const { companyId, integration } = target;
+      const { status, body } = await send(companyId, {
         method: "DELETE",
         path: `/connections/${encodeURIComponent(connectionId)}`,
         query: { provider_config_key: integration },
       });
-      if ((status < 200 || status > 299) && status !== 404) throw statusError(status);
+      if (status >= 200 && status <= 299) return;
+      const isGone =
+        isUnknownConnection({ status, body }) && !(await isListed(target, connectionId));
+      if (!isGone) throw brokerFailure({ status, body }, integration);
     },
   };
 }
 
-/** What the broker answers with a status of its own. */
-class BrokerStatusError extends AppError {
-  readonly status: number;
-
-  constructor(status: number) {
-    super("UPSTREAM_ERROR", `${BROKER_UNREADY} ${explainStatus(status)}`);
-    this.status = status;
-  }
-}
-
-const BROKER_UNREADY = "The OAuth broker cannot be asked at the moment.";
-
-function explainStatus(status: number): string {
-  if (status === 401 || status === 403) return "It refuses NANGO_SECRET_KEY.";
-  if (status === 400 || status === 404) return "The provider is not set up there.";
-  return `It answered ${status}.`;
-}
-
-function statusError(status: number): BrokerStatusError {
-  return new BrokerStatusError(status);
-}
-
-function brokerError(why: string, cause?: unknown): AppError {
-  return new AppError("UPSTREAM_ERROR", `${BROKER_UNREADY} ${why}`, { cause });
-}
-
-/** 424: the provider takes the refresh token no more. 404: somebody has removed it at the broker. */
-async function readAccount<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof BrokerStatusError)) throw error;
-    if (error.status === 424) throw refused("The provider has ended the authorization.", error);
-    if (error.status === 404) throw refused("The broker has no such connection.", error);
-    throw error;
-  }
-}
-
-function refused(message: string, cause: Error): AuthorizationRefusedError {
-  return new AuthorizationRefusedError(message, "invalid_grant", { cause });
+function toAccount({
+  connection_id: connectionId,
+  connection_config: config,
+  credentials,
+}: z.output<typeof accountAnswer>): BrokerAccount {
+  const { access_token: accessToken, expires_at: expiresAt, raw } = credentials;
+  return {
+    connectionId,
+    accessToken,
+    expiresAt: expiresAt === null || expiresAt === undefined ? null : new Date(expiresAt),
+    raw: raw ?? {},
+    config,
+  };
 }
