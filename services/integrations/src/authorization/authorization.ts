@@ -59,11 +59,8 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
       ...context,
       audit,
       logger,
-      findAccount: async (provider, { companyId, fields, credentials }) => {
-        const access = { fields, credentials };
-        const verdict = await verifyCredentials(providerHttp, provider, { companyId, access });
-        return verdict.is === "good" ? verdict : { accountId: null, fields: {} };
-      },
+      findAccount: (provider, { companyId, fields, credentials }) =>
+        verifyCredentials(providerHttp, provider, { companyId, access: { fields, credentials } }),
     }),
   };
 }

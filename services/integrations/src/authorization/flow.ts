@@ -8,11 +8,12 @@ import type {
   RenewedAccess,
 } from "../connections/authorization-flow.ts";
 import { fromBroker } from "./confirm-attempt.ts";
-import { refreshTokens, revokeTokens } from "./oauth-client.ts";
+import { refreshTokens } from "./oauth-client.ts";
 import type { OAuthTarget } from "./oauth-client.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
 import { createOperatorFaults, OperatorFaultError } from "./operator-faults.ts";
 import { lockConnectionsOf } from "../store/connections.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
 import { beginnerOf, prepareAttempt, storeAttempt } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { brokerIntegration, chooseWay, findApplication } from "./ways.ts";
