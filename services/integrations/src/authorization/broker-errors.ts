@@ -34,14 +34,17 @@ export function brokerFailure(answer: BrokerAnswer, integration: string): AppErr
     return new OperatorFaultError("NANGO_SECRET_KEY", unready("It refuses NANGO_SECRET_KEY."));
   }
   if (isUnknownConnection(answer)) return new BrokerStatusError(answer);
-  if (NO_SUCH_ADDRESS.includes(status)) {
-    const why = `NANGO_BASE_URL leads to a server without its API, which answered ${status}.`;
-    return new OperatorFaultError("NANGO_BASE_URL", unready(why));
-  }
+  if (NO_SUCH_ADDRESS.includes(status)) return brokerElsewhere(status);
   const isIntegrationUnknown = status === 400 && codeOf(answer) !== REFUSED_REFRESH;
   if (!isIntegrationUnknown) return new BrokerStatusError(answer);
   const why = unready("The provider is not set up there.");
   return new OperatorFaultError(`the integration ${integration} at the broker`, why);
+}
+
+/** What answers there is no broker. */
+export function brokerElsewhere(status: number): OperatorFaultError {
+  const why = `NANGO_BASE_URL leads to a server without its API, which answered ${status}.`;
+  return new OperatorFaultError("NANGO_BASE_URL", unready(why));
 }
 
 const NO_SUCH_ADDRESS: readonly number[] = [404, 405, 410];

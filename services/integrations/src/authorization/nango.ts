@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import {
+  brokerElsewhere,
   brokerFailure,
   brokerRefusal,
   BrokerStatusError,
@@ -128,12 +129,15 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
 
   /** Asked of a connection that is said to be unknown: a server that is no broker has no list either. */
   const isListed = async (target: BrokerTarget, connectionId: string): Promise<boolean> => {
-    const { connections } = await read(target, listAnswer, {
-      method: "GET",
-      path: "/connections",
-      query: { connectionId },
-    });
-    return connections.some((each) => each.connection_id === connectionId);
+    const query = { connectionId };
+    const call: Call = { method: "GET", path: "/connections", query };
+    try {
+      const { connections } = await read(target, listAnswer, call);
+      return connections.some((each) => each.connection_id === connectionId);
+    } catch (error) {
+      if (!(error instanceof BrokerStatusError) || !isUnknownConnection(error.answer)) throw error;
+      throw brokerElsewhere(error.answer.status);
+    }
   };
 
   return {

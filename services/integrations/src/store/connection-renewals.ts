@@ -8,9 +8,7 @@ const pausedRow = z.object({ paused: z.boolean() });
 
 /** `taken`: somebody else renews them, or they are others by now. `paused`: it failed not long ago. */
 export type RefreshClaim =
-  | { is: "claimed"; lease: RefreshLease }
-  | { is: "taken" }
-  | { is: "paused" };
+  { is: "claimed"; lease: RefreshLease } | { is: "taken" } | { is: "paused" };
 
 /** The right to renew credentials of one version, until the time that is its name; no two have the same. */
 export interface RefreshLease {
