@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
+import { z } from "zod";
 import { connected, startConnectedSystem } from "../support/connected-system.ts";
 import type { ConnectedSystem } from "../support/connected-system.ts";
 
@@ -120,7 +122,10 @@ describe("POST /connections/{provider}/api-key", () => {
     expect(connected.parse(answer.data)).toMatchObject({ id, externalAccountId: "acct_2" });
     expect(await get(id)).toMatchObject({ name: "Renamed", status: "active" });
     const login = double.requests.findLast(({ path }) => path.endsWith("/login"));
-    expect(login?.headers).toMatchObject({ "x-client-id": "client", "x-api-key": "good-second-of-acct_2" });
+    expect(login?.headers).toMatchObject({
+      "x-client-id": "client",
+      "x-api-key": "good-second-of-acct_2",
+    });
   });
 
   it.each([
@@ -186,5 +191,29 @@ describe("POST /connections/{provider}/api-key", () => {
       status: 400,
       error: { details: [{ path: ["connectionId"] }] },
     });
+  });
+
+  it("stores no connection that the audit log could not be told of", async () => {
+    const { database } = system;
+    const without = sql.type(z.object({}));
+    await database.query(without`
+      alter table integrations.outbox
+        add constraint outbox_refused check (payload::text not like '%connection.created%') not valid
+    `);
+    try {
+      const before = await countConnections();
+      const finance = { name: "n", provider: "finance", externalAccountId: "acct_untold" };
+      for (const answer of [
+        await connect("rillet", { apiKey: "good-untold" }),
+        await system.call("POST", "/connections", { body: finance }),
+      ]) {
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+      }
+      expect(await countConnections()).toBe(before);
+    } finally {
+      await database.query(without`
+        alter table integrations.outbox drop constraint outbox_refused
+      `);
+    }
   });
 });
