@@ -35,17 +35,17 @@ export interface ConnectedSystem {
   double: ProviderDouble;
   oauth: OAuthDouble;
   logged: string[];
-  connect(provider: string, body: unknown, company?: Company): Promise<Answer>;
+  connect: (provider: string, body: unknown, company?: Company) => Promise<Answer>;
   /** A new connection of a provider that takes a key and nothing else. */
-  connectRillet(apiKey?: string): Promise<string>;
-  get(id: string): Promise<z.output<typeof single>>;
-  countConnections(company?: Company): Promise<number>;
-  deleteAll(company: Company): Promise<void>;
+  connectRillet: (apiKey?: string) => Promise<string>;
+  get: (id: string) => Promise<z.output<typeof single>>;
+  countConnections: (company?: Company) => Promise<number>;
+  deleteAll: (company: Company) => Promise<void>;
   /** What no call of a test can bring about. */
-  setStatus(id: string, status: string): Promise<void>;
+  setStatus: (id: string, status: string) => Promise<void>;
   /** A connection that a person would have authorized. */
-  addAuthorized(provider: string, status: string): Promise<string>;
-  stop(): Promise<void>;
+  addAuthorized: (provider: string, status: string) => Promise<string>;
+  stop: () => Promise<void>;
 }
 
 export async function startConnectedSystem(): Promise<ConnectedSystem> {

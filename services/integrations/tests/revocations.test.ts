@@ -45,12 +45,7 @@ function queuedOf({ connectionId }: Connected) {
 }
 
 it.each([
-  [
-    "stripe",
-    "POST /oauth/deauthorize",
-    "Bearer secret",
-    "client_id=ours&stripe_user_id=acct_1",
-  ],
+  ["stripe", "POST /oauth/deauthorize", "Bearer secret", "client_id=ours&stripe_user_id=acct_1"],
   ["slack", "POST /api/auth.revoke", BEARER, ""],
   ["github", "DELETE /applications/ours/grant", BASIC, '{"access_token":"at-1"}'],
   ["docusign", "POST /oauth/revoke", BASIC, expect.stringContaining("token=rt-1")],
