@@ -72,7 +72,7 @@ it("a provider that says no with status 200 is asked again", async () => {
   const credentials = { accessToken: "at-1" };
   const connection = await world.connect({ provider: "slack", credentials });
   await remove(connection);
-  await waitFor(async () => (await queuedOf(connection))[0]?.lastError != null);
+  await waitFor(async () => ((await queuedOf(connection))[0]?.lastError ?? null) !== null);
   expect(await queuedOf(connection)).toEqual([
     { tries: 1, lastError: expect.stringContaining("ratelimited") },
   ]);
@@ -83,7 +83,7 @@ it("access of a provider that the catalog does not know any more is kept, and to
   const credentials = { accessToken: "at-1" };
   const connection = await world.connect({ provider: "slack", credentials });
   await remove(connection);
-  await waitFor(async () => (await queuedOf(connection))[0]?.lastError != null);
+  await waitFor(async () => ((await queuedOf(connection))[0]?.lastError ?? null) !== null);
   await world.harness.database.query(sql.type(z.object({}))`
     update integrations.revocations
     set provider = 'gone', tries = 30, next_try_at = now()
