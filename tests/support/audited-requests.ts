@@ -1,3 +1,4 @@
+import { newUuid } from "@workflow/db";
 import { createUser } from "@workflow/service-gateway/admin";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
@@ -148,7 +149,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "POST /connections": async () => ({
     path: "/connections",
-    body: { name: "Ledger", provider: "finance", externalAccountId: "acct_1" },
+    body: { name: "Ledger", provider: "finance", externalAccountId: `acct_${newUuid()}` },
     resourceIds: null,
   }),
   "POST /connections/{provider}/api-key": async () => ({

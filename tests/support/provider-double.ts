@@ -11,7 +11,7 @@ export interface ProviderDouble extends HttpDouble {
 
 const PROVIDERS = ["airwallex", "avalara", "odoo", "plaid", "rillet", "resend", "sendgrid"];
 
-/** What each answers to its verification when the key is good. */
+/** What each answers to its verification when the key is good and names no account. */
 const ACCOUNTS: Readonly<Record<string, unknown>> = {
   airwallex: { id: "acct_of_airwallex" },
   avalara: { authenticated: true, authenticatedAccountId: 42 },
@@ -69,7 +69,21 @@ function answerOf(provider: string, path: string, key: string): DoubleResponse {
   // AvaTax answers everybody, and says whom it knows.
   if (provider === "avalara" && key.startsWith("unknown"))
     return { body: { authenticated: false } };
-  return { body: ACCOUNTS[provider] ?? {} };
+  // A key for certain rights only, which may not read the account.
+  if (key.startsWith("scoped")) return { status: 403, body: { code: "forbidden", message: "no" } };
+  return { body: accountOf(provider, key) ?? ACCOUNTS[provider] ?? {} };
+}
+
+/** Keys may say whose they are: `good-of-acct_2`, `good-of-acme.example,+spare.example` (+: not proven). */
+function accountOf(provider: string, key: string): unknown {
+  const [, named] = /-of-([^-]+)/.exec(key) ?? [];
+  if (named === undefined) return undefined;
+  if (provider !== "resend") return { id: named };
+  const data = named.split(",").map((domain) => ({
+    name: domain.replace("+", ""),
+    status: domain.startsWith("+") ? "pending" : "verified",
+  }));
+  return { data };
 }
 
 /** The key that a request carries, wherever its provider wants it. */

@@ -30,7 +30,7 @@ export type * from "./provider-manifest.ts";
 export { findProvider, findProviderAction, PROVIDERS } from "./providers/index.ts";
 export { findFailure } from "./read-answer.ts";
 export type { ProviderFailure } from "./read-answer.ts";
-export { buildVerification, judgeVerification } from "./verification.ts";
+export { buildVerification, judgeVerification, provesAccount } from "./verification.ts";
 export type { Verdict } from "./verification.ts";
 export { boundedMessages, describeKind, firstIssues, issueProblems, oneOf } from "./issue-words.ts";
 export { nearestTexts } from "./nearest-texts.ts";

@@ -41,12 +41,18 @@ export interface OAuthAuth {
 }
 
 /**
- * A form with these members. Patterns may name fields and credentials of the connection, and `clientId` and
- * `clientSecret` of our own application.
+ * Patterns, that of `revokeUrl` among them, may name fields and credentials of the connection, and `clientId`
+ * and `clientSecret` of our own application.
  */
 export interface RevokeRequest {
+  /** POST by default. */
+  readonly method?: "POST" | "DELETE" | undefined;
+  /** HTTP basic. */
+  readonly basic?: readonly [user: Pattern, password: Pattern] | undefined;
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
-  readonly form: Readonly<Record<string, Pattern>>;
+  /** Members of the body: a form, or a JSON object. */
+  readonly body: Readonly<Record<string, Pattern>>;
+  readonly bodyType: "form" | "json";
 }
 
 /** Keys that a person enters. */
@@ -56,8 +62,16 @@ export interface ApiKeyAuth {
   readonly fields: readonly ApiKeyField[];
   /** Exchanges the keys for a token that lives for a while; `{accessToken}` is then there to sign with. */
   readonly login?: LoginRequest | undefined;
-  /** The field that is the account's id; without one the verification says it. */
+  /**
+   * The field that is the account's id; without one the verification says it. Requests are made with it, so
+   * credentials of another account are refused.
+   */
   readonly accountField?: string | undefined;
+  /**
+   * The field by which a caller says which account it is, and which requests do not need: it counts only
+   * when the verification says the same, and is no field of the connection.
+   */
+  readonly accountClaim?: string | undefined;
 }
 
 /** One entry of the form. */

@@ -260,6 +260,17 @@ export interface VerificationRequest {
   readonly errorIn?: JsonPath | undefined;
   /** Where the account's id is in the answer: it becomes externalAccountId. */
   readonly accountId?: JsonPath | undefined;
+  /**
+   * Where the answer lists domains that are proven to be the account's. One of them, or an address in one, may
+   * be its externalAccountId; an only one is.
+   */
+  readonly domains?:
+    | {
+        readonly items: JsonPath;
+        readonly name: JsonPath;
+        readonly provenWhen: { readonly path: JsonPath; readonly equals: FieldConditionValue };
+      }
+    | undefined;
   /** Fields of the connection that the answer brings, by their places. */
   readonly fields?: Readonly<Record<string, JsonPath>> | undefined;
 }

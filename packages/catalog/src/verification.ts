@@ -9,7 +9,13 @@ import { findFailure } from "./read-answer.ts";
 /** What a provider's answer says of credentials. */
 export type Verdict =
   /** With what the answer tells of the account. */
-  | { is: "good"; accountId: string | null; fields: Record<string, string> }
+  | {
+      is: "good";
+      accountId: string | null;
+      fields: Record<string, string>;
+      /** Proven domains of the account, in lower case; undefined where the provider tells none. */
+      domains?: readonly string[] | undefined;
+    }
   /** With the provider's words, which may repeat what was sent. */
   | { is: "bad"; code: string | null; message: string }
   /** It can't or won't say at the moment. */
@@ -83,10 +89,38 @@ function accountIn(provider: ProviderManifest, body: unknown) {
     const text = toText(readPath(body, path));
     return text === null ? [] : [[name, text] as const];
   });
+  const domains = domainsIn(provider, body);
+  const [only = null, ...others] = domains ?? [];
+  const said = accountId === undefined ? null : toText(readPath(body, accountId));
   return {
-    accountId: accountId === undefined ? null : toText(readPath(body, accountId)),
+    accountId: said ?? (others.length === 0 ? only : null),
     fields: Object.fromEntries(found),
+    ...(domains === undefined ? {} : { domains }),
   };
+}
+
+function domainsIn({ verify }: ProviderManifest, body: unknown): string[] | undefined {
+  const { domains } = verify ?? {};
+  if (domains === undefined) return undefined;
+  const items = readPath(body, domains.items);
+  if (!Array.isArray(items)) return [];
+  const { path, equals } = domains.provenWhen;
+  return items.flatMap((item) => {
+    const name = toText(readPath(item, domains.name));
+    return name !== null && readPath(item, path) === equals ? [name.toLowerCase()] : [];
+  });
+}
+
+/**
+ * Whether a good verdict proves that an account is the one that a caller names: by its id, by a domain of
+ * the account or an address in one.
+ */
+export function provesAccount(
+  { accountId, domains = [] }: Extract<Verdict, { is: "good" }>,
+  claimed: string,
+): boolean {
+  const domain = claimed.slice(claimed.lastIndexOf("@") + 1).toLowerCase();
+  return claimed === accountId || domains.includes(domain);
 }
 
 function toText(value: unknown): string | null {

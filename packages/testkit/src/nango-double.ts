@@ -85,8 +85,11 @@ export async function startNangoDouble(integrations: readonly string[]): Promise
       const tag = /^tags\[(.+)\]$/.exec(name)?.[1];
       return tag === undefined ? [] : [[tag, value] as const];
     });
-    const found = connections.filter(({ tags }) =>
-      wanted.every(([name, value]) => tags?.[name] === value),
+    const id = url.searchParams.get("connectionId");
+    const found = connections.filter(
+      ({ tags, connectionId }) =>
+        wanted.every(([name, value]) => tags?.[name] === value) &&
+        (id === null || id === connectionId),
     );
     return { body: { connections: found.map(listed) } };
   };

@@ -137,11 +137,10 @@ it("connections that cannot be opened keep no others from being renewed", async 
   `);
 });
 
-it("a consent that is over makes the connection expired; a refused application puts it into error", async () => {
+it("a consent that is over makes the connection expired; another refusal puts it into error", async () => {
   for (const [error, status, expected] of [
     ["invalid_grant", 400, "expired"],
-    ["invalid_client", 401, "error"],
-    ["unauthorized_client", 400, "error"],
+    ["invalid_scope", 400, "error"],
   ] as const) {
     // Before it is due: replicas look for those by themselves, and who is first is refused.
     oauth.failures.push({ status, error });

@@ -211,6 +211,20 @@ export const github: ProviderManifest = {
     kind: "oauth",
     authorizeUrl: "https://github.com/login/oauth/authorize",
     tokenUrl: "https://github.com/login/oauth/access_token",
+    // Ends the person's grant with all its tokens, as a disconnected account wants it.
+    // https://docs.github.com/rest/apps/oauth-applications#delete-an-app-authorization
+    revokeUrl: "https://api.github.com/applications/{clientId}/grant",
+    revokeRequest: {
+      method: "DELETE",
+      basic: ["{clientId}", "{clientSecret}"],
+      headers: {
+        accept: "application/vnd.github+json",
+        "x-github-api-version": "2022-11-28",
+        "user-agent": "workflow-automation",
+      },
+      bodyType: "json",
+      body: { access_token: "{accessToken}" },
+    },
     // GitHub has no narrower one for issues of private repositories.
     scopes: ["repo"],
     tokenAuth: "client_secret_post",

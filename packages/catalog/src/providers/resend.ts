@@ -162,10 +162,24 @@ export const resend: ProviderManifest = {
   category: "email",
   docs: "https://resend.com/docs/api-reference/introduction",
   baseUrl: "https://api.resend.com",
-  auth: { kind: "apiKey", fields: [] },
+  auth: {
+    kind: "apiKey",
+    // A domain or an address, which inbound mail is matched with (D40).
+    fields: [{ key: "externalAccountId", required: false }],
+    accountClaim: "externalAccountId",
+  },
   sign: { headers: { authorization: "Bearer {apiKey}" } },
   idempotencyHeader: "Idempotency-Key",
-  verify: { method: "GET", path: "/domains" },
+  verify: {
+    method: "GET",
+    path: "/domains",
+    // Anybody may add a domain; the records of its name servers prove it.
+    domains: {
+      items: "data",
+      name: "name",
+      provenWhen: { path: "status", equals: "verified" },
+    },
+  },
   // https://resend.com/docs/api-reference/errors
   errors: {
     code: ["name"],

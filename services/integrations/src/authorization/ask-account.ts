@@ -1,9 +1,16 @@
-import { fill, readPath } from "@workflow/catalog";
-import type { ConnectionFields, Credentials, OAuthAuth, ProviderManifest } from "@workflow/catalog";
+import { fill, placeholdersOf, readPath } from "@workflow/catalog";
+import type {
+  ConnectionFields,
+  Credentials,
+  OAuthAuth,
+  ProviderManifest,
+  Verdict,
+} from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import type { GrantedAccess } from "../connections/authorization-flow.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { AuthorizationRefusedError } from "./oauth-errors.ts";
 import { rebase } from "./oauth-endpoints.ts";
 
 /** What is known of an account right after it was authorized. */
@@ -13,15 +20,17 @@ export type FreshGrant = Omit<GrantedAccess, "externalAccountId">;
 export type FindAccount = (
   provider: ProviderManifest,
   access: { companyId: string; fields: ConnectionFields; credentials: Credentials },
-) => Promise<{ accountId: string | null; fields: ConnectionFields }>;
+) => Promise<Verdict>;
 
 const ANSWER_BYTES_MAX = 256 * 1024;
 
 /**
  * Completes a grant by what only the provider can say. The account is authorized already: a verification
- * that is not answered now leaves its id unknown, and a later one finds it.
+ * that is not answered now leaves its id unknown, and a later one finds it. An id that only came with the way
+ * back, whose address anybody can write, has to be confirmed.
  *
- * @throws AppError UPSTREAM_ERROR without an answer that later requests can't do without
+ * @throws AppError UPSTREAM_ERROR without an answer that later requests can't do without,
+ *   AuthorizationRefusedError when the account is not the one that came with the way back
  * @param baseUrl the operator's `<PROVIDER>_OAUTH_BASE_URL`
  */
 export async function describeAccount(
@@ -41,14 +50,26 @@ export async function describeAccount(
       : {};
   const fields = { ...grant.fields, ...asked };
   const known = accountField === undefined ? undefined : fields[accountField];
-  if (known !== undefined) return { ...grant, fields, externalAccountId: known };
+  if (known !== undefined && !needsProof(provider)) {
+    return { ...grant, fields, externalAccountId: known };
+  }
   const { credentials } = grant;
-  const account = await findAccount(provider, { companyId, fields, credentials });
-  return {
-    ...grant,
-    fields: { ...fields, ...account.fields },
-    externalAccountId: account.accountId,
-  };
+  const verdict = await findAccount(provider, { companyId, fields, credentials });
+  if (verdict.is === "good") {
+    const externalAccountId = known ?? verdict.accountId;
+    return { ...grant, fields: { ...fields, ...verdict.fields }, externalAccountId };
+  }
+  if (known === undefined) return { ...grant, fields, externalAccountId: null };
+  if (verdict.is === "unknown") throw unknownAccount(provider.id);
+  const text = `${provider.name} does not confirm that the account is the one that came back.`;
+  throw new AuthorizationRefusedError(text, "wrong_account");
+}
+
+/** Whether the account's id is a parameter of the way back, and the token did not come from its own address. */
+function needsProof({ auth }: ProviderManifest): boolean {
+  if (auth.kind !== "oauth" || auth.accountField === undefined) return false;
+  const { accountField, callbackFields = {}, tokenUrl } = auth;
+  return accountField in callbackFields && !placeholdersOf(tokenUrl).includes(accountField);
 }
 
 /**

@@ -58,7 +58,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     settings: { hasBroker: options.broker !== null, providers },
   };
   return {
-    flow: createAuthorizationFlow(context),
+    flow: createAuthorizationFlow({ ...context, logger }),
     attemptPage: createAttemptPage(context),
     broker: context.broker,
     withAudit: (audit) => ({
@@ -66,11 +66,8 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
       audit,
       logger,
       waits: options.callbackWaits ?? CALLBACK_WAITS,
-      findAccount: async (provider, { companyId, fields, credentials }) => {
-        const access = { fields, credentials };
-        const verdict = await verifyCredentials(providerHttp, provider, { companyId, access });
-        return verdict.is === "good" ? verdict : { accountId: null, fields: {} };
-      },
+      findAccount: (provider, { companyId, fields, credentials }) =>
+        verifyCredentials(providerHttp, provider, { companyId, access: { fields, credentials } }),
     }),
   };
 }

@@ -1,19 +1,29 @@
-import type { Credentials } from "@workflow/catalog";
-import { AppError } from "@workflow/errors";
+import type { Credentials, ProviderManifest } from "@workflow/catalog";
+import { providerSettingName } from "@workflow/service";
+import type { Logger } from "pino";
 import { AuthorizationRevokedError } from "../connections/authorization-flow.ts";
-import type { AuthorizationFlow, AuthorizedConnection } from "../connections/authorization-flow.ts";
+import type {
+  AuthorizationFlow,
+  AuthorizedConnection,
+  RenewedAccess,
+} from "../connections/authorization-flow.ts";
 import { fromBroker } from "./confirm-attempt.ts";
-import { refreshTokens, revokeTokens } from "./oauth-client.ts";
+import { refreshTokens } from "./oauth-client.ts";
 import type { OAuthTarget } from "./oauth-client.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { createOperatorFaults, OperatorFaultError } from "./operator-faults.ts";
 import { lockConnectionsOf } from "../store/connections.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
 import { beginnerOf, prepareAttempt, storeAttempt } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { brokerIntegration, chooseWay, findApplication } from "./ways.ts";
 
 /** Begins attempts; renews and takes back what they have brought, at the broker or the provider itself. */
-export function createAuthorizationFlow(context: AttemptContext): AuthorizationFlow {
-  const { providerHttp: http } = context;
+export function createAuthorizationFlow(
+  context: AttemptContext & { logger: Logger },
+): AuthorizationFlow {
+  const faults = createOperatorFaults(context.logger);
+
   return {
     requireAvailable(provider) {
       chooseWay(provider, context.settings);
@@ -28,35 +38,62 @@ export function createAuthorizationFlow(context: AttemptContext): AuthorizationF
       return { url: prepared.authUrl };
     },
     async refresh(connection, credentials) {
-      const { provider, brokerConnectionId } = connection;
+      const { provider } = connection;
       try {
-        if (brokerConnectionId !== null) {
-          const broker = requireBrokerOf(context, connection);
-          const target = brokerTarget(connection);
-          const account = await broker.getAccount(target, brokerConnectionId, { renew: true });
-          return fromBroker(provider, account);
-        }
-        const { refreshToken } = credentials;
-        if (refreshToken === undefined) {
-          throw new AuthorizationRefusedError("There is no refresh token.", "invalid_grant");
-        }
-        return await refreshTokens(http, oauthTarget(context, connection), refreshToken);
+        const renewed = await refresh(context, connection, credentials);
+        faults.passed(provider.id);
+        return renewed;
       } catch (error) {
-        if (!(error instanceof AuthorizationRefusedError) || !error.isConsentOver) throw error;
-        throw new AuthorizationRevokedError(error.message, error.code, { cause: error });
+        const explained = explainRefusal(provider, error);
+        faults.note(explained, provider.id);
+        throw explained;
       }
     },
-    async revoke(connection, credentials) {
-      const { brokerConnectionId } = connection;
-      if (brokerConnectionId !== null) {
-        const broker = requireBrokerOf(context, connection);
-        await broker.deleteConnection(brokerTarget(connection), brokerConnectionId);
-        return;
-      }
-      if (!hasToken(credentials)) return;
-      await revokeTokens(http, oauthTarget(context, connection), credentials);
-    },
+    revoke: (connection, credentials) => revoke(context, connection, credentials),
   };
+}
+
+async function refresh(
+  context: AttemptContext,
+  connection: AuthorizedConnection,
+  { refreshToken }: Credentials,
+): Promise<RenewedAccess> {
+  const { provider, brokerConnectionId } = connection;
+  if (brokerConnectionId !== null) {
+    const broker = requireBrokerOf(context, connection);
+    const target = brokerTarget(connection);
+    const account = await broker.getAccount(target, brokerConnectionId, { renew: true });
+    return fromBroker(provider, account);
+  }
+  if (refreshToken === undefined) {
+    throw new AuthorizationRefusedError("There is no refresh token.", "invalid_grant");
+  }
+  return refreshTokens(context.providerHttp, oauthTarget(context, connection), refreshToken);
+}
+
+async function revoke(
+  context: AttemptContext,
+  connection: AuthorizedConnection,
+  credentials: Credentials,
+): Promise<void> {
+  const { brokerConnectionId } = connection;
+  if (brokerConnectionId !== null) {
+    const broker = requireBrokerOf(context, connection);
+    return broker.deleteConnection(brokerTarget(connection), brokerConnectionId);
+  }
+  if (!hasToken(credentials)) return;
+  await revokeTokens(context.providerHttp, oauthTarget(context, connection), credentials);
+}
+
+/** A refusal as who keeps the connection has to see it: the person's, the operator's, or another one. */
+function explainRefusal({ id, name }: ProviderManifest, error: unknown): unknown {
+  if (!(error instanceof AuthorizationRefusedError)) return error;
+  const { message, code } = error;
+  if (error.isConsentOver) return new AuthorizationRevokedError(message, code, { cause: error });
+  if (!error.isApplicationRefused) return error;
+  const setting = providerSettingName(id, "CLIENT_SECRET");
+  const text = `${name} cannot be asked at the moment: it refuses the application that is set up here (${code}).`;
+  return new OperatorFaultError(setting, text, { cause: error });
 }
 
 function brokerTarget({ companyId, provider }: AuthorizedConnection) {
@@ -65,7 +102,7 @@ function brokerTarget({ companyId, provider }: AuthorizedConnection) {
 
 function requireBrokerOf({ broker }: AttemptContext, { provider }: AuthorizedConnection) {
   if (broker !== null) return broker;
-  throw notSetUp(provider.name, "NANGO_SECRET_KEY is");
+  throw notSetUp(provider.name, "NANGO_SECRET_KEY");
 }
 
 function oauthTarget(
@@ -75,7 +112,7 @@ function oauthTarget(
   const { auth } = provider;
   const application = findApplication(provider.id, settings);
   if (auth.kind !== "oauth" || application === null) {
-    throw notSetUp(provider.name, "its OAuth client and secret are");
+    throw notSetUp(provider.name, providerSettingName(provider.id, "CLIENT_SECRET"));
   }
   return { companyId, provider, auth, application, fields };
 }
@@ -85,6 +122,6 @@ function hasToken({ accessToken, refreshToken }: Credentials): boolean {
 }
 
 /** The operator has taken a setting away: passes as soon as it is back. */
-function notSetUp(name: string, what: string): AppError {
-  return new AppError("UPSTREAM_ERROR", `${name} is not set up here: ${what} not set.`);
+function notSetUp(name: string, setting: string): OperatorFaultError {
+  return new OperatorFaultError(setting, `${name} is not set up here: ${setting} is not set.`);
 }

@@ -1,8 +1,17 @@
-import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import {
+  brokerElsewhere,
+  brokerFailure,
+  brokerRefusal,
+  BrokerStatusError,
+  brokerUnready,
+  connectionGone,
+  isUnknownConnection,
+  listFailure,
+  withoutTags,
+} from "./broker-errors.ts";
 
 /** Where the broker is. */
 export interface BrokerOptions {
@@ -105,21 +114,40 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       );
     } catch (error) {
       if (!(error instanceof ProviderCallError)) throw error;
-      throw brokerError(error.message, error);
+      throw brokerUnready(error.message, error);
     }
   };
 
-  const read = async <T>(companyId: string, schema: z.ZodType<T>, call: Call): Promise<T> => {
+  const read = async <T>(
+    { companyId, integration }: BrokerTarget,
+    schema: z.ZodType<T>,
+    call: Call,
+    failureOf: typeof brokerFailure = brokerFailure,
+  ): Promise<T> => {
     const { status, body } = await send(companyId, call);
-    if (status < 200 || status > 299) throw statusError(status, body);
+    if (status < 200 || status > 299) throw failureOf({ status, body }, integration);
     const parsed = schema.safeParse(body);
-    if (!parsed.success) throw brokerError("Its answer is not what its document describes.");
+    if (!parsed.success) throw brokerUnready("Its answer is not what its document describes.");
     return parsed.data;
   };
 
+  /** Asked of a connection that is said to be unknown: a server that is no broker has no list either. */
+  const isListed = async (target: BrokerTarget, connectionId: string): Promise<boolean> => {
+    const query = { connectionId };
+    const call: Call = { method: "GET", path: "/connections", query };
+    try {
+      const { connections } = await read(target, listAnswer, call);
+      return connections.some((each) => each.connection_id === connectionId);
+    } catch (error) {
+      if (!(error instanceof BrokerStatusError) || !isUnknownConnection(error.answer)) throw error;
+      throw brokerElsewhere(error.answer.status);
+    }
+  };
+
   return {
-    async createConnectLink({ companyId, integration }, attemptId) {
-      const { data } = await read(companyId, sessionAnswer, {
+    async createConnectLink(target, attemptId) {
+      const { companyId, integration } = target;
+      const { data } = await read(target, sessionAnswer, {
         method: "POST",
         path: "/connect/sessions",
         body: {
@@ -129,14 +157,11 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
       });
       return data.connect_link;
     },
-    async findConnections({ companyId, integration }, attemptId) {
-      const { connections } = await requireTags(() =>
-        read(companyId, listAnswer, {
-          method: "GET",
-          path: "/connections",
-          query: { [`tags[${ATTEMPT_TAG}]`]: attemptId },
-        }),
-      );
+    async findConnections(target, attemptId) {
+      const { integration } = target;
+      const query = { [`tags[${ATTEMPT_TAG}]`]: attemptId };
+      const call: Call = { method: "GET", path: "/connections", query };
+      const { connections } = await read(target, listAnswer, call, listFailure);
       if (connections.some(({ tags }) => tags === undefined)) throw withoutTags();
       // An installation that does not know the filter would answer with everybody's.
       return connections
@@ -144,112 +169,50 @@ export function createBroker(http: ProviderHttp, { baseUrl, secretKey }: BrokerO
         .filter((each) => each.provider_config_key === integration)
         .map((each) => each.connection_id);
     },
-    async getAccount({ companyId, integration }, connectionId, options) {
-      const account = await readAccount(() =>
-        read(companyId, accountAnswer, {
+    async getAccount(target, connectionId, options) {
+      const { integration } = target;
+      try {
+        const account = await read(target, accountAnswer, {
           method: "GET",
           path: `/connections/${encodeURIComponent(connectionId)}`,
           query: {
             provider_config_key: integration,
             ...(options?.renew === true ? { force_refresh: "true" } : {}),
           },
-        }),
-      );
-      const { access_token: accessToken, expires_at: expiresAt, raw } = account.credentials;
-      return {
-        connectionId: account.connection_id,
-        accessToken,
-        expiresAt: expiresAt === null || expiresAt === undefined ? null : new Date(expiresAt),
-        raw: raw ?? {},
-        config: account.connection_config,
-      };
+        });
+        return toAccount(account);
+      } catch (error) {
+        if (!(error instanceof BrokerStatusError)) throw error;
+        if (!isUnknownConnection(error.answer)) throw brokerRefusal(error, integration);
+        throw (await isListed(target, connectionId)) ? error : connectionGone(error);
+      }
     },
-    async deleteConnection({ companyId, integration }, connectionId) {
-      const { status } = await send(companyId, {
+    async deleteConnection(target, connectionId) {
+      const { companyId, integration } = target;
+      const { status, body } = await send(companyId, {
         method: "DELETE",
         path: `/connections/${encodeURIComponent(connectionId)}`,
         query: { provider_config_key: integration },
       });
-      if ((status < 200 || status > 299) && status !== 404) throw statusError(status);
+      if (status >= 200 && status <= 299) return;
+      const isGone =
+        isUnknownConnection({ status, body }) && !(await isListed(target, connectionId));
+      if (!isGone) throw brokerFailure({ status, body }, integration);
     },
   };
 }
 
-/** What the broker answers with a status of its own. */
-class BrokerStatusError extends AppError {
-  readonly status: number;
-
-  constructor(status: number) {
-    super("UPSTREAM_ERROR", `${BROKER_UNREADY} ${explainStatus(status)}`);
-    this.status = status;
-  }
-}
-
-const refusedBody = z.object({
-  error: z.object({
-    errors: z.array(z.looseObject({ path: z.array(z.unknown()).optional(), message: z.string() })),
-  }),
-});
-
-/**
- * Whether a session is refused for its form: installations from before tags know the member `tags` not at
- * all and want `end_user` instead.
- */
-function refusesTags(body: unknown): boolean {
-  const parsed = refusedBody.safeParse(body);
-  if (!parsed.success) return false;
-  return parsed.data.error.errors.some(
-    ({ path = [], message }) =>
-      path[0] === "tags" || path[0] === "end_user" || /\btags\b/.test(message),
-  );
-}
-
-/** An installation from before tags refuses the filter, or has no such list at all. */
-async function requireTags<T>(list: () => Promise<T>): Promise<T> {
-  try {
-    return await list();
-  } catch (error) {
-    if (!(error instanceof BrokerStatusError)) throw error;
-    if (error.status === 400 || error.status === 404) throw withoutTags(error);
-    throw error;
-  }
-}
-
-/** Without them nothing ties a connection there to the attempt that it came from, so none may count. */
-function withoutTags(cause?: unknown): AppError {
-  const message =
-    "The OAuth broker has no connections with tags, which are needed: what answers at NANGO_BASE_URL is a version of Nango from before February 2026, or something else.";
-  return new AppError("UPSTREAM_ERROR", message, { cause });
-}
-
-const BROKER_UNREADY = "The OAuth broker cannot be asked at the moment.";
-
-function explainStatus(status: number): string {
-  if (status === 401 || status === 403) return "It refuses NANGO_SECRET_KEY.";
-  if (status === 400 || status === 404) return "The provider is not set up there.";
-  return `It answered ${status}.`;
-}
-
-function statusError(status: number, body?: unknown): AppError {
-  return status === 400 && refusesTags(body) ? withoutTags() : new BrokerStatusError(status);
-}
-
-function brokerError(why: string, cause?: unknown): AppError {
-  return new AppError("UPSTREAM_ERROR", `${BROKER_UNREADY} ${why}`, { cause });
-}
-
-/** 424: the provider takes the refresh token no more. 404: somebody has removed it at the broker. */
-async function readAccount<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof BrokerStatusError)) throw error;
-    if (error.status === 424) throw refused("The provider has ended the authorization.", error);
-    if (error.status === 404) throw refused("The broker has no such connection.", error);
-    throw error;
-  }
-}
-
-function refused(message: string, cause: Error): AuthorizationRefusedError {
-  return new AuthorizationRefusedError(message, "invalid_grant", { cause });
+function toAccount({
+  connection_id: connectionId,
+  connection_config: config,
+  credentials,
+}: z.output<typeof accountAnswer>): BrokerAccount {
+  const { access_token: accessToken, expires_at: expiresAt, raw } = credentials;
+  return {
+    connectionId,
+    accessToken,
+    expiresAt: expiresAt === null || expiresAt === undefined ? null : new Date(expiresAt),
+    raw: raw ?? {},
+    config,
+  };
 }

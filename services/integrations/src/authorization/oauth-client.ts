@@ -1,4 +1,4 @@
-import { fill, readPath } from "@workflow/catalog";
+import { readPath } from "@workflow/catalog";
 import type {
   ConnectionFields,
   Credentials,
@@ -9,7 +9,7 @@ import type {
 import * as oauth from "openid-client";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { explainOAuthError } from "./oauth-errors.ts";
-import { oauthEndpoint } from "./oauth-endpoints.ts";
+import { fieldsNeeded, oauthEndpoint } from "./oauth-endpoints.ts";
 import { createTokenFetch } from "./token-exchange.ts";
 
 /** An application that the operator has registered at a provider. */
@@ -103,10 +103,16 @@ export async function exchangeCode(
       ...(journey.codeVerifier === null ? {} : { pkceCodeVerifier: journey.codeVerifier }),
     });
     const grant = readGrant(target.auth, tokens, null);
-    return { ...grant, fields: { ...full.fields, ...grant.fields } };
+    const known = pickFields(full.fields, fieldsNeeded(target.auth));
+    return { ...grant, fields: { ...known, ...brought, ...grant.fields } };
   } catch (error) {
     throw explainOAuthError(target.provider, error);
   }
+}
+
+/** What else was known is of another account, perhaps: nothing of it goes into the new one. */
+function pickFields(fields: ConnectionFields, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
 }
 
 /**
@@ -127,73 +133,15 @@ export async function refreshTokens(
   }
 }
 
-/**
- * Takes tokens back (RFC 7009, or as the manifest says); without a place for it nothing happens.
- *
- * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
- */
-export async function revokeTokens(
-  http: ProviderHttp,
-  target: OAuthTarget,
-  credentials: Credentials,
-): Promise<void> {
-  const { auth, application, fields } = target;
-  const { revokeUrl } = auth;
-  // The refresh token stands for all that came from it, and it lives on when the access token ends.
-  const token = credentials["refreshToken"] ?? credentials["accessToken"];
-  if (revokeUrl === undefined || token === undefined) return;
-  try {
-    if (auth.revokeRequest === undefined) {
-      const isRefreshToken = credentials["refreshToken"] !== undefined;
-      await oauth.tokenRevocation(configure(http, target), token, {
-        token_type_hint: isRefreshToken ? "refresh_token" : "access_token",
-      });
-    } else {
-      const url = oauthEndpoint(revokeUrl, fields, application.oauthBaseUrl);
-      await revokeByManifest(http, target, url, credentials);
-    }
-  } catch (error) {
-    throw explainOAuthError(target.provider, error);
-  }
-}
-
-async function revokeByManifest(
-  http: ProviderHttp,
-  { companyId, provider, auth, application, fields }: OAuthTarget,
-  url: string,
-  credentials: Credentials,
-): Promise<void> {
-  const { clientId, clientSecret } = application;
-  const values = { ...fields, ...credentials, clientId, clientSecret };
-  const fillAll = (patterns: Readonly<Record<string, string>> = {}): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries(patterns).map(([name, pattern]) => [name, fill(pattern, values)]),
-    );
-  const send = createTokenFetch(http, { companyId, provider: provider.id });
-  const response = await send(url, {
-    method: "POST",
-    headers: {
-      accept: "application/json",
-      "content-type": "application/x-www-form-urlencoded",
-      ...fillAll(auth.revokeRequest?.headers),
-    },
-    body: new URLSearchParams(fillAll(auth.revokeRequest?.form)),
-  });
-  if (response.ok) return;
-  const answer: unknown = await response.json();
-  const code = readPath(answer, "error");
-  throw new oauth.ResponseBodyError("The token was not taken back.", {
-    cause: { error: typeof code === "string" ? code : "refused" },
-    response,
-  });
-}
-
-function configure(http: ProviderHttp, target: OAuthTarget): oauth.Configuration {
+/** openid-client's view of a provider. Throws BAD_REQUEST that names a field which an address needs. */
+export function configure(http: ProviderHttp, target: OAuthTarget): oauth.Configuration {
   const { companyId, provider, auth, application, fields } = target;
   const { clientId, clientSecret, oauthBaseUrl } = application;
   const endpoint = (pattern: Pattern): string => oauthEndpoint(pattern, fields, oauthBaseUrl);
   const tokenUrl = endpoint(auth.tokenUrl);
-  const { issuer = new URL(tokenUrl).origin, revokeUrl } = auth;
+  const { issuer = new URL(tokenUrl).origin, revokeRequest } = auth;
+  // Patterns of requests that are the manifest's own may name more than fields.
+  const revokeUrl = revokeRequest === undefined ? auth.revokeUrl : undefined;
   const config = new oauth.Configuration(
     {
       issuer,

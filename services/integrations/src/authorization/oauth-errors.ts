@@ -10,11 +10,14 @@ export class AuthorizationRefusedError extends Error {
   readonly code: string;
   /** Whether the consent is over (RFC 6749, 5.2), rather than the application or request at fault. */
   readonly isConsentOver: boolean;
+  /** Whether our own application at the provider is refused: no account's person can mend that. */
+  readonly isApplicationRefused: boolean;
 
   constructor(message: string, code: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
     this.isConsentOver = CONSENT_OVER.has(code);
+    this.isApplicationRefused = APPLICATION_REFUSED.has(code);
   }
 }
 
@@ -27,6 +30,43 @@ const CONSENT_OVER: ReadonlySet<string> = new Set([
   "invalid_refresh_token",
   "account_inactive",
 ]);
+
+/** What providers say of the client's id, secret or rights (RFC 6749, 5.2; Slack's, GitHub's names of them). */
+const APPLICATION_REFUSED: ReadonlySet<string> = new Set([
+  "invalid_client",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "invalid_client_id",
+  "bad_client_secret",
+  "incorrect_client_credentials",
+]);
+
+/** What may go well later, whatever the status (RFC 6749, 4.1.2.1; RFC 8628, 3.5; Slack's names of it). */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  "temporarily_unavailable",
+  "server_error",
+  "slow_down",
+  "ratelimited",
+  "rate_limited",
+  "internal_error",
+  "fatal_error",
+  "service_unavailable",
+  "request_timeout",
+]);
+
+/** Statuses of a server that has no such address: the base URL that is set leads elsewhere. */
+const NO_SUCH_ADDRESS: readonly number[] = [404, 405, 410];
+
+/** What an authorization server's own error code says. */
+export function refusalOf(
+  name: string,
+  said: string,
+  options: ErrorOptions = {},
+): AuthorizationRefusedError | AppError {
+  const code = CODE.test(said) ? said : "refused";
+  if (TRANSIENT.has(code)) return unreachable(name, `It answered ${code}.`, options.cause);
+  return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, options);
+}
 
 /** A code that is shown to people and sent along: nothing but words. */
 const CODE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
@@ -47,8 +87,10 @@ export function explainOAuthError(
     if (status >= 500 || status === 429) {
       return unreachable(name, `The provider answered ${status}.`, error);
     }
-    const code = CODE.test(said) ? said : "refused";
-    return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, { cause: error });
+    if (NO_SUCH_ADDRESS.includes(status)) {
+      return unreachable(name, `It has no such address: it answered ${status}.`, error);
+    }
+    return refusalOf(name, said, { cause: error });
   }
   if (error instanceof oauth.AuthorizationResponseError) {
     const code = CODE.test(error.error) ? error.error : "refused";

@@ -4,10 +4,10 @@ import { isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
-import { renewAccess, requireManifest } from "../connections/renew-access.ts";
+import { isRenewable, renewAccess, requireManifest } from "../connections/renew-access.ts";
 import type { RenewContext } from "../connections/renew-access.ts";
-import { listEndingConnections, postponeRenewal } from "../store/connection-changes.ts";
-import type { EndingConnection } from "../store/connection-changes.ts";
+import { listEndingConnections, postponeRenewal } from "../store/connection-renewals.ts";
+import type { EndingConnection } from "../store/connection-renewals.ts";
 
 const ROUND_EVERY_MS = 20_000;
 /** Earlier than whoever uses a connection renews it, so that steps seldom wait for a provider. */
@@ -61,10 +61,15 @@ async function openRenewable(
   try {
     const connection = await openConnection(context, ending);
     // Renewed since it was listed: once more would spend a refresh token, and nothing has ended.
-    if (connection.status !== "active" || connection.version !== ending.version) return null;
-    if (requireManifest(connection).auth.kind !== "bank") return connection;
-    // Whatever the broker says of its end: what authorizes a bank is not renewed.
-    await postponeRenewal(context.database, ending, NEVER_DUE_MS);
+    const { status, version, expiresAt } = connection;
+    const isOpen = status === "active" || status === "error";
+    if (!isOpen || version !== ending.version) return null;
+    const isBank = requireManifest(connection).auth.kind === "bank";
+    const endsInMs = expiresAt === null ? 0 : expiresAt.getTime() - Date.now();
+    if (!isBank && (isRenewable(connection) || endsInMs <= 0)) return connection;
+    // Whatever the broker says of its end: what authorizes a bank is not renewed. What has nothing to be
+    // renewed by is good until its end, and expired then.
+    await postponeRenewal(context.database, ending, isBank ? NEVER_DUE_MS : endsInMs);
     return null;
   } catch (error) {
     await postponeRenewal(context.database, ending, UNREADABLE_MS);

@@ -7,6 +7,7 @@ import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
+import { AuthorizationRefusedError } from "./oauth-errors.ts";
 import { openCredentials } from "../encryption/sealed-credentials.ts";
 import {
   claimRevocations,
@@ -58,7 +59,12 @@ async function revokeOne(context: RevocationContext, row: RevocationRow): Promis
   const { companyId, connectionId, brokerConnectionId, fields, tries } = row;
   const provider = findProvider(row.provider);
   const facts = { company: companyId, connection: connectionId, provider: row.provider, tries };
-  if (provider === undefined) return deleteRevocation(database, row);
+  if (provider === undefined) {
+    // A version that knows the provider takes it back; nobody but the operator can bring that about.
+    logger.warn(facts, "access is not taken back: the catalog does not know the provider");
+    const error = "The catalog does not know the provider.";
+    return postponeRevocation(database, row, { pauseMs: LONGEST_PAUSE_MS, error });
+  }
   try {
     // What is at the broker is of one connection; a provider ends all access of the account.
     if (brokerConnectionId === null && (await isAccountInUse(database, row))) {
@@ -99,7 +105,6 @@ function pauseMs(tries: number): number {
 /** Public messages of ours only: they hold no credential. */
 function explain(error: unknown): string {
   if (isAppError(error)) return error.message;
-  return error instanceof Error && error.name === "AuthorizationRefusedError"
-    ? error.message
-    : "An internal error occurred.";
+  if (error instanceof AuthorizationRefusedError) return error.message;
+  return "An internal error occurred.";
 }

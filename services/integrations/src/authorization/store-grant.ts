@@ -33,8 +33,7 @@ export async function storeGrant(
       const row = await changeConnection(transaction, attempt, "authorized", {
         credentials,
         credentialsExpireAt: granted.expiresAt,
-        fields: granted.fields,
-        externalAccountId: granted.externalAccountId ?? undefined,
+        account: granted,
         brokerConnectionId: granted.brokerConnectionId,
         synced: true,
       });

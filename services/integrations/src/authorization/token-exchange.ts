@@ -8,14 +8,16 @@ export interface TokenCaller {
   provider: string;
 }
 
+const METHODS = ["GET", "POST", "DELETE"] as const;
+
 /** A token answer has some hundred bytes. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** What openid-client hands to a `fetch` of one's own. */
+/** What openid-client hands to a `fetch` of one's own, and requests of manifests as well. */
 interface FetchOptions {
   method: string;
   headers: Record<string, string>;
-  /** A form, or nothing. */
+  /** A form, or JSON text, or nothing. */
   body?: unknown;
 }
 
@@ -28,9 +30,10 @@ export function createTokenFetch(
   caller: TokenCaller,
 ): (url: string, options: FetchOptions) => Promise<Response> {
   return async (url, { method, headers, body }) => {
-    const text = body instanceof URLSearchParams ? body.toString() : undefined;
+    const isText = body instanceof URLSearchParams || typeof body === "string";
+    const text = isText ? body.toString() : undefined;
     const answer = await http.sendProviderRequest(
-      { method: method === "GET" ? "GET" : "POST", url, headers, body: text },
+      { method: METHODS.find((each) => each === method) ?? "POST", url, headers, body: text },
       { ...caller, bytesMax: ANSWER_BYTES_MAX },
     );
     const { status, body: json } = conform(answer.status, answer.body);

@@ -65,8 +65,8 @@ export interface AuthorizationFlow {
    * Renews the credentials. Only talks to the provider or broker: the caller sees to it that one
    * process does this at a time, and stores what comes of it.
    *
-   * @throws AuthorizationRevokedError, AuthorizationRefusedError for another refusal for good (the
-   *   operator's application, for example), AppError UPSTREAM_ERROR when nobody answers
+   * @throws AuthorizationRevokedError, AuthorizationRefusedError for another refusal for good, AppError
+   *   UPSTREAM_ERROR when nobody answers, or this installation is refused (OperatorFaultError)
    */
   refresh(connection: AuthorizedConnection, credentials: Credentials): Promise<RenewedAccess>;
   /** Takes the access back and removes the connection at the broker. Throws UPSTREAM_ERROR. */

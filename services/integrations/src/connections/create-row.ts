@@ -1,5 +1,5 @@
 import { newId } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
 import type { RpcContext } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { insertConnection, lockConnectionsOf, trimEndedConnections } from "../store/connections.ts";
@@ -13,23 +13,46 @@ export function newConnectionId(): string {
   return newId(CONNECTION_ID_PREFIX);
 }
 
-/** Stores a new connection. Throws BAD_REQUEST when the company has as many as it may have. */
+/**
+ * Stores a new connection. Throws BAD_REQUEST when the company has as many as it may have, CONFLICT when
+ * somebody has claimed its account before.
+ */
 export async function insertConnectionRow(
   database: Database,
   connection: NewConnection,
 ): Promise<ConnectionRow> {
-  const { companyId } = connection;
-  return database.transaction(async (transaction) => {
-    await lockConnectionsOf(transaction, companyId);
-    const created = await insertConnection(transaction, connection, LIVE_CONNECTIONS_MAX);
-    if (created === null) throw tooManyConnections();
-    await trimEndedConnections(transaction, companyId, ENDED_CONNECTIONS_KEPT);
+  return database.transaction((transaction) => insertWithin(transaction, connection));
+}
+
+/** The same for one that is complete at once, together with what the audit log says of it. */
+export async function insertRecordedConnection(
+  { database, audit }: Pick<ServiceContext, "database" | "audit">,
+  call: RpcContext,
+  connection: NewConnection,
+): Promise<ConnectionRow> {
+  const row = await database.transaction(async (transaction) => {
+    const created = await insertWithin(transaction, connection);
+    await audit.record(transaction, call, connectionEntry("connection.created", null, created));
     return created;
   });
+  audit.wake();
+  return row;
+}
+
+async function insertWithin(
+  transaction: Transaction,
+  connection: NewConnection,
+): Promise<ConnectionRow> {
+  const { companyId } = connection;
+  await lockConnectionsOf(transaction, companyId);
+  const created = await insertConnection(transaction, connection, LIVE_CONNECTIONS_MAX);
+  if (created === null) throw tooManyConnections();
+  await trimEndedConnections(transaction, companyId, ENDED_CONNECTIONS_KEPT);
+  return created;
 }
 
 /**
- * Tells the audit log of a new connection. Not in the transaction that makes it: what begins an
+ * Tells the audit log of a new connection that a person has to authorize. Not in the transaction that makes it: what begins an
  * authorization comes in between, and a connection whose authorization can't begin is removed again.
  */
 export async function recordCreated(

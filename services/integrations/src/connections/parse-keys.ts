@@ -22,7 +22,8 @@ const HOST =
   /^(?=.{1,253}(?::|$))[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?$/;
 
 /**
- * What a caller enters for a provider, apart by what is secret and what is not.
+ * What a caller enters for a provider, apart by what is secret and what is not. A claim of an account is
+ * neither: it is for whoever proves it.
  *
  * @param stored what the connection has, which stays where nothing else is given; null for a new one
  * @throws AppError BAD_REQUEST that names every field that is wrong and quotes none
@@ -33,7 +34,9 @@ export function parseKeys(
   given: GivenKeys,
   stored: ConnectionAccess | null,
 ): ConnectionAccess {
-  const kept = stored !== null && leadsElsewhere(auth, given, stored) ? null : stored;
+  const isOther =
+    stored !== null && (leadsElsewhere(auth, given, stored) || isOtherAccount(auth, given, stored));
+  const kept = isOther ? null : stored;
   const violations: Violation[] = [];
   const problem = (key: string, message: string): void => {
     violations.push({ path: [key], message });
@@ -55,13 +58,20 @@ export function parseKeys(
       continue;
     }
     const wrong = valueProblem(field, value);
-    if (wrong === null) target[field.key] = value;
-    else problem(field.key, wrong);
+    const isClaim = field.key === auth.accountClaim;
+    if (wrong === null && !isClaim) target[field.key] = value;
+    if (wrong !== null) problem(field.key, wrong);
   }
   const misformed = fieldProblem(provider, fields);
   if (misformed !== null) problem(misformed, `is not of the form that ${provider.name} has`);
   if (violations.length > 0) throw wrongFields(provider, violations);
   return { fields, credentials };
+}
+
+/** The account that a caller names, as it was given; undefined without one. */
+export function claimedAccount({ accountClaim }: ApiKeyAuth, given: GivenKeys): string | undefined {
+  const value = accountClaim === undefined ? undefined : given.fields[accountClaim];
+  return value === "" ? undefined : value;
 }
 
 /** An empty text counts as not given, as in a form. */
@@ -77,6 +87,17 @@ function leadsElsewhere(auth: ApiKeyAuth, given: GivenKeys, stored: ConnectionAc
     const value = field.form === "host" ? valueOf(field, given.fields) : undefined;
     return value !== undefined && value !== stored.fields[field.key];
   });
+}
+
+/** What is known of one account is not taken for another's. */
+function isOtherAccount(
+  { fields, accountField }: ApiKeyAuth,
+  given: GivenKeys,
+  stored: ConnectionAccess,
+): boolean {
+  const field = fields.find(({ key }) => key === accountField);
+  const value = field === undefined ? undefined : valueOf(field, given.fields);
+  return field !== undefined && value !== undefined && value !== stored.fields[field.key];
 }
 
 function valueProblem(field: ApiKeyField, value: string): string | null {

@@ -7,7 +7,9 @@ import { scrubberOf } from "../actions/credential-scrubber.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
-import { changeConnection, claimRefresh, releaseRefresh } from "../store/connection-changes.ts";
+import { changeConnection } from "../store/connection-changes.ts";
+import { claimRefresh, releaseRefresh } from "../store/connection-renewals.ts";
+import type { RefreshLease } from "../store/connection-renewals.ts";
 import { queueUnusedGrant } from "../store/revocations.ts";
 import { AuthorizationRevokedError } from "./authorization-flow.ts";
 import type { AuthorizationFlow, AuthorizedConnection } from "./authorization-flow.ts";
@@ -53,6 +55,8 @@ export async function ensureFresh(
     );
   }
   if (provider.auth.kind !== "oauth" || !isRenewalDue(connection)) return connection;
+  // What can't be renewed is used until its very end.
+  if (!isRenewable(connection) && endsIn(connection) > 0) return connection;
   try {
     return await renewAccess(context, connection);
   } catch (error) {
@@ -62,13 +66,18 @@ export async function ensureFresh(
   }
 }
 
+/** Whether an authorization came with something to renew it by; else its token lives once. */
+export function isRenewable({ credentials, brokerConnectionId }: OpenConnection): boolean {
+  return brokerConnectionId !== null || credentials["refreshToken"] !== undefined;
+}
+
 /**
  * Renews the credentials, once over all replicas: who comes second waits for the first one's outcome, or
- * goes on with what still holds. When the consent is over the connection becomes expired; when keys, or
- * our own application, are refused it is in error. It is returned as it is then. What can't be renewed is
- * returned as it was.
+ * goes on with what still holds. When the consent is over the connection becomes expired; when keys are
+ * refused it is in error. It is returned as it is then. What can't be renewed is returned as it was.
  *
- * @throws AppError UPSTREAM_ERROR when the provider or broker does not answer, or did not a moment ago
+ * @throws AppError UPSTREAM_ERROR when the provider or broker does not answer, did not a moment ago, or
+ *   refuses this installation (OperatorFaultError); the status stays
  */
 export async function renewAccess(
   context: RenewContext,
@@ -81,22 +90,27 @@ export async function renewAccess(
     );
   }
   if (provider.auth.kind !== "oauth") return connection;
+  const { version: ifVersion } = connection;
+  const expire = async (errorCode: string | null): Promise<OpenConnection> => {
+    const errorMessage = "The provider has ended the authorization; connect the account again.";
+    await changeConnection(context.database, connection, "expired", {
+      ifVersion,
+      errorMessage,
+      errorCode,
+    });
+    return openConnection(context, connection);
+  };
+  if (!isRenewable(connection)) return expire(null);
   try {
     return await renewAuthorization(context, connection);
   } catch (error) {
-    const { version: ifVersion } = connection;
     if (error instanceof AuthorizationRefusedError) {
       const failure = { ifVersion, errorMessage: error.message, errorCode: error.code };
       await changeConnection(context.database, connection, "failed", failure);
       return openConnection(context, connection);
     }
-    if (!(error instanceof AuthorizationRevokedError)) throw error;
-    await changeConnection(context.database, connection, "expired", {
-      ifVersion,
-      errorMessage: "The provider has ended the authorization; connect the account again.",
-      errorCode: error.code,
-    });
-    return openConnection(context, connection);
+    if (error instanceof AuthorizationRevokedError) return expire(error.code);
+    throw error;
   }
 }
 
@@ -132,9 +146,9 @@ async function renewNow(
   const { version } = connection;
   const terms = { version, leaseMs: LEASE_MS, isForced };
   const claim = await claimRefresh(context.database, connection, terms);
-  if (claim === "claimed") return renewClaimed(context, connection);
+  if (claim.is === "claimed") return renewClaimed(context, connection, claim.lease);
   if (endsIn(connection) > 0) return connection;
-  if (claim === "taken") return waitForRenewal(context, connection);
+  if (claim.is === "taken") return waitForRenewal(context, connection);
   throw new AppError(
     "UPSTREAM_ERROR",
     "The provider could not renew the authorization a moment ago; it is asked again soon.",
@@ -144,9 +158,10 @@ async function renewNow(
 async function renewClaimed(
   context: RenewContext,
   connection: OpenConnection,
+  lease: RefreshLease,
 ): Promise<OpenConnection> {
   const { database } = context;
-  const { version: ifVersion } = connection;
+  const { version: ifVersion } = lease;
   try {
     const renewed = await context.flow.refresh(
       authorizedConnection(connection),
@@ -167,7 +182,7 @@ async function renewClaimed(
       await queueUnusedGrant(database, connection, unused);
     }
   } catch (error) {
-    await releaseRefresh(database, connection, ifVersion, PAUSES);
+    await releaseRefresh(database, connection, lease, PAUSES);
     throw error;
   }
   return openConnection(context, connection);
@@ -188,8 +203,8 @@ async function waitForRenewal(
     if (current.version !== version || current.status !== status) return current;
     const terms = { version, leaseMs: LEASE_MS, isForced: false };
     const claim = await claimRefresh(context.database, current, terms);
-    if (claim === "claimed") return renewClaimed(context, current);
-    if (claim === "paused") break;
+    if (claim.is === "claimed") return renewClaimed(context, current, claim.lease);
+    if (claim.is === "paused") break;
   }
   throw new AppError("UPSTREAM_ERROR", "The provider does not renew the authorization in time.");
 }

@@ -4,7 +4,7 @@ import type { ServiceContext } from "../context.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
 import { AuthorizationRevokedError } from "./authorization-flow.ts";
 import type { OpenConnection } from "./open-connection.ts";
-import { renewAuthorization, requireManifest } from "./renew-access.ts";
+import { isRenewable, renewAuthorization, requireManifest } from "./renew-access.ts";
 import type { RenewContext } from "./renew-access.ts";
 import { verifyCredentials } from "./verify-credentials.ts";
 
@@ -25,13 +25,13 @@ export async function verifyConnection(
   >,
   opened: OpenConnection,
 ): Promise<VerifiedConnection> {
-  const isRenewable = requireManifest(opened).auth.kind === "oauth";
-  if (isRenewable && hasExpired(opened)) {
+  const mayRenew = requireManifest(opened).auth.kind === "oauth" && isRenewable(opened);
+  if (mayRenew && hasExpired(opened)) {
     const renewed = await renew(context, opened);
     return "verdict" in renewed ? renewed : ask(context, renewed.connection);
   }
   const asked = await ask(context, opened);
-  if (!isRenewable || asked.verdict.is !== "bad") return asked;
+  if (!mayRenew || asked.verdict.is !== "bad") return asked;
   const renewed = await renew(context, opened);
   if (!("verdict" in renewed)) return ask(context, renewed.connection);
   // Whoever renews them is silent, but the provider has spoken.

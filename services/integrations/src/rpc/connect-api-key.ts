@@ -1,4 +1,5 @@
-import type { ApiKeyAuth, ConnectionAccess, ProviderManifest } from "@workflow/catalog";
+import { provesAccount } from "@workflow/catalog";
+import type { ApiKeyAuth, ConnectionAccess, ProviderManifest, Verdict } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import type {
   ConnectApiKeyRequest,
@@ -8,10 +9,10 @@ import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { connectionEntry } from "../connections/connection-audit.ts";
 import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
-import { insertConnectionRow, newConnectionId, recordCreated } from "../connections/create-row.ts";
+import { insertRecordedConnection, newConnectionId } from "../connections/create-row.ts";
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
-import { parseKeys } from "../connections/parse-keys.ts";
+import { claimedAccount, parseKeys } from "../connections/parse-keys.ts";
 import { verifyCredentials } from "../connections/verify-credentials.ts";
 import type { ServiceContext } from "../context.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
@@ -41,7 +42,8 @@ export function connectApiKey(
       const access = parseKeys(provider, auth, request, stored);
       const companyId = call.identity.companyId.toLowerCase();
       const account = await requireGood(context, provider, { companyId, access });
-      const keys = { ...withAccount(auth, access, account), name };
+      const claim = { given: claimedAccount(auth, request), stored: stored?.externalAccountId };
+      const keys = { ...withAccount(auth, access, account, claim), name };
       if (stored === null) {
         const created = await insertNew(context, call, provider, keys);
         return { connection: toConnectionMessage(created), created: true };
@@ -108,14 +110,35 @@ function hostField({ auth }: ProviderManifest): string | undefined {
   return auth.fields.find(({ form }) => form === "host")?.key;
 }
 
+type Account = Extract<Verdict, { is: "good" }>;
+
+/** Throws BAD_REQUEST for an account that the keys do not prove to be the caller's. */
 function withAccount(
-  { accountField }: ApiKeyAuth,
+  auth: ApiKeyAuth,
   access: ConnectionAccess,
-  account: { accountId: string | null; fields: Readonly<Record<string, string>> },
+  account: Account,
+  claim: { given: string | undefined; stored: string | null | undefined },
 ): Omit<AcceptedKeys, "name"> {
+  const { accountField } = auth;
   const fields = { ...account.fields, ...access.fields };
-  const given = accountField === undefined ? undefined : fields[accountField];
-  return { access: { ...access, fields }, externalAccountId: given ?? account.accountId };
+  const known = accountField === undefined ? undefined : fields[accountField];
+  const externalAccountId = known ?? claimedId(auth, account, claim);
+  return { access: { ...access, fields }, externalAccountId };
+}
+
+/** What the caller names, else what the connection had where the new keys prove it, else what they say. */
+function claimedId(
+  { accountClaim }: ApiKeyAuth,
+  account: Account,
+  { given, stored }: { given: string | undefined; stored: string | null | undefined },
+): string | null {
+  if (accountClaim === undefined) return account.accountId;
+  if (given !== undefined) {
+    if (provesAccount(account, given)) return given;
+    throw wrongField(accountClaim, "is not confirmed by the provider for these credentials");
+  }
+  const isKept = typeof stored === "string" && provesAccount(account, stored);
+  return isKept ? stored : account.accountId;
 }
 
 async function insertNew(
@@ -125,7 +148,7 @@ async function insertNew(
   { access, externalAccountId, name }: AcceptedKeys,
 ): Promise<ConnectionRow> {
   const key = { companyId: call.identity.companyId.toLowerCase(), connectionId: newConnectionId() };
-  const row = await insertConnectionRow(context.database, {
+  return insertRecordedConnection(context, call, {
     ...key,
     name: name ?? provider.name,
     provider: provider.id,
@@ -135,8 +158,6 @@ async function insertNew(
     metadataJson: null,
     credentials: await sealCredentials(context, key, access.credentials),
   });
-  await recordCreated(context, call, row);
-  return row;
 }
 
 /** Whoever replaced them meanwhile is overruled: of two calls that are both right the later one counts. */
@@ -153,8 +174,7 @@ async function replaceKeys(
     const replaced = await changeConnection(transaction, stored, "keysReplaced", {
       name: name ?? undefined,
       credentials,
-      fields: access.fields,
-      externalAccountId: externalAccountId ?? undefined,
+      account: { fields: access.fields, externalAccountId },
     });
     if (replaced === null) throw connectionNotFound();
     const entry = connectionEntry("connection.credentials_replaced", before, replaced);

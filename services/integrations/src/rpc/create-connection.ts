@@ -8,7 +8,12 @@ import type {
 } from "@workflow/proto/integrations/v1/connections";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { insertConnectionRow, newConnectionId, recordCreated } from "../connections/create-row.ts";
+import {
+  insertConnectionRow,
+  insertRecordedConnection,
+  newConnectionId,
+  recordCreated,
+} from "../connections/create-row.ts";
 import { FIELD_CHARS_MAX } from "../connections/limits.ts";
 import type { ServiceContext } from "../context.ts";
 import { deleteConnection } from "../store/connection-changes.ts";
@@ -37,21 +42,23 @@ export function createConnection(
         companyId: call.identity.companyId.toLowerCase(),
         connectionId: newConnectionId(),
       };
-      const row = await insertConnectionRow(database, {
+      const planned = {
         ...key,
         name,
         provider: provider.id,
-        status: isOwn ? "active" : "pending",
         externalAccountId,
+        // Nobody can be asked whose it is.
+        accountClaimed: isOwn,
         fields,
         metadataJson: metadata.json,
         credentials: null,
-      });
-      const connection = toConnectionMessage(row, metadata.json);
+      };
       if (isOwn) {
-        await recordCreated(context, call, row);
-        return { connection, authorizationUrl: "" };
+        const row = await insertRecordedConnection(context, call, { ...planned, status: "active" });
+        return { connection: toConnectionMessage(row, metadata.json), authorizationUrl: "" };
       }
+      const row = await insertConnectionRow(database, { ...planned, status: "pending" });
+      const connection = toConnectionMessage(row, metadata.json);
       try {
         const { url } = await flow.begin({
           ...key,

@@ -11,11 +11,12 @@ import { connectionEntry } from "../connections/connection-audit.ts";
 import { requireConnectionKey } from "../connections/connection-key.ts";
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
-import { renewAuthorization, requireManifest } from "../connections/renew-access.ts";
+import { isRenewable, renewAuthorization, requireManifest } from "../connections/renew-access.ts";
 import { TRANSITIONS } from "../connections/states.ts";
 import { verifyConnection } from "../connections/verify-connection.ts";
 import type { ServiceContext } from "../context.ts";
 import { changeConnection } from "../store/connection-changes.ts";
+import { NOT_RENEWED } from "../store/connection-renewals.ts";
 import { findConnection } from "../store/connections.ts";
 import { toConnectionMessage } from "./connection-message.ts";
 
@@ -56,7 +57,7 @@ export function refreshConnection(
 
 async function renew(context: ServiceContext, opened: OpenConnection): Promise<OpenConnection> {
   try {
-    if (requireManifest(opened).auth.kind === "oauth") {
+    if (requireManifest(opened).auth.kind === "oauth" && isRenewable(opened)) {
       // Asked for by a person: what is being renewed already is waited for.
       const due = { ...opened, expiresAt: new Date(0) };
       const renewed = await renewAuthorization(context, due, { isForced: true });
@@ -81,7 +82,8 @@ function failureOf(error: unknown): { message: string; code: string | null } {
     return { message: error.message, code: error.code };
   }
   if (isAppError(error) && error.reason !== "INTERNAL_ERROR") {
-    return { message: error.message, code: null };
+    // Renewals ahead try it again, so that nobody has to when the operator has mended it.
+    return { message: error.message, code: NOT_RENEWED };
   }
   throw error;
 }

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { provesAccount } from "@workflow/catalog";
+import type { Verdict } from "@workflow/catalog";
 import type {
   VerifyConnectionRequest,
   VerifyConnectionResponse,
@@ -85,8 +87,6 @@ async function store(
   call: RpcContext,
   { verdict, connection }: VerifiedConnection,
 ): Promise<void> {
-  const { auth } = requireManifest(connection);
-  const namesAccount = "accountField" in auth && auth.accountField !== undefined;
   await database.transaction(async (transaction) => {
     const before = await findConnection(transaction, connection);
     const ifVersion = connection.version;
@@ -94,7 +94,7 @@ async function store(
       verdict.is === "good"
         ? await changeConnection(transaction, connection, "verified", {
             ifVersion,
-            externalAccountId: namesAccount ? undefined : (verdict.accountId ?? undefined),
+            externalAccountId: accountSaid(connection, verdict),
           })
         : await changeConnection(transaction, connection, "failed", {
             ifVersion,
@@ -105,4 +105,17 @@ async function store(
     await audit.record(transaction, call, connectionEntry("connection.verified", before, after));
   });
   audit.wake();
+}
+
+/** The account's id by what the provider says now; undefined: it stays as it is. */
+function accountSaid(
+  connection: OpenConnection,
+  verdict: Extract<Verdict, { is: "good" }>,
+): string | null | undefined {
+  const { auth } = requireManifest(connection);
+  if ("accountField" in auth && auth.accountField !== undefined) return undefined;
+  const { externalAccountId } = connection;
+  if (externalAccountId !== null && provesAccount(verdict, externalAccountId)) return undefined;
+  // A domain that the account has lost is nobody's any more.
+  return verdict.accountId ?? (verdict.domains === undefined ? undefined : null);
 }

@@ -1,5 +1,6 @@
-import { sql } from "@workflow/db";
+import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import { CONNECTION_STATUSES, LIVE_STATUSES } from "../connections/states.ts";
@@ -115,6 +116,8 @@ export interface NewConnection extends ConnectionKey {
   provider: string;
   status: "pending" | "active";
   externalAccountId: string | null;
+  /** Nothing proves that account: no other connection that has not ended may claim it. */
+  accountClaimed?: boolean | undefined;
   fields: Readonly<Record<string, string>>;
   /** A JSON object as it was sent. */
   metadataJson: string | null;
@@ -137,9 +140,26 @@ export async function lockConnectionsOf(
 
 /**
  * Stores a new connection; null when the company has `liveMax` live ones. The transaction must hold
- * the company's lock.
+ * the company's lock. Throws CONFLICT when another connection claims the account.
  */
 export async function insertConnection(
+  transaction: Transaction,
+  connection: NewConnection,
+  liveMax: number,
+): Promise<ConnectionWithMetadataRow | null> {
+  try {
+    return await insert(transaction, connection, liveMax);
+  } catch (error) {
+    if (constraintOf(error) !== "connections_account_claim_key") throw error;
+    const message = "is connected already: one connection may have this account";
+    throw new AppError("CONFLICT", `externalAccountId ${message}.`, {
+      violations: [{ path: ["externalAccountId"], message }],
+      cause: error,
+    });
+  }
+}
+
+async function insert(
   transaction: Transaction,
   connection: NewConnection,
   liveMax: number,
@@ -147,12 +167,12 @@ export async function insertConnection(
   const { companyId, credentials } = connection;
   return transaction.maybeOne(sql.prepared("connection_insert", connectionWithMetadataRow)`
     insert into integrations.connections as connection (
-      id, company_id, name, provider, status, external_account_id, fields, metadata,
+      id, company_id, name, provider, status, external_account_id, account_claimed, fields, metadata,
       company_key_id, sealed_credentials, credentials_version, credentials_changed_at
     )
     select
       ${connection.connectionId}, ${companyId}, ${connection.name}, ${connection.provider},
-      ${connection.status}, ${connection.externalAccountId},
+      ${connection.status}, ${connection.externalAccountId}, ${connection.accountClaimed ?? false}::boolean,
       ${JSON.stringify(connection.fields)}::jsonb, ${connection.metadataJson}::json,
       ${credentials?.companyKeyId ?? null}::uuid,
       decode(${credentials?.sealed.toString("hex") ?? null}::text, 'hex'),

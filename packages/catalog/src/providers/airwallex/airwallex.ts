@@ -31,7 +31,7 @@ export const airwallex: ProviderManifest = {
       expiresAt: "expires_at",
       livesForMs: 30 * 60_000,
     },
-    accountField: "externalAccountId",
+    accountClaim: "externalAccountId",
   },
   sign: { headers: { authorization: "Bearer {accessToken}" } },
   // Without it the version that the account was opened with decides how payouts are named. It is the one of

@@ -43,6 +43,7 @@ export const docusign: ProviderManifest = {
     kind: "oauth",
     authorizeUrl: "https://account.docusign.com/oauth/auth",
     tokenUrl: "https://account.docusign.com/oauth/token",
+    revokeUrl: "https://account.docusign.com/oauth/revoke",
     // Extended: each refresh brings a refresh token that lives for 30 days again.
     scopes: ["signature", "extended"],
     tokenAuth: "client_secret_basic",

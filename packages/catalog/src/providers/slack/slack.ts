@@ -17,7 +17,11 @@ export const slack: ProviderManifest = {
     authorizeUrl: "https://slack.com/oauth/v2/authorize",
     tokenUrl: "https://slack.com/api/oauth.v2.access",
     revokeUrl: "https://slack.com/api/auth.revoke",
-    revokeRequest: { headers: { authorization: "Bearer {accessToken}" }, form: {} },
+    revokeRequest: {
+      headers: { authorization: "Bearer {accessToken}" },
+      bodyType: "form",
+      body: {},
+    },
     scopes: [
       "chat:write",
       "chat:write.public",

@@ -20,7 +20,8 @@ export const stripe: ProviderManifest = {
     revokeUrl: "https://connect.stripe.com/oauth/deauthorize",
     revokeRequest: {
       headers: { authorization: "Bearer {clientSecret}" },
-      form: { client_id: "{clientId}", stripe_user_id: "{accountId}" },
+      bodyType: "form",
+      body: { client_id: "{clientId}", stripe_user_id: "{accountId}" },
     },
     scopes: ["read_write"],
     pkce: false,

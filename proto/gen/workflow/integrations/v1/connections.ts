@@ -63,7 +63,10 @@ export interface Connection {
   provider: string;
   /** What it is good for. */
   status: ConnectionStatus;
-  /** The account at the provider; absent until it is known. */
+  /**
+   * The account at the provider, as the provider says; of an own application, as its first connection
+   * said. Absent until it is known.
+   */
   externalAccountId?:
     | string
     | undefined;
@@ -119,7 +122,7 @@ export interface CreateConnectionRequest {
   provider: string;
   /** A JSON object of at most 16 KiB; empty for none. */
   metadataJson: string;
-  /** Of an own application: the account there; empty otherwise. */
+  /** Of an own application: the account there, which only one connection may have; empty otherwise. */
   externalAccountId: string;
   /** Where people reach the gateway, without a slash at the end; the authorization comes back there. */
   publicOrigin: string;
@@ -147,7 +150,7 @@ export interface ConnectApiKeyRequest {
   apiKey: string;
   /**
    * What the provider wants besides, by its names in the provider's manifest. An existing connection
-   * keeps those that are not given.
+   * keeps those that are not given, unless others name another account or host.
    */
   fields: { [key: string]: string };
 }
@@ -1492,7 +1495,8 @@ export const ConnectionsServiceService = {
    * Makes a connection: of an OAuth provider or bank it is pending until the person has authorized it,
    * an own application's is active at once. Scope connections:write.
    * Errors: BAD_REQUEST (name, provider, metadata, externalAccountId; a provider with API keys, or one
-   * that is not set up; too many connections), UPSTREAM_ERROR.
+   * that is not set up; too many connections), CONFLICT (another connection has claimed the account of an
+   * own application), UPSTREAM_ERROR.
    */
   createConnection: {
     path: "/workflow.integrations.v1.ConnectionsService/CreateConnection" as const,
@@ -1508,8 +1512,8 @@ export const ConnectionsServiceService = {
   /**
    * Makes a connection with API keys that the provider accepts, or gives one other keys. Nothing
    * changes when the provider refuses them or does not answer. Scope connections:write.
-   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, a provider without
-   * API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
+   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, an externalAccountId that
+   * the provider does not confirm, a provider without API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
    */
   connectApiKey: {
     path: "/workflow.integrations.v1.ConnectionsService/ConnectApiKey" as const,
@@ -1597,14 +1601,15 @@ export interface ConnectionsServiceServer extends UntypedServiceImplementation {
    * Makes a connection: of an OAuth provider or bank it is pending until the person has authorized it,
    * an own application's is active at once. Scope connections:write.
    * Errors: BAD_REQUEST (name, provider, metadata, externalAccountId; a provider with API keys, or one
-   * that is not set up; too many connections), UPSTREAM_ERROR.
+   * that is not set up; too many connections), CONFLICT (another connection has claimed the account of an
+   * own application), UPSTREAM_ERROR.
    */
   createConnection: handleUnaryCall<CreateConnectionRequest, CreateConnectionResponse>;
   /**
    * Makes a connection with API keys that the provider accepts, or gives one other keys. Nothing
    * changes when the provider refuses them or does not answer. Scope connections:write.
-   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, a provider without
-   * API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
+   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, an externalAccountId that
+   * the provider does not confirm, a provider without API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
    */
   connectApiKey: handleUnaryCall<ConnectApiKeyRequest, ConnectApiKeyResponse>;
   /**
@@ -1672,7 +1677,8 @@ export interface ConnectionsServiceClient extends Client {
    * Makes a connection: of an OAuth provider or bank it is pending until the person has authorized it,
    * an own application's is active at once. Scope connections:write.
    * Errors: BAD_REQUEST (name, provider, metadata, externalAccountId; a provider with API keys, or one
-   * that is not set up; too many connections), UPSTREAM_ERROR.
+   * that is not set up; too many connections), CONFLICT (another connection has claimed the account of an
+   * own application), UPSTREAM_ERROR.
    */
   createConnection(
     request: CreateConnectionRequest,
@@ -1692,8 +1698,8 @@ export interface ConnectionsServiceClient extends Client {
   /**
    * Makes a connection with API keys that the provider accepts, or gives one other keys. Nothing
    * changes when the provider refuses them or does not answer. Scope connections:write.
-   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, a provider without
-   * API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
+   * Errors: NOT_FOUND (provider, connection), BAD_REQUEST (fields, refused keys, an externalAccountId that
+   * the provider does not confirm, a provider without API keys, too many connections), UPSTREAM_ERROR (the provider does not answer).
    */
   connectApiKey(
     request: ConnectApiKeyRequest,

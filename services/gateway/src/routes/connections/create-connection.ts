@@ -20,7 +20,9 @@ export const createConnection = route({
       externalAccountId: z
         .string()
         .nullish()
-        .describe("Of an own application, required there: the account by which it names events."),
+        .describe(
+          "Of an own application, required there: the account by which it names events. One connection may have it: 409.",
+        ),
     }),
   },
   responses: { 201: "The connection, and where to authorize it." },
