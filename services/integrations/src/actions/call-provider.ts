@@ -13,7 +13,7 @@ import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
-import { chooseConnection } from "./choose-connection.ts";
+import { chooseConnection, notFound } from "./choose-connection.ts";
 import type { ChoosingContext, NamedConnections } from "./choose-connection.ts";
 import { scrubberOf } from "./credential-scrubber.ts";
 import { assertHostAllowed } from "./host-limits.ts";
@@ -89,7 +89,9 @@ async function callWith(
   const { message } = failure;
   if (failure.limited) {
     const report = { ...connection, retryAfterMs: failure.retryAfterMs, ageMs };
-    return { kind: "paused", waitMs: await context.pauses.pause(report), message };
+    const waitMs = await context.pauses.pause(report);
+    if (waitMs === null) throw notFound(connection.connectionId);
+    return { kind: "paused", waitMs, message };
   }
   if (!failure.badCredentials) {
     throw failedCall("PROVIDER_ERROR", call, connection, failure);
