@@ -241,10 +241,14 @@ describe("a provider that", () => {
     const data = [{ id: "ch_1", note: "x".repeat(3 * 1024 * 1024) }];
     handler = ({ path }) => ({ body: { data, has_more: !path.includes("starting_after") } });
     const lists = { action: "listCharges", inputs: {} };
-    expect(failureOf(await callWith(stripe, lists))).toMatchObject({
+    const failure = failureOf(await callWith(stripe, lists));
+    expect(failure).toMatchObject({
       code: "OUTPUT_TOO_LARGE",
       retryable: false,
+      details: { charsMax: 4 * 1024 * 1024 },
     });
+    // Two items with their punctuation; it is told before anything else is done with them.
+    expect(failure.message).toMatch(/^The step's output is larger than 4 MiB: it has 62915\d\d /);
   });
 
   it("hangs with the next page of a list holds up no more than its company's share of memory", async () => {

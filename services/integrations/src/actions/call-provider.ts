@@ -2,7 +2,6 @@ import { callAction, checkInputs, ForeignUrlError, InvalidInputError } from "@wo
 import { MissingFieldError } from "@workflow/catalog";
 import type {
   ActionManifest,
-  ActionResult,
   ConnectionAccess,
   ProviderFailure,
   ProviderManifest,
@@ -10,12 +9,14 @@ import type {
 import type { OpenConnection } from "../connections/open-connection.ts";
 import type { FileLoader } from "../files/file-loader.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import { ANSWER_BYTES_MAX } from "../provider-http/provider-http.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
 import { chooseConnection, notFound } from "./choose-connection.ts";
 import type { ChoosingContext, NamedConnections } from "./choose-connection.ts";
 import { scrubberOf } from "./credential-scrubber.ts";
+import type { CredentialScrubber } from "./credential-scrubber.ts";
 import { assertHostAllowed } from "./host-limits.ts";
 import type { Pauses } from "./pauses.ts";
 import type { RefusedCredentials, Renewal } from "./renew-refused.ts";
@@ -45,12 +46,20 @@ export interface StepCall {
 
 /** What came of a call that did not fail. */
 export type CallOutcome =
-  { kind: "done"; output: unknown } | { kind: "paused"; waitMs: number; message?: string };
+  /** The output as JSON text, within the limit of a step's. */
+  { kind: "done"; outputJson: string } | { kind: "paused"; waitMs: number; message?: string };
+
+/** What came of all exchanges of an action, and how long ago the last one was sent. */
+type ExchangesResult = { ageMs: number } & (
+  { ok: true; outputJson: string } | { ok: false; failure: ProviderFailure }
+);
 
 /** Of one exchange; an answer may take its time where a report is made. */
 const EXCHANGE_TIMEOUT_MS = 60_000;
 /** All pages of a list together; the output of a step has 4 MiB at most (D4). */
 const PAGES_BYTES_MAX = 8 * 1024 * 1024;
+/** Of a step's output (D4): a worker would refuse more, but only once it holds it. */
+const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 const MESSAGE_CHARS_MAX = 1_000;
 const CODE_CHARS_MAX = 100;
 /** No step waits longer, whatever a provider says; a request of a step's own making neither. */
@@ -81,11 +90,11 @@ async function callWith(
 ): Promise<CallOutcome> {
   const { provider } = call;
   const access = accessOf(context, call, connection);
-  const { json, text } = scrubberOf(provider, access);
-  const result = await exchangeAll(context, call, connection, access, json);
-  if (result.ok) return { kind: "done", output: result.output };
+  const scrubber = scrubberOf(provider, access);
+  const result = await exchangeAll(context, call, connection, access, scrubber);
+  if (result.ok) return { kind: "done", outputJson: result.outputJson };
   const { ageMs } = result;
-  const failure = withoutCredentials(result.failure, text);
+  const failure = withoutCredentials(result.failure, scrubber.text);
   const { message } = failure;
   if (failure.limited) {
     const report = { ...connection, retryAfterMs: failure.retryAfterMs, ageMs };
@@ -135,21 +144,22 @@ function withoutCredentials(
 }
 
 /**
- * All exchanges of an action, and how long ago the last one was sent. Pages are kept until the last one is
- * there, so all of them have one room.
+ * All exchanges of an action. Pages are kept until the last one is there and the output's text is made, so
+ * all of them have one room.
  */
 async function exchangeAll(
   context: CallContext,
   call: StepCall,
   connection: OpenConnection,
   access: ConnectionAccess,
-  scrub: (value: unknown) => unknown,
-): Promise<ActionResult & { ageMs: number }> {
+  scrubber: CredentialScrubber,
+): Promise<ExchangesResult> {
   const { provider, companyId, hostLimits, signal } = call;
   const { providerHttp } = context;
   let bytesLeft = PAGES_BYTES_MAX;
   let sentAt = performance.now();
-  const room = providerHttp.openRoom({ companyId, signal });
+  const bytesMax = call.action.paging === undefined ? ANSWER_BYTES_MAX : PAGES_BYTES_MAX;
+  const room = providerHttp.openRoom({ companyId, bytesMax, signal });
   try {
     const { inputs, idempotencyKey } = call;
     const baseUrl = providerHttp.baseUrlOf(provider.id);
@@ -161,26 +171,46 @@ async function exchangeAll(
         assertHostAllowed(request.url, hostLimits, "the provider's");
         if (bytesLeft <= 0) throw tooManyPages();
         sentAt = performance.now();
-        const answer = await providerHttp.sendProviderRequest(request, {
-          companyId,
-          provider: provider.id,
-          timeoutMs: EXCHANGE_TIMEOUT_MS,
-          signal,
-          room,
-        });
+        const answer = await providerHttp
+          .sendProviderRequest(request, {
+            companyId,
+            provider: provider.id,
+            timeoutMs: EXCHANGE_TIMEOUT_MS,
+            bytesMax: bytesLeft,
+            signal,
+            room,
+          })
+          .catch((error: unknown) => {
+            throw isTooLarge(error) && bytesLeft < ANSWER_BYTES_MAX ? tooManyPages() : error;
+          });
         bytesLeft -= answer.bytes;
         return answer;
       },
     );
     const ageMs = performance.now() - sentAt;
-    return result.ok
-      ? { ok: true, output: scrub(result.output ?? null), ageMs }
-      : { ...result, ageMs };
+    if (!result.ok) return { ...result, ageMs };
+    return { ok: true, outputJson: await scrubber.jsonText(outputText(result.output)), ageMs };
   } catch (error) {
     throw toFailure(error, call, connection);
   } finally {
     room.leave();
   }
+}
+
+/** @throws StepFailureError OUTPUT_TOO_LARGE, before anything else is done with the text */
+function outputText(output: unknown): string {
+  const text = JSON.stringify(output ?? null);
+  const { length } = text;
+  if (length <= OUTPUT_CHARS_MAX) return text;
+  throw new StepFailureError({
+    code: "OUTPUT_TOO_LARGE",
+    message: `The step's output is larger than 4 MiB: it has ${length} characters of JSON.`,
+    details: { chars: length, charsMax: OUTPUT_CHARS_MAX },
+  });
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ProviderCallError && error.code === "RESPONSE_TOO_LARGE";
 }
 
 function tooManyPages(): StepFailureError {

@@ -58,7 +58,8 @@ export function createConnectionWay(
       try {
         const outcome = await callProvider(context, call);
         if (outcome.kind === "paused") throw new PausedConnectionError(outcome);
-        const id = typeof outcome.output === "string" ? storableText(outcome.output) : null;
+        const output: unknown = JSON.parse(outcome.outputJson);
+        const id = typeof output === "string" ? storableText(output) : null;
         return { kind: "sent", rejected: [], providerMessageId: id };
       } catch (error) {
         // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { createScrubber } from "../src/secrets/scrubber.ts";
-import type { Scrubber } from "../src/secrets/scrubber.ts";
+import { createScrubber } from "../src/index.ts";
+import type { Scrubber } from "../src/index.ts";
 
 const MASK = "••••";
 
