@@ -157,6 +157,13 @@ describe("a secret", () => {
     expect(scrubberOf(secret).text(encoded)).toMatch(/^[\w+/]{1,16}••••[\w+/=]{0,4}$/);
   });
 
+  it("is masked where a line break of two characters makes it shorter", () => {
+    const scrubber = scrubberOf("0\r\n%");
+    for (const encode of [percent, ...["jsonInForm", "form"].map((name) => ENCODINGS[name])]) {
+      expect(scrubber.text(`${encode?.("0\r\n%")} and more`)).toBe(`${MASK} and more`);
+    }
+  });
+
   it("leaves nothing, whatever it is, whatever is around it and however it is encoded", () => {
     const char = fc.oneof(
       fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
