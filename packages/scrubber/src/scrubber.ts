@@ -34,8 +34,6 @@ export interface Scrubber {
   jsonInTurns(value: unknown): Promise<unknown>;
   /** JSON text without secrets; the same text when there is none in it. */
   jsonText(text: string): string;
-  /** As `jsonText`; long texts are searched in slices, between which others have their turn. */
-  jsonTextInTurns(text: string): Promise<string>;
   /**
    * As `text`, for a text whose end may be missing: also without four and more characters at its end
    * that are the beginning of a secret, in any form.
@@ -102,14 +100,12 @@ class SecretScrubber implements Scrubber {
   }
 
   async jsonInTurns(value: unknown): Promise<unknown> {
-    return inTurns(new JsonWalk(this, (text) => this.#textInSlices(text)).walk(value));
-  }
-
-  async jsonTextInTurns(text: string): Promise<string> {
-    if (!this.#needsValues && (await inTurns(this.#textInSlices(text))) === text) return text;
-    const value: unknown = JSON.parse(text);
-    const clean = await this.jsonInTurns(value);
-    return clean === value ? text : JSON.stringify(clean);
+    const walk = new JsonWalk(this, (text) => this.#textInSlices(text)).walk(value);
+    for (;;) {
+      const step = walk.next();
+      if (step.done === true) return step.value;
+      await nextTurn();
+    }
   }
 
   *#textInSlices(text: string): Generator<undefined, string> {
@@ -155,15 +151,6 @@ class SecretScrubber implements Scrubber {
     }
     // `fromEntries` keeps a key named __proto__ a plain key.
     return changed ? Object.fromEntries(withUniqueKeys(entries)) : object;
-  }
-}
-
-/** Does work slice by slice. */
-async function inTurns<Result>(work: Generator<unknown, Result>): Promise<Result> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
   }
 }
 

@@ -87,7 +87,11 @@ describe.each([
 });
 
 describe("pauses beyond those that a replica remembers", () => {
-  const pausesFor = async (companyId: string, count: number, seconds: number): Promise<string[]> => {
+  const pausesFor = async (
+    companyId: string,
+    count: number,
+    seconds: number,
+  ): Promise<string[]> => {
     const ids: string[] = [];
     for (let index = 0; index < count; index += 1) {
       const connectionId = await harness.connect(companyId, stripe);

@@ -189,7 +189,7 @@ async function exchangeAll(
     );
     const ageMs = performance.now() - sentAt;
     if (!result.ok) return { ...result, ageMs };
-    return { ok: true, outputJson: await scrubber.jsonText(outputText(result.output)), ageMs };
+    return { ok: true, outputJson: await toOutputJson(result.output ?? null, scrubber), ageMs };
   } catch (error) {
     throw toFailure(error, call, connection);
   } finally {
@@ -197,11 +197,14 @@ async function exchangeAll(
   }
 }
 
-/** @throws StepFailureError OUTPUT_TOO_LARGE, before anything else is done with the text */
-function outputText(output: unknown): string {
-  const text = JSON.stringify(output ?? null);
+/** @throws StepFailureError OUTPUT_TOO_LARGE, before credentials are looked for */
+async function toOutputJson(output: unknown, scrubber: CredentialScrubber): Promise<string> {
+  const text = JSON.stringify(output);
   const { length } = text;
-  if (length <= OUTPUT_CHARS_MAX) return text;
+  if (length <= OUTPUT_CHARS_MAX) {
+    const clean = await scrubber.json(output);
+    return clean === output ? text : JSON.stringify(clean);
+  }
   throw new StepFailureError({
     code: "OUTPUT_TOO_LARGE",
     message: `The step's output is larger than 4 MiB: it has ${length} characters of JSON.`,

@@ -7,8 +7,11 @@ export interface CredentialScrubber {
   /** The texts that are looked for, as they may appear in plain. */
   readonly secrets: readonly string[];
   readonly text: (text: string) => string;
-  /** JSON text; the very same where there is nothing to take out. Others have their turns while it is long. */
-  readonly jsonText: (text: string) => Promise<string>;
+  /**
+   * Strings, numbers and names of members at any depth; the very value where there is nothing to take out.
+   * Others have their turns while a large one is searched.
+   */
+  readonly json: (value: unknown) => Promise<unknown>;
 }
 
 /** Anything shorter would take words out of what is harmless. */
@@ -47,6 +50,6 @@ function toCredentialScrubber(given: readonly string[]): CredentialScrubber {
   return {
     secrets,
     text: (text) => scrubber?.text(text) ?? text,
-    jsonText: async (text) => scrubber?.jsonTextInTurns(text) ?? text,
+    json: async (value) => (scrubber === null ? value : scrubber.jsonInTurns(value)),
   };
 }
