@@ -1,5 +1,4 @@
-import { callAction, checkInputs, ForeignUrlError, InvalidInputError } from "@workflow/catalog";
-import { MissingFieldError } from "@workflow/catalog";
+import { callAction, checkInputs } from "@workflow/catalog";
 import type {
   ActionManifest,
   ConnectionAccess,
@@ -11,8 +10,8 @@ import type { FileLoader } from "../files/file-loader.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { ANSWER_BYTES_MAX } from "../provider-http/provider-http.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
+import { failedCall, toFailure, withoutCredentials } from "./call-failure.ts";
 import { chooseConnection, notFound } from "./choose-connection.ts";
 import type { ChoosingContext, NamedConnections } from "./choose-connection.ts";
 import { scrubberOf } from "./credential-scrubber.ts";
@@ -41,6 +40,8 @@ export interface StepCall {
   hasTurn: boolean;
   /** A request goes only to hosts that are in each of these lists: secrets in it are bound to them (D66). */
   hostLimits: readonly (readonly string[])[];
+  /** Repeating it is harmless whatever the manifest says; false by default. */
+  isRepeatable?: boolean;
   signal: AbortSignal;
 }
 
@@ -60,10 +61,6 @@ const EXCHANGE_TIMEOUT_MS = 60_000;
 const PAGES_BYTES_MAX = 8 * 1024 * 1024;
 /** Of a step's output (D4): a worker would refuse more, but only once it holds it. */
 const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
-const MESSAGE_CHARS_MAX = 1_000;
-const CODE_CHARS_MAX = 100;
-/** No step waits longer, whatever a provider says; a request of a step's own making neither. */
-const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
 /**
  * Calls a provider's action for a step. What it returns and throws holds no credential.
@@ -128,19 +125,6 @@ function accessOf(
   } catch (error) {
     throw toFailure(error, call, connection);
   }
-}
-
-/** The provider's words as they may be told: others' texts can repeat what they were sent. */
-function withoutCredentials(
-  failure: ProviderFailure,
-  scrub: (text: string) => string,
-): ProviderFailure {
-  const { code } = failure;
-  return {
-    ...failure,
-    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
-    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
-  };
 }
 
 /**
@@ -221,60 +205,5 @@ function tooManyPages(): StepFailureError {
     code: "RESPONSE_TOO_LARGE",
     message: `The pages of the list have more than ${PAGES_BYTES_MAX} bytes; a smaller limit helps.`,
     details: {},
-  });
-}
-
-function failedCall(
-  code: "PROVIDER_ERROR" | "CREDENTIALS_REFUSED",
-  { provider }: StepCall,
-  { connectionId }: OpenConnection,
-  { status, message, code: providerCode, retryable, retryAfterMs }: ProviderFailure,
-): StepFailureError {
-  const refusal = code === "CREDENTIALS_REFUSED";
-  return new StepFailureError({
-    code,
-    message: refusal
-      ? `${provider.name} refuses the credentials of the connection: ${message}`
-      : `${provider.name}: ${message}`,
-    details: {
-      provider: provider.id,
-      connectionId,
-      status,
-      code: providerCode,
-      message,
-      retryable,
-    },
-    retryable,
-    // A gateway's 502 does not say whether the payment behind it was made: then the next attempt has the same
-    // key, and a provider that knows keys does it once.
-    answered: !retryable,
-    ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
-  });
-}
-
-/** What is thrown on the way, as the step's failure; a fault of ours stays what it is. */
-function toFailure(
-  error: unknown,
-  { provider }: StepCall,
-  { connectionId }: OpenConnection,
-): unknown {
-  if (error instanceof InvalidInputError) {
-    return invalidInput([{ path: [error.key], message: error.message }]);
-  }
-  const details = { provider: provider.id, connectionId };
-  if (error instanceof MissingFieldError) {
-    const { message } = error;
-    return new StepFailureError({ code: "CONNECTION_INCOMPLETE", message, details });
-  }
-  if (error instanceof ForeignUrlError) {
-    return new StepFailureError({ code: "INVALID_ANSWER", message: error.message, details });
-  }
-  if (!(error instanceof ProviderCallError)) return error;
-  const { code, message, retryable, status } = error;
-  return new StepFailureError({
-    code,
-    message: `${provider.name}: ${message}`,
-    details: { ...details, status, code: null, message, retryable },
-    retryable,
   });
 }

@@ -53,6 +53,8 @@ export function createConnectionWay(
         hasTurn,
         // Templates of a message get no secret that is bound to hosts (D66).
         hostLimits: [],
+        // Under the same Message-ID it is the same message (ADR 38).
+        isRepeatable: true,
         signal,
       };
       try {
