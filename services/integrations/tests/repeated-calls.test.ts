@@ -17,8 +17,7 @@ const CREDENTIALS = { accessToken: "token-canary" };
 beforeAll(async () => {
   server = await startHttpDouble((_, response) => void response.destroy());
   harness = await startActionsHarness();
-  const at = (baseUrl: string) =>
-    new Map(["slack", "stripe"].map((id) => [id, { baseUrl }]));
+  const at = (baseUrl: string) => new Map(["slack", "stripe"].map((id) => [id, { baseUrl }]));
   [client, lonely] = await Promise.all([
     harness.start({ providers: at(server.url) }),
     harness.start({ providers: at("http://127.0.0.1:1") }),
