@@ -177,45 +177,6 @@ describe("a run's connection whose credentials cannot be renewed now", () => {
   });
 });
 
-describe("the inputs of a step", () => {
-  it("are checked again now that templates have values", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    const request = getCustomer({}, { inputsJson: '{"customer": 7}' });
-    expect(failureOf(await client.executeAction(request, { identity }))).toMatchObject({
-      code: "INVALID_INPUT",
-      retryable: false,
-      message: "The action's inputs are not valid: customer must be a string, not a number.",
-      details: { problems: [{ path: ["customer"], message: "must be a string, not a number" }] },
-    });
-    const missing = getCustomer({}, { inputsJson: '{"customer": ""}' });
-    expect(failureOf(await client.executeAction(missing, { identity }))).toMatchObject({
-      code: "INVALID_INPUT",
-      details: { problems: [{ path: ["customer"], message: "is required" }] },
-    });
-    expect(server.requests).toEqual([]);
-  });
-
-  it("of several forms are told by the form that comes next", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, resend);
-    const mail = { from: "a@shop.example", to: 5, subject: "Hello", text: "Hello" };
-    const call = stepCall({ action: "resend.sendEmail", inputsJson: JSON.stringify(mail) });
-    const { message } = failureOf(await client.executeAction(call, { identity }));
-    expect(message).toMatch(/^The action's inputs are not valid: to must be /);
-  });
-
-  it("with secrets that are bound to hosts go to these only (D66)", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    const bound = (hosts: string[]) => getCustomer({}, { hostLimits: [{ hosts }] });
-    const refused = await client.executeAction(bound(["api.example.com"]), { identity });
-    expect(failureOf(refused)).toMatchObject({ code: "SECRET_HOST_NOT_ALLOWED" });
-    expect(server.requests).toEqual([]);
-    outputOf(await client.executeAction(bound(["127.0.0.1"]), { identity }));
-  });
-});
-
 describe("credentials that the provider refuses", () => {
   const refuse: DoubleHandler = () => ({
     status: 401,
@@ -336,27 +297,6 @@ describe("credentials that the provider refuses", () => {
     };
     failureOf(await client.executeAction(listContacts, { identity }));
     expect(await harness.statusOf({ companyId, connectionId })).toMatchObject({ status: "active" });
-  });
-});
-
-describe("an answer that repeats a credential", () => {
-  it("reaches nobody with it", async () => {
-    handler = () => ({
-      body: {
-        id: "cus_1",
-        echo: `Authorization: Bearer ${TOKEN}`,
-        encoded: Buffer.from(TOKEN).toString("base64"),
-        nested: [{ [TOKEN]: encodeURIComponent(TOKEN) }],
-      },
-    });
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    expect(outputOf(await client.executeAction(getCustomer(), { identity }))).toEqual({
-      id: "cus_1",
-      echo: "Authorization: Bearer ••••",
-      encoded: "••••",
-      nested: [{ "••••": "••••" }],
-    });
   });
 });
 
