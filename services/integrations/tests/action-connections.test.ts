@@ -73,6 +73,20 @@ function tokensSeen(): (string | undefined)[] {
 }
 
 describe("the connection of a step", () => {
+  it.each(["disconnected", "abandoned"] as const)("is gone once it is %s", async (status) => {
+    const identity = runsOf();
+    const ended = await harness.connect(identity.companyId, { ...stripe, status });
+    for (const named of [{ step: ended }, { run: ended }]) {
+      const answer = await client.executeAction(getCustomer(named), { identity });
+      expect(failureOf(answer)).toMatchObject({
+        code: "CONNECTION_NOT_FOUND",
+        retryable: false,
+        details: { connectionId: ended },
+      });
+    }
+    expect(server.requests).toEqual([]);
+  });
+
   it("is the only active one of the provider where none is named", async () => {
     const identity = runsOf();
     await harness.connect(identity.companyId, stripe);
