@@ -90,6 +90,12 @@ export default {
       to: { path: "^(packages/(?!definition|errors|catalog)|services)/" },
     },
     {
+      name: "scrubber-knows-no-service",
+      severity: "error",
+      from: { path: "^packages/scrubber/src" },
+      to: { path: "^(packages/(?!scrubber|definition)|services)/" },
+    },
+    {
       name: "catalog-is-pure",
       comment:
         "manifests are data, and what reads them computes: zod, hashes and host names are all it needs",

@@ -67,6 +67,7 @@ table integrations.connection_pauses with (fillfactor=50)
   column next_turn_at timestamp with time zone not null
   column strikes integer not null
   column turns integer not null default 0
+  constraint connection_pauses_connection_fkey FOREIGN KEY (connection_id) REFERENCES integrations.connections(id) ON DELETE CASCADE
   constraint connection_pauses_order CHECK ((next_turn_at >= paused_until))
   constraint connection_pauses_pkey PRIMARY KEY (connection_id)
   CREATE INDEX connection_pauses_by_turn ON integrations.connection_pauses USING btree (next_turn_at)

@@ -105,6 +105,7 @@ table runs.open_steps with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_
   column attempt_group integer not null default 1
   column previous_attempts json
   column deadline_at timestamp(3) with time zone
+  column has_turn boolean not null default false
   constraint open_steps_pkey PRIMARY KEY (run_id, path)
 
 table runs.outbox with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0)

@@ -24,6 +24,8 @@ export { readPath } from "./json-path.ts";
 export { withOperatorCredentials } from "./operator-credentials.ts";
 export { buildLogin, loginOf, readLogin } from "./login.ts";
 export type { LoginToken } from "./login.ts";
+export { formatMailAddress, hasControls, parseMailAddress } from "./mail-address.ts";
+export type { MailAddress } from "./mail-address.ts";
 export { LIST_LIMITS } from "./pages.ts";
 export type * from "./provider-auth.ts";
 export type * from "./provider-manifest.ts";

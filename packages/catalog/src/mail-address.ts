@@ -1,8 +1,11 @@
 import { domainToASCII } from "node:url";
 
-/** One mailbox, its domain in ASCII. */
+/** One mailbox. */
 export interface MailAddress {
+  /** As it was written, without the name. */
   address: string;
+  /** The same with its domain in ASCII, as it goes over the wire. */
+  wireAddress: string;
   /** The name for people; empty when there is none. */
   name: string;
 }
@@ -22,7 +25,8 @@ const DOMAIN = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i;
 
 /**
  * Reads exactly one address, `a@b.c` or `Name <a@b.c>`; null when the text is anything else. Stricter than
- * RFC 5322, on whose comments, groups and quoted local parts parsers disagree.
+ * RFC 5322: no lists, groups, comments, quoted local parts or address literals, on whose meaning parsers
+ * disagree, so that a text cannot bring in a recipient that nobody sees in it.
  */
 export function parseMailAddress(text: string): MailAddress | null {
   if (text.length > ADDRESS_CHARS_MAX || hasControls(text)) return null;
@@ -44,8 +48,9 @@ export function parseMailAddresses(value: unknown): MailAddress[] | null {
 }
 
 /** The address as it stands in a header or in a provider's JSON. */
-export function formatMailAddress({ name, address }: MailAddress): string {
-  return name === "" ? address : `"${name.replaceAll(/["\\]/g, "\\$&")}" <${address}>`;
+export function formatMailAddress({ name, wireAddress }: MailAddress): string {
+  if (name === "") return wireAddress;
+  return `"${name.replaceAll(/["\\]/g, "\\$&")}" <${wireAddress}>`;
 }
 
 /** Whether a text holds control characters: in a header they could begin another header. */
@@ -68,5 +73,5 @@ function toAddress(address: string, name: string): MailAddress | null {
   if (!LOCAL_PART.test(localPart) || Buffer.byteLength(localPart) > LOCAL_PART_BYTES_MAX)
     return null;
   if (!DOMAIN.test(domain) || domain.length > DOMAIN_CHARS_MAX) return null;
-  return { address: `${localPart}@${domain}`, name };
+  return { address, wireAddress: `${localPart}@${domain}`, name };
 }

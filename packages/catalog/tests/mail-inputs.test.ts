@@ -4,12 +4,19 @@ import { formatMailAddress, parseMailAddress, parseMailAddresses } from "../src/
 
 describe("an address", () => {
   it.each([
-    ["ada@example.com", { address: "ada@example.com", name: "" }],
-    [" Ada Lovelace <ada@example.com> ", { address: "ada@example.com", name: "Ada Lovelace" }],
-    ['"Doe, \\"J\\"" <j@example.com>', { address: "j@example.com", name: 'Doe, "J"' }],
-    ["ada@bücher.example", { address: "ada@xn--bcher-kva.example", name: "" }],
+    ["ada@example.com", { wireAddress: "ada@example.com", name: "" }],
+    [" Ada Lovelace <ada@example.com> ", { wireAddress: "ada@example.com", name: "Ada Lovelace" }],
+    ['"Doe, \\"J\\"" <j@example.com>', { wireAddress: "j@example.com", name: 'Doe, "J"' }],
+    [
+      "ada@bücher.example",
+      {
+        address: "ada@bücher.example",
+        wireAddress: "ada@xn--bcher-kva.example",
+        name: "",
+      },
+    ],
   ])("%s is read", (text, address) => {
-    expect(parseMailAddress(text)).toEqual(address);
+    expect(parseMailAddress(text)).toEqual({ address: address.wireAddress, ...address });
   });
 
   it.each([
@@ -30,7 +37,8 @@ describe("an address", () => {
   });
 
   it("is the same after it was written", () => {
-    const address = { address: "j@example.com", name: 'Doe, "J" \\' };
+    const mailbox = "j@example.com";
+    const address = { address: mailbox, wireAddress: mailbox, name: 'Doe, "J" \\' };
     expect(parseMailAddress(formatMailAddress(address))).toEqual(address);
   });
 });
@@ -38,8 +46,8 @@ describe("an address", () => {
 describe("a list of addresses", () => {
   it("is split at commas outside names", () => {
     const both = [
-      { address: "j@example.com", name: "Doe, J" },
-      { address: "ada@example.com", name: "" },
+      { address: "j@example.com", wireAddress: "j@example.com", name: "Doe, J" },
+      { address: "ada@example.com", wireAddress: "ada@example.com", name: "" },
     ];
     expect(parseMailAddresses('"Doe, J" <j@example.com>, ada@example.com,')).toEqual(both);
     expect(parseMailAddresses(['"Doe, J" <j@example.com>', "ada@example.com"])).toEqual(both);

@@ -27,30 +27,8 @@ export const PROVIDER_SETTINGS = {
   },
 } as const;
 
-/** Providers that the contract names (D37), whether or not the catalog has them yet. */
-const NAMED_PROVIDERS = [
-  "airwallex",
-  "avalara",
-  "docusign",
-  "finance",
-  "google-mail",
-  "hubspot",
-  "netsuite",
-  "odoo",
-  "plaid",
-  "quickbooks",
-  "resend",
-  "rillet",
-  "salesforce",
-  "sendgrid",
-  "slack",
-  "stripe",
-];
-
-/** The ids of the providers that have settings: those of the catalog, too. */
-export const PROVIDER_IDS: readonly string[] = [
-  ...new Set([...NAMED_PROVIDERS, ...PROVIDERS.map(({ id }) => id)]),
-];
+/** The ids of the providers that have settings. */
+export const PROVIDER_IDS: readonly string[] = PROVIDERS.map(({ id }) => id);
 
 /** What the environment says about one provider. */
 export interface ProviderSettings {

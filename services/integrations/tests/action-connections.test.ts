@@ -73,6 +73,20 @@ function tokensSeen(): (string | undefined)[] {
 }
 
 describe("the connection of a step", () => {
+  it.each(["disconnected", "abandoned"] as const)("is gone once it is %s", async (status) => {
+    const identity = runsOf();
+    const ended = await harness.connect(identity.companyId, { ...stripe, status });
+    for (const named of [{ step: ended }, { run: ended }]) {
+      const answer = await client.executeAction(getCustomer(named), { identity });
+      expect(failureOf(answer)).toMatchObject({
+        code: "CONNECTION_NOT_FOUND",
+        retryable: false,
+        details: { connectionId: ended },
+      });
+    }
+    expect(server.requests).toEqual([]);
+  });
+
   it("is the only active one of the provider where none is named", async () => {
     const identity = runsOf();
     await harness.connect(identity.companyId, stripe);
@@ -174,45 +188,6 @@ describe("a run's connection whose credentials cannot be renewed now", () => {
     outputOf(await client.executeAction(call, { identity }));
     const own = failureOf(await client.executeAction(getCustomer({ run }), { identity }));
     expect(own).toMatchObject({ code: "CONNECTION_UNAVAILABLE", retryable: true });
-  });
-});
-
-describe("the inputs of a step", () => {
-  it("are checked again now that templates have values", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    const request = getCustomer({}, { inputsJson: '{"customer": 7}' });
-    expect(failureOf(await client.executeAction(request, { identity }))).toMatchObject({
-      code: "INVALID_INPUT",
-      retryable: false,
-      message: "The action's inputs are not valid: customer must be a string, not a number.",
-      details: { problems: [{ path: ["customer"], message: "must be a string, not a number" }] },
-    });
-    const missing = getCustomer({}, { inputsJson: '{"customer": ""}' });
-    expect(failureOf(await client.executeAction(missing, { identity }))).toMatchObject({
-      code: "INVALID_INPUT",
-      details: { problems: [{ path: ["customer"], message: "is required" }] },
-    });
-    expect(server.requests).toEqual([]);
-  });
-
-  it("of several forms are told by the form that comes next", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, resend);
-    const mail = { from: "a@shop.example", to: 5, subject: "Hello", text: "Hello" };
-    const call = stepCall({ action: "resend.sendEmail", inputsJson: JSON.stringify(mail) });
-    const { message } = failureOf(await client.executeAction(call, { identity }));
-    expect(message).toMatch(/^The action's inputs are not valid: to must be /);
-  });
-
-  it("with secrets that are bound to hosts go to these only (D66)", async () => {
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    const bound = (hosts: string[]) => getCustomer({}, { hostLimits: [{ hosts }] });
-    const refused = await client.executeAction(bound(["api.example.com"]), { identity });
-    expect(failureOf(refused)).toMatchObject({ code: "SECRET_HOST_NOT_ALLOWED" });
-    expect(server.requests).toEqual([]);
-    outputOf(await client.executeAction(bound(["127.0.0.1"]), { identity }));
   });
 });
 
@@ -336,27 +311,6 @@ describe("credentials that the provider refuses", () => {
     };
     failureOf(await client.executeAction(listContacts, { identity }));
     expect(await harness.statusOf({ companyId, connectionId })).toMatchObject({ status: "active" });
-  });
-});
-
-describe("an answer that repeats a credential", () => {
-  it("reaches nobody with it", async () => {
-    handler = () => ({
-      body: {
-        id: "cus_1",
-        echo: `Authorization: Bearer ${TOKEN}`,
-        encoded: Buffer.from(TOKEN).toString("base64"),
-        nested: [{ [TOKEN]: encodeURIComponent(TOKEN) }],
-      },
-    });
-    const identity = runsOf();
-    await harness.connect(identity.companyId, stripe);
-    expect(outputOf(await client.executeAction(getCustomer(), { identity }))).toEqual({
-      id: "cus_1",
-      echo: "Authorization: Bearer ••••",
-      encoded: "••••",
-      nested: [{ "••••": "••••" }],
-    });
   });
 });
 

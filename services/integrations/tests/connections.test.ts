@@ -41,7 +41,7 @@ const clients: { close(): void }[] = [];
 
 beforeAll(async () => {
   server = await startHttpDouble((request, response) => handler(request, response));
-  const settings = { baseUrl: server.url, clientId: "our-id", clientSecret: "our-secret" };
+  const settings = { baseUrl: server.url, clientId: "our-id", clientSecret: "our-canary-secret" };
   providers = new Map(["rillet", "airwallex", "plaid"].map((id) => [id, settings]));
   harness = await startHarness({ providers });
   const first = await harness.start();
@@ -283,6 +283,23 @@ describe("ListBankAccounts", () => {
     expect(await list(connectionId)).toMatchObject({ lastErrorCode: undefined });
     expect((await get(connectionId)).status).toBe(ConnectionStatus.ACTIVE);
   });
+
+  it.each([
+    ["a refusal", 400, "INVALID_API_KEYS"],
+    ["a failure", 500, "INTERNAL_SERVER_ERROR"],
+  ])(
+    "keeps our own credentials to itself where the answer repeats them: %s",
+    async (_, status, code) => {
+      const error_message = "our-canary-secret for access-canary";
+      handler = () => ({ status, body: { error_code: code, error_message } });
+      const connectionId = await addActive("plaid", { accessToken: "access-canary" });
+      const error = await errorOf(list(connectionId));
+      expect(error.message).toContain("•••• for ••••");
+      expect(JSON.stringify(error)).not.toContain("canary");
+      handler = () => ({ body: { accounts: [{ name: "our-canary-secret" }], request_id: "r" } });
+      expect(JSON.parse((await list(connectionId)).accountsJson)).toEqual([{ name: "••••" }]);
+    },
+  );
 
   it("answers UPSTREAM_ERROR and changes nothing when the bank's provider does not answer", async () => {
     handler = () => ({ status: 500, body: { error_code: "INTERNAL_SERVER_ERROR" } });

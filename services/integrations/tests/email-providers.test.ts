@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { newId, newUuid } from "@workflow/db";
+import { newUuid } from "@workflow/db";
 import { parseJsonText } from "@workflow/definition";
 import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
 import { startHttpDouble, startSmtpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble, SmtpDouble } from "@workflow/testkit";
-import {
-  failureOf,
-  outputOf,
-  runsOf,
-  startActionsHarness,
-  stepCall,
-} from "./support/actions-harness.ts";
+import { runsOf, startActionsHarness } from "./support/actions-harness.ts";
 import type { ActionsClient, ActionsHarness } from "./support/actions-harness.ts";
 import { message } from "./support/email-harness.ts";
 
@@ -20,7 +14,6 @@ const CREDENTIALS = {
   resend: { apiKey: "re_canary_of_resend" },
   sendgrid: { apiKey: "SG.canary_of_sendgrid" },
   "google-mail": { accessToken: "ya29.canary_of_google" },
-  slack: { accessToken: "xoxb-canary-of-slack" },
 };
 type Provider = keyof typeof CREDENTIALS;
 
@@ -29,7 +22,6 @@ const TAKEN: Record<Provider, DoubleHandler> = {
   resend: () => ({ body: { id: "49a3999c-0ce1-4ea6-ab68-afcd6dc2e794" } }),
   sendgrid: () => ({ status: 202, headers: { "x-message-id": "14c5d75ce93.dfd.64b469" } }),
   "google-mail": () => ({ body: { id: "18c2f1a7b3d4e5f6", threadId: "t", labelIds: ["SENT"] } }),
-  slack: () => ({ body: { ok: true } }),
 };
 
 let harness: ActionsHarness;
@@ -341,128 +333,5 @@ describe("what the provider says", () => {
     const { failure } = await send({ connectionId });
     expect(failure).toMatchObject({ code: "CREDENTIALS_REFUSED", retryable: false });
     expect(await harness.statusOf({ companyId, connectionId })).toMatchObject({ status: "error" });
-  });
-});
-
-describe("which way a message goes", () => {
-  it("is the run's connection where the step names none and it is one of e-mail", async () => {
-    const runConnectionId = await connect("resend");
-    await send({ runConnectionId });
-    expect(host.requests).toHaveLength(1);
-    expect(smtp.messages).toHaveLength(0);
-  });
-
-  it("is the step's connection where both are named", async () => {
-    const runConnectionId = await connect("resend");
-    const connectionId = await connect("sendgrid");
-    await send({ connectionId, runConnectionId });
-    expect(host.requests.map(({ path }) => path)).toEqual(["/v3/mail/send"]);
-  });
-
-  it.each([
-    ["the run has no connection", undefined],
-    ["the run's connection is of another kind", "slack" as const],
-  ])("is the mail server when %s, though the company has one of e-mail", async (_, of) => {
-    await connect("resend");
-    const runConnectionId = of === undefined ? undefined : await connect(of);
-    await send({ runConnectionId, from: undefined });
-    expect(smtp.messages.map(({ from }) => from)).toEqual(["shop@shop.example"]);
-    expect(host.requests).toHaveLength(0);
-  });
-
-  it.each<[string, () => Promise<Partial<SendEmailRequest>>, string]>([
-    ["does not exist", async () => ({ connectionId: newId("conn_") }), "CONNECTION_NOT_FOUND"],
-    [
-      "has no id of a connection",
-      async () => ({ connectionId: "x' or 1=1" }),
-      "CONNECTION_NOT_FOUND",
-    ],
-    [
-      "of the run does not exist",
-      async () => ({ runConnectionId: newId("conn_") }),
-      "CONNECTION_NOT_FOUND",
-    ],
-    [
-      "is another company's",
-      async () => ({
-        connectionId: await harness.connect(newUuid(), {
-          provider: "resend",
-          credentials: CREDENTIALS.resend,
-        }),
-      }),
-      "CONNECTION_NOT_FOUND",
-    ],
-    [
-      "sends no e-mail",
-      async () => ({ connectionId: await connect("slack") }),
-      "CONNECTION_MISMATCH",
-    ],
-    [
-      "is in error",
-      async () => ({ connectionId: await connect("resend", { status: "error" }) }),
-      "CONNECTION_NOT_ACTIVE",
-    ],
-    [
-      "of the run is in error",
-      async () => ({ runConnectionId: await connect("resend", { status: "error" }) }),
-      "CONNECTION_NOT_ACTIVE",
-    ],
-  ])("is none when the connection %s", async (_, prepare, code) => {
-    const { failure } = await send(await prepare());
-    expect(failure).toMatchObject({ code, retryable: false });
-    expect(host.requests).toHaveLength(0);
-    expect(smtp.messages).toHaveLength(0);
-  });
-});
-
-describe("the files of an action's inputs", () => {
-  const sendAction = async (attachments: unknown, more = {}) => {
-    const connectionId = await connect("sendgrid");
-    const inputs = {
-      from: "a@own.example",
-      to: "b@x.example",
-      subject: "s",
-      text: "t",
-      attachments,
-    };
-    const inputsJson = JSON.stringify(inputs);
-    return client.executeAction(
-      stepCall({
-        action: "sendgrid.sendMail",
-        inputsJson,
-        connection: { stepConnectionId: connectionId },
-        ...more,
-      }),
-      { identity: runsOf(companyId) },
-    );
-  };
-
-  it("that are named by URL are fetched, and the provider gets their content", async () => {
-    outputOf(await sendAction([{ filename: "a.png", url: `${host.url}/file` }]));
-    expect(host.requests.map(({ path }) => path)).toEqual(["/file", "/v3/mail/send"]);
-    expect(sentJson()).toMatchObject({ attachments: [{ content: "UE5H", type: "image/png" }] });
-  });
-
-  it("that cannot be had fail the step, naming the place", async () => {
-    answer = () => ({ status: 404 });
-    const failure = failureOf(await sendAction([{ filename: "a", url: `${host.url}/gone` }]));
-    expect(failure).toMatchObject({
-      code: "INVALID_INPUT",
-      retryable: false,
-      details: { problems: [{ path: ["attachments", "0", "url"] }] },
-    });
-    answer = () => ({ status: 503 });
-    expect(failureOf(await sendAction([{ filename: "a", url: `${host.url}/busy` }]))).toMatchObject(
-      { code: "FILE_UNAVAILABLE", retryable: true },
-    );
-  });
-
-  it("are fetched from hosts only that the secrets in the inputs are bound to (D66)", async () => {
-    const hostLimits = [{ hosts: ["api.sendgrid.com"] }];
-    const attachments = [{ filename: "a", url: `${host.url}/file` }];
-    expect(failureOf(await sendAction(attachments, { hostLimits }))).toMatchObject({
-      code: "SECRET_HOST_NOT_ALLOWED",
-    });
-    expect(host.requests).toHaveLength(0);
   });
 });

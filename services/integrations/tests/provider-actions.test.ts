@@ -244,42 +244,53 @@ describe("a provider that", () => {
     const data = [{ id: "ch_1", note: "x".repeat(3 * 1024 * 1024) }];
     handler = ({ path }) => ({ body: { data, has_more: !path.includes("starting_after") } });
     const lists = { action: "listCharges", inputs: {} };
-    expect(failureOf(await callWith(stripe, lists))).toMatchObject({
+    const failure = failureOf(await callWith(stripe, lists));
+    expect(failure).toMatchObject({
       code: "OUTPUT_TOO_LARGE",
       retryable: false,
+      details: { charsMax: 4 * 1024 * 1024 },
     });
+    // Two items with their punctuation; it is told before anything else is done with them.
+    expect(failure.message).toMatch(/^The step's output is larger than 4 MiB: it has 62915\d\d /);
   });
 
-  it("hangs with the next page of a list holds up no more than its company's share of memory", async () => {
-    const page = { data: [{ id: "ch_1", note: "x".repeat(100_000) }], has_more: true };
-    const { promise: letGo, resolve: end } = Promise.withResolvers<void>();
-    const companies = [runsOf(newUuid()), runsOf(newUuid())] as const;
-    const [busy, other] = companies;
-    const tokens = new Map<string, number>();
-    handler = async ({ path, headers }) => {
-      if (!path.includes("starting_after")) return { body: page };
-      const token = headers.authorization ?? "";
-      tokens.set(token, (tokens.get(token) ?? 0) + 1);
-      await letGo;
-      return { body: { data: [], has_more: false } };
-    };
-    const waiting = (token: string): number => tokens.get(`Bearer ${token}`) ?? 0;
-    for (const { companyId } of companies) {
-      const credentials = { accessToken: `sk_${companyId}` };
-      await harness.connect(companyId, { provider: "stripe", credentials });
-    }
-    const list = (identity: typeof busy) =>
-      client.executeAction(stepCall({ action: "stripe.listCharges" }), { identity });
-    const lists = Array.from({ length: 20 }, () => list(busy));
-    await waitFor(() => waiting(`sk_${busy.companyId}`) >= 16);
-    // Another company's lists go on meanwhile, and those beyond the share do not.
-    lists.push(list(other));
-    await waitFor(() => waiting(`sk_${other.companyId}`) === 1);
-    expect(waiting(`sk_${busy.companyId}`)).toBe(16);
-    end();
-    for (const answer of await Promise.all(lists)) outputOf(answer);
-    expect(waiting(`sk_${busy.companyId}`)).toBe(20);
-  });
+  // Pages of 0.1 MB have one of 16 MiB, those of 1.2 MB all that a list may have of 32 MiB.
+  it.each([
+    { chars: 100_000, share: 16 },
+    { chars: 1_200_000, share: 4 },
+  ])(
+    "hangs with the next page of a list holds up no more than its company's share of memory: $chars",
+    async ({ chars, share }) => {
+      const page = { data: [{ id: "ch_1", note: "x".repeat(chars) }], has_more: true };
+      const { promise: letGo, resolve: end } = Promise.withResolvers<void>();
+      const companies = [runsOf(newUuid()), runsOf(newUuid())] as const;
+      const [busy, other] = companies;
+      const tokens = new Map<string, number>();
+      handler = async ({ path, headers }) => {
+        if (!path.includes("starting_after")) return { body: page };
+        const token = headers.authorization ?? "";
+        tokens.set(token, (tokens.get(token) ?? 0) + 1);
+        await letGo;
+        return { body: { data: [], has_more: false } };
+      };
+      const waiting = (token: string): number => tokens.get(`Bearer ${token}`) ?? 0;
+      for (const { companyId } of companies) {
+        const credentials = { accessToken: `sk_${companyId}` };
+        await harness.connect(companyId, { provider: "stripe", credentials });
+      }
+      const list = (identity: typeof busy) =>
+        client.executeAction(stepCall({ action: "stripe.listCharges" }), { identity });
+      const lists = Array.from({ length: share + 4 }, () => list(busy));
+      await waitFor(() => waiting(`sk_${busy.companyId}`) >= share);
+      // Another company's lists go on meanwhile, and those beyond the share do not.
+      lists.push(list(other));
+      await waitFor(() => waiting(`sk_${other.companyId}`) === 1);
+      expect(waiting(`sk_${busy.companyId}`)).toBe(share);
+      end();
+      for (const answer of await Promise.all(lists)) outputOf(answer);
+      expect(waiting(`sk_${busy.companyId}`)).toBe(share + 4);
+    },
+  );
 
   it("hangs is given up when its caller gives up", async () => {
     let hungUp: Promise<unknown> | undefined;

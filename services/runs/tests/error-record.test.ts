@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { Excerpt, StepError } from "../src/domain/step-error.ts";
 import { toErrorRecord } from "../src/interpreter/error-record.ts";
-import { createScrubber } from "../src/secrets/scrubber.ts";
+import { createScrubber } from "@workflow/scrubber";
 
 const EXCERPT_CHARS = 500;
 const MESSAGE_CHARS = 600;

@@ -48,7 +48,8 @@ const http: BlockSource = {
         json("auth", {
           title: "Authentication",
           schema: z.looseObject({ type: z.enum(["none", "bearer", "basic", "connection"]) }),
-          description: "How the request says who sends it; none where it is not given",
+          description:
+            "How the request says who sends it; none where it is not given. A connection signs requests to its provider's hosts only, and an answer of 401 changes nothing about the connection: the provider's actions and POST /connections/{id}/verify find out whether its credentials are good",
         }),
         number("timeoutMs", {
           title: "Timeout",

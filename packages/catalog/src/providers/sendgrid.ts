@@ -78,7 +78,7 @@ const upsertContacts: ActionManifest = {
       schema: z
         .array(z.looseObject({ email: z.string().max(254).optional() }))
         .min(1)
-        .max(30_000),
+        .max(4_000),
     }),
     list("list_ids", { title: "Lists", of: z.guid() }),
   ],
@@ -163,9 +163,9 @@ function buildMail({
 }) {
   const seen = new Set<string>();
   const recipients = (key: string) => {
-    const fresh = readAddresses(inputs, key).filter(({ address }) => {
-      const known = seen.has(address.toLowerCase());
-      seen.add(address.toLowerCase());
+    const fresh = readAddresses(inputs, key).filter(({ wireAddress }) => {
+      const known = seen.has(wireAddress.toLowerCase());
+      seen.add(wireAddress.toLowerCase());
       return !known;
     });
     return fresh.length === 0 ? {} : { [key]: fresh.map(toEmail) };
@@ -218,6 +218,6 @@ function addressMember(inputs: Inputs, key: string): Record<string, unknown> {
   return address === null ? {} : { [key]: toEmail(address) };
 }
 
-function toEmail({ address, name }: MailAddress) {
-  return name === "" ? { email: address } : { email: address, name };
+function toEmail({ wireAddress: email, name }: MailAddress) {
+  return name === "" ? { email } : { email, name };
 }

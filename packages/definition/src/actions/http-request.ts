@@ -73,7 +73,7 @@ export const httpRequest: ActionDefinition = {
       .meta({ description: "Any JSON value; a string is sent as it is, all else as JSON" }),
     auth: templatable(auth).nullish().meta({
       description:
-        "How the request says who sends it; none where it is not given. {type: connection, connectionId?, provider?} signs it with a connection, for the provider's hosts only",
+        "How the request says who sends it; none where it is not given. {type: connection, connectionId?, provider?} signs it with a connection, for the provider's hosts only; an answer of 401 changes nothing about that connection",
     }),
     timeoutMs: templatable(z.int().min(1).max(TIMEOUT_MS_MAX))
       .nullish()

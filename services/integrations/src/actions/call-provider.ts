@@ -1,8 +1,6 @@
-import { callAction, checkInputs, ForeignUrlError, InvalidInputError } from "@workflow/catalog";
-import { MissingFieldError } from "@workflow/catalog";
+import { callAction, checkInputs } from "@workflow/catalog";
 import type {
   ActionManifest,
-  ActionResult,
   ConnectionAccess,
   ProviderFailure,
   ProviderManifest,
@@ -10,12 +8,14 @@ import type {
 import type { OpenConnection } from "../connections/open-connection.ts";
 import type { FileLoader } from "../files/file-loader.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import { ANSWER_BYTES_MAX } from "../provider-http/provider-http.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
-import { chooseConnection } from "./choose-connection.ts";
+import { failedCall, toFailure, withoutCredentials } from "./call-failure.ts";
+import { chooseConnection, notFound } from "./choose-connection.ts";
 import type { ChoosingContext, NamedConnections } from "./choose-connection.ts";
 import { scrubberOf } from "./credential-scrubber.ts";
+import type { CredentialScrubber } from "./credential-scrubber.ts";
 import { assertHostAllowed } from "./host-limits.ts";
 import type { Pauses } from "./pauses.ts";
 import type { RefusedCredentials, Renewal } from "./renew-refused.ts";
@@ -40,21 +40,27 @@ export interface StepCall {
   hasTurn: boolean;
   /** A request goes only to hosts that are in each of these lists: secrets in it are bound to them (D66). */
   hostLimits: readonly (readonly string[])[];
+  /** Repeating it is harmless whatever the manifest says; false by default. */
+  isRepeatable?: boolean;
   signal: AbortSignal;
 }
 
 /** What came of a call that did not fail. */
 export type CallOutcome =
-  { kind: "done"; output: unknown } | { kind: "paused"; waitMs: number; message?: string };
+  /** The output as JSON text, within the limit of a step's. */
+  { kind: "done"; outputJson: string } | { kind: "paused"; waitMs: number; message?: string };
+
+/** What came of all exchanges of an action, and how long ago the last one was sent. */
+type ExchangesResult = { ageMs: number } & (
+  { ok: true; outputJson: string } | { ok: false; failure: ProviderFailure }
+);
 
 /** Of one exchange; an answer may take its time where a report is made. */
 const EXCHANGE_TIMEOUT_MS = 60_000;
 /** All pages of a list together; the output of a step has 4 MiB at most (D4). */
 const PAGES_BYTES_MAX = 8 * 1024 * 1024;
-const MESSAGE_CHARS_MAX = 1_000;
-const CODE_CHARS_MAX = 100;
-/** No step waits longer, whatever a provider says; a request of a step's own making neither. */
-const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
+/** Of a step's output (D4): a worker would refuse more, but only once it holds it. */
+const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
  * Calls a provider's action for a step. What it returns and throws holds no credential.
@@ -81,15 +87,17 @@ async function callWith(
 ): Promise<CallOutcome> {
   const { provider } = call;
   const access = accessOf(context, call, connection);
-  const { json, text } = scrubberOf(provider, access);
-  const result = await exchangeAll(context, call, connection, access, json);
-  if (result.ok) return { kind: "done", output: result.output };
+  const scrubber = scrubberOf(provider, access);
+  const result = await exchangeAll(context, call, connection, access, scrubber);
+  if (result.ok) return { kind: "done", outputJson: result.outputJson };
   const { ageMs } = result;
-  const failure = withoutCredentials(result.failure, text);
+  const failure = withoutCredentials(result.failure, scrubber.text);
   const { message } = failure;
   if (failure.limited) {
     const report = { ...connection, retryAfterMs: failure.retryAfterMs, ageMs };
-    return { kind: "paused", waitMs: await context.pauses.pause(report), message };
+    const waitMs = await context.pauses.pause(report);
+    if (waitMs === null) throw notFound(connection.connectionId);
+    return { kind: "paused", waitMs, message };
   }
   if (!failure.badCredentials) {
     throw failedCall("PROVIDER_ERROR", call, connection, failure);
@@ -119,35 +127,23 @@ function accessOf(
   }
 }
 
-/** The provider's words as they may be told: others' texts can repeat what they were sent. */
-function withoutCredentials(
-  failure: ProviderFailure,
-  scrub: (text: string) => string,
-): ProviderFailure {
-  const { code } = failure;
-  return {
-    ...failure,
-    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
-    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
-  };
-}
-
 /**
- * All exchanges of an action, and how long ago the last one was sent. Pages are kept until the last one is
- * there, so all of them have one room.
+ * All exchanges of an action. Pages are kept until the last one is there and the output's text is made, so
+ * all of them have one room.
  */
 async function exchangeAll(
   context: CallContext,
   call: StepCall,
   connection: OpenConnection,
   access: ConnectionAccess,
-  scrub: (value: unknown) => unknown,
-): Promise<ActionResult & { ageMs: number }> {
+  scrubber: CredentialScrubber,
+): Promise<ExchangesResult> {
   const { provider, companyId, hostLimits, signal } = call;
   const { providerHttp } = context;
   let bytesLeft = PAGES_BYTES_MAX;
   let sentAt = performance.now();
-  const room = providerHttp.openRoom({ companyId, signal });
+  const bytesMax = call.action.paging === undefined ? ANSWER_BYTES_MAX : PAGES_BYTES_MAX;
+  const room = providerHttp.openRoom({ companyId, bytesMax, signal });
   try {
     const { inputs, idempotencyKey } = call;
     const baseUrl = providerHttp.baseUrlOf(provider.id);
@@ -159,21 +155,25 @@ async function exchangeAll(
         assertHostAllowed(request.url, hostLimits, "the provider's");
         if (bytesLeft <= 0) throw tooManyPages();
         sentAt = performance.now();
-        const answer = await providerHttp.sendProviderRequest(request, {
-          companyId,
-          provider: provider.id,
-          timeoutMs: EXCHANGE_TIMEOUT_MS,
-          signal,
-          room,
-        });
+        const answer = await providerHttp
+          .sendProviderRequest(request, {
+            companyId,
+            provider: provider.id,
+            timeoutMs: EXCHANGE_TIMEOUT_MS,
+            bytesMax: bytesLeft,
+            signal,
+            room,
+          })
+          .catch((error: unknown) => {
+            throw isTooLarge(error) && bytesLeft < ANSWER_BYTES_MAX ? tooManyPages() : error;
+          });
         bytesLeft -= answer.bytes;
         return answer;
       },
     );
     const ageMs = performance.now() - sentAt;
-    return result.ok
-      ? { ok: true, output: scrub(result.output ?? null), ageMs }
-      : { ...result, ageMs };
+    if (!result.ok) return { ...result, ageMs };
+    return { ok: true, outputJson: await toOutputJson(result.output ?? null, scrubber), ageMs };
   } catch (error) {
     throw toFailure(error, call, connection);
   } finally {
@@ -181,65 +181,29 @@ async function exchangeAll(
   }
 }
 
+/** @throws StepFailureError OUTPUT_TOO_LARGE, before credentials are looked for */
+async function toOutputJson(output: unknown, scrubber: CredentialScrubber): Promise<string> {
+  const text = JSON.stringify(output);
+  const { length } = text;
+  if (length <= OUTPUT_CHARS_MAX) {
+    const clean = await scrubber.json(output);
+    return clean === output ? text : JSON.stringify(clean);
+  }
+  throw new StepFailureError({
+    code: "OUTPUT_TOO_LARGE",
+    message: `The step's output is larger than 4 MiB: it has ${length} characters of JSON.`,
+    details: { chars: length, charsMax: OUTPUT_CHARS_MAX },
+  });
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ProviderCallError && error.code === "RESPONSE_TOO_LARGE";
+}
+
 function tooManyPages(): StepFailureError {
   return new StepFailureError({
     code: "RESPONSE_TOO_LARGE",
     message: `The pages of the list have more than ${PAGES_BYTES_MAX} bytes; a smaller limit helps.`,
     details: {},
-  });
-}
-
-function failedCall(
-  code: "PROVIDER_ERROR" | "CREDENTIALS_REFUSED",
-  { provider }: StepCall,
-  { connectionId }: OpenConnection,
-  { status, message, code: providerCode, retryable, retryAfterMs }: ProviderFailure,
-): StepFailureError {
-  const refusal = code === "CREDENTIALS_REFUSED";
-  return new StepFailureError({
-    code,
-    message: refusal
-      ? `${provider.name} refuses the credentials of the connection: ${message}`
-      : `${provider.name}: ${message}`,
-    details: {
-      provider: provider.id,
-      connectionId,
-      status,
-      code: providerCode,
-      message,
-      retryable,
-    },
-    retryable,
-    // A gateway's 502 does not say whether the payment behind it was made: then the next attempt has the same
-    // key, and a provider that knows keys does it once.
-    answered: !retryable,
-    ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
-  });
-}
-
-/** What is thrown on the way, as the step's failure; a fault of ours stays what it is. */
-function toFailure(
-  error: unknown,
-  { provider }: StepCall,
-  { connectionId }: OpenConnection,
-): unknown {
-  if (error instanceof InvalidInputError) {
-    return invalidInput([{ path: [error.key], message: error.message }]);
-  }
-  const details = { provider: provider.id, connectionId };
-  if (error instanceof MissingFieldError) {
-    const { message } = error;
-    return new StepFailureError({ code: "CONNECTION_INCOMPLETE", message, details });
-  }
-  if (error instanceof ForeignUrlError) {
-    return new StepFailureError({ code: "INVALID_ANSWER", message: error.message, details });
-  }
-  if (!(error instanceof ProviderCallError)) return error;
-  const { code, message, retryable, status } = error;
-  return new StepFailureError({
-    code,
-    message: `${provider.name}: ${message}`,
-    details: { ...details, status, code: null, message, retryable },
-    retryable,
   });
 }

@@ -5,6 +5,7 @@ import { isAppError } from "@workflow/errors";
 import type { ConnectionAccessCache } from "../connections/access.ts";
 import { CONNECTION_ID_PREFIX } from "../connections/connection-key.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
+import { LIVE_STATUSES } from "../connections/states.ts";
 import { isId } from "@workflow/db";
 import { listActiveConnections } from "../store/active-connections.ts";
 import { findConnection } from "../store/connections.ts";
@@ -27,6 +28,8 @@ export interface ChosenConnection {
   provider: ProviderManifest;
   connection: OpenConnection;
 }
+
+const LIVE: readonly string[] = LIVE_STATUSES;
 
 /** Of more candidates an error names so many. */
 const CANDIDATES_SHOWN = 10;
@@ -129,6 +132,8 @@ function requireActive(chosen: ChosenConnection): ChosenConnection {
   const { provider, connection } = chosen;
   if (connection.status === "active") return chosen;
   const { connectionId, status, name } = connection;
+  // An ended one is kept only so that it can be authorized again: to steps it is gone.
+  if (!LIVE.includes(status)) throw notFound(connectionId);
   const reason = connection.errorMessage === null ? "" : `: ${connection.errorMessage}`;
   throw new StepFailureError({
     code: "CONNECTION_NOT_ACTIVE",

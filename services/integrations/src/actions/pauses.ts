@@ -22,15 +22,19 @@ export interface Pauses {
    * @param hasTurn the turn that the caller was given has come; only a new pause keeps it from going on
    */
   waitFor(key: ConnectionKey, hasTurn: boolean): Promise<number | null>;
-  /** Pauses a connection. Returns the caller's own turn, in milliseconds from now. */
-  pause(report: PauseReport): Promise<number>;
+  /**
+   * Pauses a connection.
+   *
+   * @returns the caller's own turn, in milliseconds from now; null when the connection has ended
+   */
+  pause(report: PauseReport): Promise<number | null>;
 }
 
 /** A pause is known to all replicas within a second, the query's time included. */
 const LOOK_EVERY_MS = 400;
 const PURGE_EVERY_MS = 60_000;
-/** Beyond this many at the same time, those that end first are not held back. */
-const KNOWN_MAX = 20_000;
+/** Beyond so many at the same time, those of a company that end first are not held back. */
+const KNOWN_MAX = { limit: 20_000, perCompany: 1_000 } as const;
 const PURGED_MAX = 1_000;
 
 /** When it is over, by this process' clock. */
@@ -61,7 +65,7 @@ export function startPauses(database: Database, logger: Logger, scope: Scope): P
     ]);
     if (performance.now() - purgedAt < PURGE_EVERY_MS) return;
     purgedAt = performance.now();
-    await deleteOldPauses(database, PURGED_MAX);
+    while ((await deleteOldPauses(database, PURGED_MAX)) === PURGED_MAX);
   };
 
   const stopping = new AbortController();
@@ -90,6 +94,7 @@ export function startPauses(database: Database, logger: Logger, scope: Scope): P
     },
     async pause(report) {
       const row = await pauseConnection(database, report);
+      if (row === null) return null;
       note(row);
       return Math.max(1, Math.ceil(row.waitMs));
     },

@@ -53,12 +53,15 @@ export function createConnectionWay(
         hasTurn,
         // Templates of a message get no secret that is bound to hosts (D66).
         hostLimits: [],
+        // Under the same Message-ID it is the same message (ADR 38).
+        isRepeatable: true,
         signal,
       };
       try {
         const outcome = await callProvider(context, call);
         if (outcome.kind === "paused") throw new PausedConnectionError(outcome);
-        const id = typeof outcome.output === "string" ? storableText(outcome.output) : null;
+        const output: unknown = JSON.parse(outcome.outputJson);
+        const id = typeof output === "string" ? storableText(output) : null;
         return { kind: "sent", rejected: [], providerMessageId: id };
       } catch (error) {
         // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own

@@ -1,5 +1,5 @@
 import type { LoadedFile } from "../files/file.ts";
-import type { MailAddress } from "./address.ts";
+import type { MailAddress } from "@workflow/catalog";
 import type { ParsedMessage } from "./parse-message.ts";
 
 /** A message whose sender is settled; null where the provider knows the account's own. */

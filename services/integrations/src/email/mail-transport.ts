@@ -2,7 +2,7 @@ import { isNativeError } from "node:util/types";
 import { AppError } from "@workflow/errors";
 import { createTransport } from "nodemailer";
 import type { NodemailerError } from "nodemailer";
-import type { MailAddress } from "./address.ts";
+import type { MailAddress } from "@workflow/catalog";
 import { recipientsOf } from "./delivery.ts";
 import type { MailWay, OutgoingMessage, Reply } from "./delivery.ts";
 import { readSmtpUrl } from "./smtp-url.ts";

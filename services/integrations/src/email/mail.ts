@@ -3,8 +3,8 @@ import { ConfigError, loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { deleteOldSends } from "../store/email-sends.ts";
 import { deleteOldUsage } from "../store/email-usage.ts";
-import { parseAddress } from "./address.ts";
-import type { MailAddress } from "./address.ts";
+import { parseMailAddress } from "@workflow/catalog";
+import type { MailAddress } from "@workflow/catalog";
 import { createMailTransport } from "./mail-transport.ts";
 import type { MailTimeouts, MailTransport } from "./mail-transport.ts";
 import { createSenderPolicy } from "./sender-policy.ts";
@@ -72,7 +72,7 @@ export function openMail(database: Database, options: MailOptions, logger: Logge
 }
 
 function readSender(emailFrom: string): MailAddress {
-  const address = parseAddress(emailFrom);
+  const address = parseMailAddress(emailFrom);
   if (address !== null) return address;
   const message = "expected an e-mail address such as ada@example.com or Ada <ada@example.com>";
   throw new ConfigError([{ setting: "EMAIL_FROM", message }]);

@@ -1,8 +1,8 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
-import { hasControls, parseAddress } from "./address.ts";
-import type { MailAddress } from "./address.ts";
+import { hasControls, parseMailAddress } from "@workflow/catalog";
+import type { MailAddress } from "@workflow/catalog";
 import type { NamedFile } from "../files/file.ts";
 import { parseAttachments } from "./parse-attachments.ts";
 import type { Refuse } from "./refuse.ts";
@@ -68,7 +68,7 @@ function parseAddresses(texts: readonly string[], field: string, refuse: Refuse)
 }
 
 function parseOne(text: string, path: string[], refuse: Refuse): MailAddress | null {
-  const address = parseAddress(text);
+  const address = parseMailAddress(text);
   if (address === null) {
     refuse(path, "must be one e-mail address such as ada@example.com or Ada <ada@example.com>");
   }

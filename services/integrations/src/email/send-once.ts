@@ -11,6 +11,7 @@ import { ATTACHMENT_LIMITS } from "@workflow/definition";
 import type { FileLoader } from "../files/file-loader.ts";
 import { claimWithinQuota } from "./claim-within-quota.ts";
 import { recipientsOf } from "./delivery.ts";
+import type { ParsedMessage } from "./parse-message.ts";
 import type { AddressedMessage, Delivery, MailWay } from "./delivery.ts";
 
 /** What sending needs. */
@@ -59,13 +60,23 @@ export async function sendOnce(
     const askedAt = await claimWithinQuota(database, key, claim, claimMs, quota);
     if (askedAt !== null) return sendClaimed(dependencies, key, claim, message, askedAt, signal);
     const known = await findSend(database, key);
-    if (known?.state === "sent") return responseOf(key, message, known);
+    if (known?.state === "sent") return outcomeOf(key, message, known);
     if (known?.state === "refused") {
       const reply = [known.replyCode, known.replyStatus].filter((part) => part !== null).join(" ");
-      throw refusal(way, reply);
+      throw refusal(way.name, reply);
     }
     await pause(POLL_MS);
   }
+}
+
+/** The outcome of a message that was sent, whatever has become of its way since; null for any other. */
+export async function findSent(
+  database: Database,
+  key: EmailKey,
+  message: ParsedMessage,
+): Promise<SendEmailResponse | null> {
+  const known = await findSend(database, key);
+  return known?.state === "sent" ? outcomeOf(key, message, known) : null;
 }
 
 async function sendClaimed(
@@ -103,15 +114,15 @@ async function sendClaimed(
       replyCode: code,
       replyStatus: status,
     });
-    throw refusal(way, text);
+    throw refusal(way.name, text);
   }
   const { rejected, providerMessageId } = delivery;
   const rejectedPositions = recipientsOf(message).flatMap((recipient, position) =>
     rejected.includes(recipient) ? [position] : [],
   );
-  const sent = { rejectedPositions, providerMessageId };
-  await settle(dependencies, key, claim, { state: "sent", ...sent });
-  return responseOf(key, message, sent);
+  const sentId = providerMessageId ?? messageId;
+  await settle(dependencies, key, claim, { state: "sent", rejectedPositions, messageId: sentId });
+  return responseOf(message, rejectedPositions, sentId);
 }
 
 /** Does the work for as long as the claim is held and there is time. */
@@ -163,30 +174,38 @@ async function settle(
 }
 
 /** The same for every attempt at a message, so that mail readers show it once. */
-function messageIdOf({ companyId, idempotencyKey }: EmailKey, { from }: AddressedMessage): string {
+function messageIdOf(
+  { companyId, idempotencyKey }: EmailKey,
+  { from }: Pick<ParsedMessage, "from">,
+): string {
   const digest = createHash("sha256").update(`${companyId}\n${idempotencyKey}`).digest("hex");
   const domain = from?.wireAddress.slice(from.wireAddress.lastIndexOf("@") + 1) ?? UNKNOWN_DOMAIN;
   return `<${digest.slice(0, 40)}@${domain}>`;
 }
 
-function responseOf(
+function outcomeOf(
   key: EmailKey,
-  message: AddressedMessage,
-  {
-    rejectedPositions,
-    providerMessageId,
-  }: Pick<SendRow, "rejectedPositions" | "providerMessageId">,
+  message: ParsedMessage,
+  { rejectedPositions, messageId }: SendRow,
+): SendEmailResponse {
+  return responseOf(message, rejectedPositions, messageId ?? messageIdOf(key, message));
+}
+
+function responseOf(
+  message: Pick<ParsedMessage, "to" | "cc" | "bcc">,
+  rejectedPositions: readonly number[],
+  messageId: string,
 ): SendEmailResponse {
   const recipients = recipientsOf(message);
   const isRejected = (position: number): boolean => rejectedPositions.includes(position);
   const addresses = recipients.map(({ address }) => address);
   return {
-    messageId: providerMessageId ?? messageIdOf(key, message),
+    messageId,
     accepted: addresses.filter((_, position) => !isRejected(position)),
     rejected: addresses.filter((_, position) => isRejected(position)),
   };
 }
 
-function refusal(way: MailWay, reply: string): AppError {
-  return new AppError("BAD_REQUEST", `${way.name} refused the message: ${reply}`);
+function refusal(who: string, reply: string): AppError {
+  return new AppError("BAD_REQUEST", `${who} refused the message: ${reply}`);
 }

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import type { MailAddress } from "./address.ts";
+import type { MailAddress } from "@workflow/catalog";
 
 /** Whom e-mail without a connection comes from (D61). */
 export interface SenderPolicy {

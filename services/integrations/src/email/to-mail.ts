@@ -1,4 +1,4 @@
-import type { MailAddress } from "./address.ts";
+import type { MailAddress } from "@workflow/catalog";
 import type { OutgoingMessage } from "./delivery.ts";
 
 /** A message in the terms of nodemailer, which writes headers and parts; recipients in bcc are left out. */

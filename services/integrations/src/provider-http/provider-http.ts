@@ -7,8 +7,10 @@ import type {
 } from "@workflow/catalog";
 import { createSafeHttpClient, HttpClientError } from "@workflow/http-client";
 import type { SafeHttpClient, SafeResponse } from "@workflow/http-client";
-import { providerSettingName, Turns } from "@workflow/service";
+import { providerSettingName } from "@workflow/service";
 import type { ProviderSettings } from "@workflow/service";
+import { AnswerRooms } from "./answer-room.ts";
+import type { AnswerRoom, RoomRequest } from "./answer-room.ts";
 import { toProviderCallError } from "./provider-call-error.ts";
 import { readAnswerBody } from "./read-answer-body.ts";
 
@@ -36,14 +38,6 @@ export interface ProviderExchange {
   room?: AnswerRoom | undefined;
 }
 
-/** Memory for the large ones among some answers. */
-export interface AnswerRoom {
-  /** Counts bytes that came in; a promise while they have to wait for room. */
-  take(bytes: number): Promise<void> | undefined;
-  /** The answers are let go of. */
-  leave(): void;
-}
-
 /** An answer and how much of it there was. */
 export interface ReceivedAnswer extends ProviderAnswer {
   /** Length of the decoded body. */
@@ -66,7 +60,7 @@ export interface ProviderHttp {
     exchange: ProviderExchange,
   ): Promise<ReceivedAnswer>;
   /** Room for all answers of one piece of work, from the first large one to `leave`. */
-  openRoom(of: Pick<ProviderExchange, "companyId" | "signal">): AnswerRoom;
+  openRoom(request: RoomRequest): AnswerRoom;
   /** The operator's `<PROVIDER>_BASE_URL`; undefined where the manifest's holds. */
   baseUrlOf(provider: string): string | undefined;
   /**
@@ -80,13 +74,9 @@ export interface ProviderHttp {
 }
 
 /** A step result may have 4 MiB of JSON (D4). */
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 const REDIRECTS_MAX = 3;
-/** What an answer may have without asking for room. */
-const SMALL_ANSWER_BYTES = 64 * 1024;
-/** Calls with larger answers in memory at the same time: 256 MiB in all, and half of it for one company. */
-const LARGE_ANSWERS = { total: 32, perTenant: 16 } as const;
 
 /** Opens nothing yet; connections come with requests. */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
@@ -94,7 +84,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
   const create = (allowPrivate: boolean): SafeHttpClient =>
     createSafeHttpClient({ allowPrivate, dnsServers, nat64Prefixes });
   const clients = { named: create(options.allowPrivate), operators: create(true) };
-  const largeAnswers = new Turns(LARGE_ANSWERS);
+  const rooms = new AnswerRooms();
   const own = ownCredentials(settings);
   const baseUrlOf = (provider: string): string | undefined => settings.get(provider)?.baseUrl;
 
@@ -108,10 +98,11 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
 
   return {
     baseUrlOf,
-    openRoom: (of) => roomFor(largeAnswers, of),
+    openRoom: (request) => rooms.open(request),
     withOwnCredentials: (provider, access) => withOperatorCredentials(provider, access, own),
     async sendProviderRequest({ method, url, headers, body }, exchange) {
-      const room = exchange.room ?? roomFor(largeAnswers, exchange);
+      const bytesMax = Math.min(exchange.bytesMax ?? ANSWER_BYTES_MAX, ANSWER_BYTES_MAX);
+      const room = exchange.room ?? rooms.open({ ...exchange, bytesMax });
       try {
         const response = await clientFor(url, exchange.provider)
           .forTenant(exchange.companyId)
@@ -122,7 +113,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
               headers,
               ...(body === undefined ? {} : { body }),
               timeoutMs: exchange.timeoutMs ?? TIMEOUT_MS,
-              maxResponseBytes: Math.min(exchange.bytesMax ?? ANSWER_BYTES_MAX, ANSWER_BYTES_MAX),
+              maxResponseBytes: bytesMax,
               followRedirects: method === "GET" ? REDIRECTS_MAX : 0,
               onHop: stayAt(url),
               onData: (bytes) => room.take(bytes),
@@ -171,31 +162,4 @@ function toAnswer(response: SafeResponse): ReceivedAnswer {
   );
   const { status, body } = response;
   return { status, headers, body: readAnswerBody(response), bytes: body.length };
-}
-
-/** While nobody has room for a large answer, its sender waits (and its time goes on). */
-function roomFor(
-  turns: Turns,
-  { companyId, signal }: Pick<ProviderExchange, "companyId" | "signal">,
-): AnswerRoom {
-  const over = new AbortController();
-  let taken = 0;
-  let giveBack: (() => void) | undefined;
-  let waiting: Promise<void> | undefined;
-  return {
-    take(bytes: number): Promise<void> | undefined {
-      taken += bytes;
-      if (taken <= SMALL_ANSWER_BYTES || giveBack !== undefined) return undefined;
-      const stop = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-      waiting ??= turns.take(companyId, stop).then((leave) => {
-        if (over.signal.aborted) leave();
-        else giveBack = leave;
-      });
-      return waiting;
-    },
-    leave(): void {
-      over.abort();
-      giveBack?.();
-    },
-  };
 }

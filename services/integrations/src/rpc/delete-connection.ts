@@ -13,6 +13,7 @@ import { TRANSITIONS } from "../connections/states.ts";
 import type { ServiceContext } from "../context.ts";
 import { replaceOpenAttempt } from "../store/open-attempts.ts";
 import { changeConnection, deleteConnection as deleteRow } from "../store/connection-changes.ts";
+import { deletePause } from "../store/connection-pauses.ts";
 import { findConnection } from "../store/connections.ts";
 import type { ConnectionRow } from "../store/connections.ts";
 import { queueRevocation } from "../store/revocations.ts";
@@ -72,6 +73,7 @@ async function end(
     const isKept = isAuthorized(connection);
     await replaceOpenAttempt(transaction, key);
     if (isKept) await queueRevocation(transaction, key);
+    await deletePause(transaction, key);
     const after = isKept
       ? await changeConnection(transaction, key, "disconnected", {
           ifVersion: version,

@@ -12,8 +12,6 @@ import type { CallContext } from "../actions/call-provider.ts";
 import { badRequest, requireText, toFailureMessage, toNamed, toPause } from "./action-message.ts";
 
 const KEY_CHARS_MAX = 500;
-/** Of a step's output (D4): a worker would refuse more, but only once it holds it. */
-const OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /** Calls a provider's action for a step, with the credentials of the connection that it means. */
 export function executeAction(
@@ -36,22 +34,12 @@ export function executeAction(
           signal,
         });
         return outcome.kind === "done"
-          ? { outcome: { $case: "outputJson", value: toOutputText(outcome.output) } }
+          ? { outcome: { $case: "outputJson", value: outcome.outputJson } }
           : { outcome: { $case: "pause", value: toPause(outcome) } };
       } catch (error) {
         return { outcome: { $case: "failure", value: toFailureMessage(error) } };
       }
     },
-  });
-}
-
-function toOutputText(output: unknown): string {
-  const text = JSON.stringify(output);
-  if (text.length <= OUTPUT_CHARS_MAX) return text;
-  throw new StepFailureError({
-    code: "OUTPUT_TOO_LARGE",
-    message: "The step's output is larger than 4 MiB.",
-    details: {},
   });
 }
 

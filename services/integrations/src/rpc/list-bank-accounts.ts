@@ -64,9 +64,10 @@ async function readAccounts(
   connection: OpenConnection,
 ): Promise<readonly unknown[]> {
   const { provider } = call;
-  const { text } = scrubberOf(provider, connection);
   try {
     const access = providerHttp.withOwnCredentials(provider, connection);
+    // Answers may repeat whatever was sent: also our own credentials.
+    const { json, text } = scrubberOf(provider, access);
     const baseUrl = providerHttp.baseUrlOf(provider.id);
     const result = await callAction(call, { inputs: {}, access, baseUrl }, (request) =>
       providerHttp.sendProviderRequest(request, {
@@ -78,14 +79,14 @@ async function readAccounts(
     const ifVersion = connection.version;
     if (result.ok) {
       await changeConnection(database, connection, "refreshed", { ifVersion, synced: true });
-      return accountsIn(result.output);
+      return accountsIn(await json(result.output));
     }
     const { failure } = result;
     if (!failure.badCredentials) throw upstream(provider, text(failure.message));
     await changeConnection(database, connection, failure.expired ? "expired" : "failed", {
       ifVersion,
       errorMessage: text(failure.message).slice(0, 500),
-      errorCode: codeOf(failure),
+      errorCode: text(codeOf(failure)),
     });
     return [];
   } catch (error) {

@@ -29,7 +29,7 @@ export function reportAnswer(
       const age = Math.min(Math.max(ageMs, 0), AGE_MS_MAX);
       const { retryAfterMs } = failure;
       const waitMs = await context.pauses.pause({ ...key, retryAfterMs, ageMs: age });
-      return { pause: { waitMs } };
+      return waitMs === null ? {} : { pause: { waitMs } };
     },
   });
 }

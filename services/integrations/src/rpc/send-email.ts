@@ -11,7 +11,7 @@ import { findMailConnection } from "../email/find-mail-connection.ts";
 import type { Mail } from "../email/mail.ts";
 import { parseMessage } from "../email/parse-message.ts";
 import type { ParsedMessage } from "../email/parse-message.ts";
-import { sendOnce } from "../email/send-once.ts";
+import { findSent, sendOnce } from "../email/send-once.ts";
 import { chooseSender, notConfigured } from "../email/sender-policy.ts";
 import { toFailureMessage, toPause } from "./action-message.ts";
 
@@ -26,6 +26,9 @@ export function sendEmail(
       const parsed = parseMessage(request);
       const { companyId } = identity;
       const key = { companyId, idempotencyKey: request.idempotencyKey };
+      // Before the connection, which may be gone or paused by now.
+      const known = await findSent(database, key, parsed);
+      if (known !== null) return known;
       try {
         const named = { step: request.connectionId, run: request.runConnectionId };
         const connection = await findMailConnection(database, companyId, named);

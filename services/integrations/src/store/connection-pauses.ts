@@ -1,7 +1,8 @@
-import { sql } from "@workflow/db";
+import { constraintOf, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import type { ConnectionKey } from "../connections/connection-key.ts";
+import { LIVE_STATUSES } from "../connections/states.ts";
 
 const pauseRow = z.object({
   connectionId: z.string(),
@@ -52,15 +53,30 @@ export interface PauseReport extends ConnectionKey {
 /**
  * Pauses a connection and gives the caller a turn after that. An answer to a request that was sent before
  * the last pause was over says nothing new, so a thousand at the same time count as one strike.
+ *
+ * @returns null when the connection has ended: nobody waits for it then
  */
 export async function pauseConnection(
   database: Queryable,
+  report: PauseReport,
+): Promise<TurnRow | null> {
+  try {
+    return await upsertPause(database, report);
+  } catch (error) {
+    // It was removed between the look at it and the row.
+    if (constraintOf(error) === "connection_pauses_connection_fkey") return null;
+    throw error;
+  }
+}
+
+async function upsertPause(
+  database: Queryable,
   { companyId, connectionId, retryAfterMs, ageMs }: PauseReport,
-): Promise<TurnRow> {
+): Promise<TurnRow | null> {
   // A wait of 0, or until a time that our clock has passed, says no more than that there were too many calls.
   const given =
     retryAfterMs === null || retryAfterMs <= 0 ? null : Math.min(retryAfterMs, PAUSE_MS_MAX);
-  return database.one(sql.prepared("connection_pause", turnRow)`
+  return database.maybeOne(sql.prepared("connection_pause", turnRow)`
     with said as (
       select clock_timestamp() as now,
         clock_timestamp() - ${ageMs}::float8 * interval '1 millisecond' as sent_at,
@@ -103,8 +119,10 @@ export async function pauseConnection(
     )
     insert into integrations.connection_pauses as pause
       (connection_id, company_id, paused_until, next_turn_at, strikes, turns)
-    select ${connectionId}, ${companyId}::uuid, paused_until, turn_at + ${spacing}, strikes, turns + 1
-    from planned
+    select connection.id, connection.company_id, paused_until, turn_at + ${spacing}, strikes, turns + 1
+    from planned, integrations.connections as connection
+    where connection.id = ${connectionId} and connection.company_id = ${companyId}
+      and connection.status = any(${sql.array([...LIVE_STATUSES], "text")})
     on conflict on constraint connection_pauses_pkey do update
     set paused_until = greatest(pause.paused_until, excluded.paused_until),
       next_turn_at = greatest(excluded.next_turn_at, pause.paused_until),
@@ -138,13 +156,35 @@ export async function takeTurn(
   `);
 }
 
-/** Connections whose callers wait for turns, of all companies: for the memory of a replica. */
-export async function listPauses(database: Queryable, limit: number): Promise<readonly PauseRow[]> {
+/** Forgets the pause of a connection that ends. One that is removed takes its row along. */
+export async function deletePause(
+  database: Queryable,
+  { companyId, connectionId }: ConnectionKey,
+): Promise<void> {
+  await database.query(sql.prepared("connection_pause_delete", nothing)`
+    delete from integrations.connection_pauses
+    where connection_id = ${connectionId} and company_id = ${companyId}
+  `);
+}
+
+/**
+ * Connections whose callers wait for turns, of all companies: for the memory of a replica. Where they are
+ * more than it holds, each company's longest pauses come first, by turns between the companies.
+ */
+export async function listPauses(
+  database: Queryable,
+  { limit, perCompany }: { limit: number; perCompany: number },
+): Promise<readonly PauseRow[]> {
   return database.any(sql.prepared("connection_pauses_list", pauseRow)`
     select ${columns}
-    from integrations.connection_pauses as pause
-    where pause.next_turn_at > clock_timestamp()
-    order by pause.next_turn_at desc
+    from (
+      select connection_id, paused_until, next_turn_at,
+        row_number() over (partition by company_id order by next_turn_at desc) as place
+      from integrations.connection_pauses
+      where next_turn_at > clock_timestamp()
+    ) as pause
+    where pause.place <= ${perCompany}::integer
+    order by pause.place, pause.next_turn_at desc
     limit ${limit}
   `);
 }

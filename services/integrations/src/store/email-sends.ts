@@ -14,7 +14,8 @@ const sendRow = z.object({
   rejectedPositions: z.array(z.number()),
   replyCode: z.number().nullable(),
   replyStatus: z.string().nullable(),
-  providerMessageId: z.string().nullable(),
+  /** Null also for what was sent before it was kept of all messages. */
+  messageId: z.string().nullable(),
 });
 const nothing = z.object({});
 
@@ -24,7 +25,7 @@ export type SendRow = z.infer<typeof sendRow>;
 /** How a message ended: what `settleSend` stores. */
 export type SendEnd =
   | { state: "open" }
-  | { state: "sent"; rejectedPositions: readonly number[]; providerMessageId: string | null }
+  | { state: "sent"; rejectedPositions: readonly number[]; messageId: string }
   | { state: "refused"; replyCode: number; replyStatus: string | null };
 
 /** Far longer than the retries of a step go on; then a key is forgotten. */
@@ -84,7 +85,7 @@ export async function settleSend(
   end: SendEnd,
 ): Promise<boolean> {
   const positions = end.state === "sent" ? end.rejectedPositions : [];
-  const messageId = end.state === "sent" ? end.providerMessageId : null;
+  const messageId = end.state === "sent" ? end.messageId : null;
   const code = end.state === "refused" ? end.replyCode : null;
   const status = end.state === "refused" ? end.replyStatus : null;
   const { rowCount } = await database.query(sql.prepared("email_settle", nothing)`
@@ -104,7 +105,7 @@ export async function findSend(
 ): Promise<SendRow | null> {
   return database.maybeOne(sql.prepared("email_find", sendRow)`
     select state, rejected_positions as "rejectedPositions", reply_code as "replyCode",
-      reply_status as "replyStatus", provider_message_id as "providerMessageId"
+      reply_status as "replyStatus", provider_message_id as "messageId"
     from integrations.email_sends
     where company_id = ${companyId} and idempotency_key = ${idempotencyKey}
   `);

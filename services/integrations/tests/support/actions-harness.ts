@@ -9,6 +9,7 @@ import type {
   ExecuteActionRequest,
   ExecuteActionResponse,
 } from "@workflow/proto/integrations/v1/actions";
+import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
@@ -24,7 +25,8 @@ import { changeConnection } from "../../src/store/connection-changes.ts";
 import { findConnection, insertConnection } from "../../src/store/connections.ts";
 
 export type ActionsClient = RpcClient<typeof ActionsServiceService> &
-  RpcClient<typeof EmailServiceService>;
+  RpcClient<typeof EmailServiceService> &
+  Pick<RpcClient<typeof ConnectionsServiceService>, "deleteConnection">;
 
 /** A connection as a test wants it. */
 export interface TestConnection {
@@ -95,13 +97,23 @@ export async function startActionsHarness(): Promise<ActionsHarness> {
       address,
       minter: tokens.minterTo("integrations"),
     });
+    const connections = createRpcClient(ConnectionsServiceService, {
+      address,
+      minter: tokens.minterTo("integrations"),
+    });
     closers.push(
       () => service.stop(),
+      () => connections.close(),
       () => asRuns.close(),
       () => mail.close(),
       () => asGateway.close(),
     );
-    return { ...asRuns, ...mail, checkConnections: asGateway.checkConnections };
+    return {
+      ...asRuns,
+      ...mail,
+      checkConnections: asGateway.checkConnections,
+      deleteConnection: connections.deleteConnection,
+    };
   };
   const ring = await openKeyRing(database, () => Promise.resolve(keks));
   return {
@@ -166,6 +178,15 @@ export function runsOf(companyId = newUuid()): Identity {
     companyId,
     principal: { type: "service", id: "runs" },
     scopes: ["internal:effects", "internal:secrets"],
+  };
+}
+
+/** A person of a company who may do what is done with connections. */
+export function personOf(companyId: string): Identity {
+  return {
+    companyId,
+    principal: { type: "user", id: newUuid() },
+    scopes: ["connections:read", "connections:write"],
   };
 }
 

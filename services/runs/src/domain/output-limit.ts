@@ -3,8 +3,17 @@ import { StepError } from "./step-error.ts";
 /** D4: the result of one step. */
 export const STEP_OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
-/** The failure of a step that returns more than it may. */
-export function outputTooLarge(): StepError {
-  const message = "The step's output is larger than 4 MiB.";
-  return new StepError("OUTPUT_TOO_LARGE", message, { retryable: false });
+/**
+ * The failure of a step that returns more than it may.
+ *
+ * @param chars of the output's JSON text; undefined where it is not made to its end
+ */
+export function outputTooLarge(chars?: number): StepError {
+  const message = "The step's output is larger than 4 MiB";
+  if (chars === undefined)
+    return new StepError("OUTPUT_TOO_LARGE", `${message}.`, { retryable: false });
+  return new StepError("OUTPUT_TOO_LARGE", `${message}: it has ${chars} characters of JSON.`, {
+    retryable: false,
+    details: { chars, charsMax: STEP_OUTPUT_CHARS_MAX },
+  });
 }

@@ -30,6 +30,8 @@ export interface OpenStep {
   seq: number;
   startedAt: Date;
   dueAt: Date | null;
+  /** Whether `dueAt` is a turn that a paused connection gave, and not the end of another wait. */
+  hasTurn: boolean;
   /** When the current attempt is given up; null when nothing limits it. */
   deadlineAt: Date | null;
   attempt: number;

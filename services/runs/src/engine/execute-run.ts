@@ -21,7 +21,7 @@ import { RunJournal } from "../journal/run-journal.ts";
 import type { Ending } from "../journal/ending.ts";
 import { createSecretBonds } from "../secrets/bound-secrets.ts";
 import type { RunSecret, SecretsClient } from "../secrets/resolve-secrets.ts";
-import { createScrubber } from "../secrets/scrubber.ts";
+import { createScrubber } from "@workflow/scrubber";
 import { isAwaitedByRunOf } from "../store/child-runs.ts";
 import { StepOutputs } from "../journal/step-outputs.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";

@@ -65,6 +65,7 @@ function toOpenStep(row: OpenRow): OpenStep {
     seq: row.seq,
     startedAt: row.startedAt,
     dueAt: row.dueAt,
+    hasTurn: row.hasTurn,
     deadlineAt: row.deadlineAt,
     attempt: row.attempt,
     attemptGroup: row.attemptGroup,

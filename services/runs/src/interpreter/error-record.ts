@@ -1,7 +1,7 @@
 import type { ExecutionError } from "../domain/execution-error.ts";
 import { Excerpt } from "../domain/step-error.ts";
 import type { StepError } from "../domain/step-error.ts";
-import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Scrubber } from "@workflow/scrubber";
 
 /**
  * A step's failure as it may be stored: without secrets, and no longer than it is meant to be. This is

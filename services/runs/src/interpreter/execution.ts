@@ -7,7 +7,7 @@ import type { RunJournal } from "../journal/run-journal.ts";
 import type { OutputEstimates } from "../memory/output-estimates.ts";
 import type { RunMemory } from "../memory/run-memory.ts";
 import type { SecretBonds } from "../secrets/bound-secrets.ts";
-import type { Scrubber } from "../secrets/scrubber.ts";
+import type { Scrubber } from "@workflow/scrubber";
 import type { StepOutput, StepOutputs } from "../journal/step-outputs.ts";
 import type { StepEffects } from "./effects/step-effects.ts";
 import type { Fibers } from "./fibers.ts";

@@ -20,13 +20,18 @@ export async function callInTurn<Output>(
   call: (hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>,
 ): Promise<Output> {
   for (;;) {
-    const outcome = await call(open.dueAt !== null && open.dueAt.getTime() <= clock.now());
+    const outcome = await call(turnHasCome(open, clock));
     if (outcome.kind === "done") return outcome.output;
     const dueAt = new Date(clock.now() + outcome.waitMs);
     if (dueAt.getTime() - waitsSince(open) > WAIT_MS_MAX) throw waitedTooLong(outcome);
-    journal.persistWait(open, { dueAt });
+    journal.persistWait(open, { dueAt, hasTurn: true });
     await fibers.wait({ kind: "retry", dueAt }, signal);
   }
+}
+
+/** Only a turn counts: who was put off for another reason waits behind those that have one. */
+function turnHasCome({ dueAt, hasTurn }: OpenStep, clock: Execution["clock"]): boolean {
+  return hasTurn && dueAt !== null && dueAt.getTime() <= clock.now();
 }
 
 /** The beginning of the attempt, as far as that is stored: not before that of the one before. */

@@ -194,6 +194,8 @@ function scheduleRetry(
     dueAt: new Date(
       clock.now() + Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX)),
     ),
+    // A turn was for the attempt that has failed.
+    hasTurn: false,
     deadlineAt: null,
     attempt: open.attempt + 1,
     attemptGroup: open.attemptGroup + (error.answered ? 1 : 0),

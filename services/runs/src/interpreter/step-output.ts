@@ -31,6 +31,6 @@ export async function completionInTurns(
 
 function toCompletion(clean: unknown, effect: boolean): StepCompletion {
   const { value, text } = storable(clean);
-  if (text.length > STEP_OUTPUT_CHARS_MAX) throw outputTooLarge();
+  if (text.length > STEP_OUTPUT_CHARS_MAX) throw outputTooLarge(text.length);
   return { kind: "completed", output: value, outputText: text, effect };
 }

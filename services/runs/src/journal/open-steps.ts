@@ -3,7 +3,10 @@ import type { OpenStep } from "../domain/step-records.ts";
 
 /** What may change about a step while it is open. */
 export type OpenStepChange = Partial<
-  Pick<OpenStep, "dueAt" | "deadlineAt" | "attempt" | "attemptGroup" | "previousAttempts">
+  Pick<
+    OpenStep,
+    "dueAt" | "hasTurn" | "deadlineAt" | "attempt" | "attemptGroup" | "previousAttempts"
+  >
 >;
 
 /** What a write does to the stored open steps. */
@@ -142,6 +145,7 @@ export class OpenSteps {
       seq: this.#nextSeq++,
       startedAt: new Date(this.#clock.now()),
       dueAt: null,
+      hasTurn: false,
       deadlineAt: null,
       attempt: 1,
       attemptGroup: 1,

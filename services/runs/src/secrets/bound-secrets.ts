@@ -2,8 +2,8 @@ import { isSecretHost } from "@workflow/definition";
 import type { TemplateScope } from "@workflow/definition";
 import { StepError } from "../domain/step-error.ts";
 import type { RunSecret } from "./resolve-secrets.ts";
-import { createScrubber } from "./scrubber.ts";
-import type { Scrubber } from "./scrubber.ts";
+import { createScrubber } from "@workflow/scrubber";
+import type { Scrubber } from "@workflow/scrubber";
 
 /*
  * D66: a secret that is bound to hosts goes nowhere else. Templates cannot read it at all, in whatever

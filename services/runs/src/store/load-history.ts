@@ -76,6 +76,7 @@ const openRow = z.object({
   seq: z.number(),
   startedAt: z.date(),
   dueAt: z.date().nullable(),
+  hasTurn: z.boolean(),
   deadlineAt: z.date().nullable(),
   attempt: z.number(),
   attemptGroup: z.number(),
@@ -88,7 +89,7 @@ const openRow = z.object({
 export async function listOpenSteps(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("open_steps_load", openRow)`
     select run_id as "runId", path, seq, started_at as "startedAt", due_at as "dueAt",
-      deadline_at as "deadlineAt", attempt, attempt_group as "attemptGroup",
+      has_turn as "hasTurn", deadline_at as "deadlineAt", attempt, attempt_group as "attemptGroup",
       previous_attempts as "previousAttempts"
     from runs.open_steps
     where run_id = any(${sql.array([...runIds], "text")})

@@ -203,6 +203,7 @@ export async function upsertOpenSteps(
       seq: String(step.seq),
       started_at: time(step.startedAt),
       due_at: time(step.dueAt),
+      has_turn: String(step.hasTurn),
       deadline_at: time(step.deadlineAt),
       attempt: String(step.attempt),
       attempt_group: String(step.attemptGroup),
@@ -211,17 +212,18 @@ export async function upsertOpenSteps(
   );
   await transaction.query(sql.prepared("journal_open", nothing)`
     insert into runs.open_steps (
-      run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group,
+      run_id, path, seq, started_at, due_at, has_turn, deadline_at, attempt, attempt_group,
       previous_attempts
     )
-    select run_id, path, seq, started_at, due_at, deadline_at, attempt, attempt_group,
+    select run_id, path, seq, started_at, due_at, has_turn, deadline_at, attempt, attempt_group,
       previous_attempts
     from json_to_recordset(${jsonArray(rows)}::json) as open (
       run_id text, path text, seq integer, started_at timestamptz, due_at timestamptz,
-      deadline_at timestamptz, attempt integer, attempt_group integer, previous_attempts json
+      has_turn boolean, deadline_at timestamptz, attempt integer, attempt_group integer, previous_attempts json
     )
     on conflict on constraint open_steps_pkey do update
     set due_at = excluded.due_at,
+      has_turn = excluded.has_turn,
       deadline_at = excluded.deadline_at,
       attempt = excluded.attempt,
       attempt_group = excluded.attempt_group,

@@ -16,7 +16,7 @@ export async function composeMessage({
   idempotencyKey?: string | undefined;
 }): Promise<string> {
   const [from] = readAddresses(inputs, "from");
-  const sender = from?.address ?? fields["emailAddress"] ?? "gmail.com";
+  const sender = from?.wireAddress ?? fields["emailAddress"] ?? "gmail.com";
   const messageKey = idempotencyKey === undefined ? randomUUID() : uuidOf(idempotencyKey);
   const inReplyTo = textOf(inputs, "inReplyTo");
   const composer = new MailComposer({

@@ -1,6 +1,6 @@
 import { readPath } from "@workflow/catalog";
 import MailComposer from "nodemailer/lib/mail-composer";
-import type { MailAddress } from "../address.ts";
+import type { MailAddress } from "@workflow/catalog";
 import type { OutgoingMessage } from "../delivery.ts";
 import { toMail } from "../to-mail.ts";
 import type { Mailer } from "./mailer.ts";

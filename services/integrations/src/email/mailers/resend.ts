@@ -1,5 +1,5 @@
 import { readPath } from "@workflow/catalog";
-import { formatAddress } from "../address.ts";
+import { formatMailAddress } from "@workflow/catalog";
 import type { Mailer } from "./mailer.ts";
 
 /** https://resend.com/docs/api-reference/emails/send-email; a repeated Idempotency-Key sends once. */
@@ -8,11 +8,11 @@ export const resend: Mailer = {
   needsSender: true,
   build(parts, { from, to, cc, bcc, replyTo, subject, text, html, attachments }) {
     const body = {
-      ...(from === null ? {} : { from: formatAddress(from) }),
-      to: to.map(formatAddress),
-      ...(cc.length === 0 ? {} : { cc: cc.map(formatAddress) }),
-      ...(bcc.length === 0 ? {} : { bcc: bcc.map(formatAddress) }),
-      ...(replyTo.length === 0 ? {} : { reply_to: replyTo.map(formatAddress) }),
+      ...(from === null ? {} : { from: formatMailAddress(from) }),
+      to: to.map(formatMailAddress),
+      ...(cc.length === 0 ? {} : { cc: cc.map(formatMailAddress) }),
+      ...(bcc.length === 0 ? {} : { bcc: bcc.map(formatMailAddress) }),
+      ...(replyTo.length === 0 ? {} : { reply_to: replyTo.map(formatMailAddress) }),
       subject,
       ...(text === undefined ? {} : { text }),
       ...(html === undefined ? {} : { html }),

@@ -1,4 +1,4 @@
-import type { MailAddress } from "../address.ts";
+import type { MailAddress } from "@workflow/catalog";
 import type { OutgoingMessage } from "../delivery.ts";
 import type { Mailer } from "./mailer.ts";
 

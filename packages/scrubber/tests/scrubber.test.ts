@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { createScrubber } from "../src/secrets/scrubber.ts";
-import type { Scrubber } from "../src/secrets/scrubber.ts";
+import { createScrubber } from "../src/index.ts";
+import type { Scrubber } from "../src/index.ts";
 
 const MASK = "••••";
 
@@ -155,6 +155,13 @@ describe("a secret", () => {
     const secret = 'a "quoted" secret\nof two lines';
     const encoded = base64(JSON.stringify({ token: secret }));
     expect(scrubberOf(secret).text(encoded)).toMatch(/^[\w+/]{1,16}••••[\w+/=]{0,4}$/);
+  });
+
+  it("is masked where a line break of two characters makes it shorter", () => {
+    const scrubber = scrubberOf("0\r\n%");
+    for (const encode of [percent, ...["jsonInForm", "form"].map((name) => ENCODINGS[name])]) {
+      expect(scrubber.text(`${encode?.("0\r\n%")} and more`)).toBe(`${MASK} and more`);
+    }
   });
 
   it("leaves nothing, whatever it is, whatever is around it and however it is encoded", () => {

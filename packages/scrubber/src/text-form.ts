@@ -124,20 +124,28 @@ class DecodedForms implements SecretForm {
   match(text: string, at: number, budget: SearchBudget): Range | null {
     let beginning = "";
     let index = at;
+    let longest = -1;
     for (let count = 0; count < ANCHOR_UNITS; count += 1) {
       const read = readFolded(text, index, this.#decode);
       if (read === NONE) break;
       beginning += String.fromCodePoint(codePointOf(read));
       index += unitsOf(read);
+      // Four characters of which two are one line break are fewer here.
+      longest = Math.max(longest, this.#matchBeginning(beginning, text, at, budget));
     }
     budget.spend(index - at);
+    return longest < 0 ? null : { start: at, end: longest };
+  }
+
+  /** Where the longest value ends that has this whole beginning and stands in a text; -1: none does. */
+  #matchBeginning(beginning: string, text: string, at: number, budget: SearchBudget): number {
     let longest = -1;
     for (const value of this.#valuesByBeginning.get(beginning) ?? []) {
       const end = matchAt(text, at, codePointsOf(value), this.#decode);
       budget.spend(value.length);
       longest = Math.max(longest, end);
     }
-    return longest < 0 ? null : { start: at, end: longest };
+    return longest;
   }
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createScrubber } from "../src/secrets/scrubber.ts";
+import { createScrubber } from "../src/index.ts";
 
 /**
- * Processor time of taking secrets out of texts: `node services/runs/bench/scrubber.ts`.
+ * Processor time of taking secrets out of texts: `node packages/scrubber/bench/scrubber.ts`.
  *
  * 2026-11-22, 2 cores of a shared machine under heavy load. The first number of each pair is without the
  * forms that came last (upper and lower case, base64 twice, percent-encoding twice, UTF-16), measured one

@@ -1,0 +1,2 @@
+export { createScrubber } from "./scrubber.ts";
+export type { Scrubber } from "./scrubber.ts";

@@ -1,0 +1,116 @@
+import { ForeignUrlError, InvalidInputError, MissingFieldError } from "@workflow/catalog";
+import type { ActionManifest, ProviderFailure, ProviderManifest } from "@workflow/catalog";
+import type { ConnectionKey } from "../connections/connection-key.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import { storableText } from "../provider-http/storable-text.ts";
+import { invalidInput, StepFailureError } from "./action-failure.ts";
+
+/** What of a call its failure depends on. */
+interface FailedCall {
+  provider: ProviderManifest;
+  action: ActionManifest;
+  isRepeatable?: boolean;
+}
+
+const MESSAGE_CHARS_MAX = 1_000;
+const CODE_CHARS_MAX = 100;
+/** No step waits longer, whatever a provider says; a request of a step's own making neither. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
+
+/** The provider's words as they may be told: others' texts can repeat what they were sent. */
+export function withoutCredentials(
+  failure: ProviderFailure,
+  scrub: (text: string) => string,
+): ProviderFailure {
+  const { code } = failure;
+  return {
+    ...failure,
+    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
+    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
+  };
+}
+
+/** The failure of a step whose call the provider has answered, but not as was hoped. */
+export function failedCall(
+  code: "PROVIDER_ERROR" | "CREDENTIALS_REFUSED",
+  { provider }: FailedCall,
+  { connectionId }: ConnectionKey,
+  { status, message, code: providerCode, retryable, retryAfterMs }: ProviderFailure,
+): StepFailureError {
+  const refusal = code === "CREDENTIALS_REFUSED";
+  return new StepFailureError({
+    code,
+    message: refusal
+      ? `${provider.name} refuses the credentials of the connection: ${message}`
+      : `${provider.name}: ${message}`,
+    details: {
+      provider: provider.id,
+      connectionId,
+      status,
+      code: providerCode,
+      message,
+      retryable,
+    },
+    retryable,
+    // A gateway's 502 does not say whether the payment behind it was made: then the next attempt has the same
+    // key, and a provider that knows keys does it once.
+    answered: !retryable,
+    ...(retryAfterMs === null ? {} : { retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) }),
+  });
+}
+
+/** What is thrown on the way, as the step's failure; a fault of ours stays what it is. */
+export function toFailure(
+  error: unknown,
+  call: FailedCall,
+  { connectionId }: ConnectionKey,
+): unknown {
+  if (error instanceof InvalidInputError) {
+    return invalidInput([{ path: [error.key], message: error.message }]);
+  }
+  const { provider } = call;
+  const details = { provider: provider.id, connectionId };
+  if (error instanceof MissingFieldError) {
+    const { message } = error;
+    return new StepFailureError({ code: "CONNECTION_INCOMPLETE", message, details });
+  }
+  if (error instanceof ForeignUrlError) {
+    return new StepFailureError({ code: "INVALID_ANSWER", message: error.message, details });
+  }
+  if (!(error instanceof ProviderCallError)) return error;
+  const { code, message, sent, status } = error;
+  // What comes again whatever the time says nothing of the outcome either, but nobody would try it again.
+  const outcomeUnknown = error.retryable && sent && !mayBeRepeated(call);
+  const retryable = error.retryable && !outcomeUnknown;
+  return new StepFailureError({
+    code,
+    message: `${provider.name}: ${message}${outcomeUnknown ? UNKNOWN : ""}`,
+    details: {
+      ...details,
+      status,
+      code: null,
+      message,
+      retryable,
+      ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    },
+    retryable,
+  });
+}
+
+const UNKNOWN = " Nobody knows whether the call was carried out, so it is not made again.";
+
+/** Whether a second call changes nothing: it only reads, says what is to be, or has a key that makes it one. */
+function mayBeRepeated({ provider, action, isRepeatable = false }: FailedCall): boolean {
+  const { method, idempotencyMember } = action.request;
+  return (
+    isRepeatable ||
+    action.readOnly === true ||
+    IDEMPOTENT_METHODS.includes(method) ||
+    idempotencyMember !== undefined ||
+    provider.idempotencyHeader !== undefined ||
+    provider.idempotencyQuery !== undefined
+  );
+}
+
+/** RFC 9110, section 9.2.2. */
+const IDEMPOTENT_METHODS: readonly string[] = ["GET", "PUT", "DELETE"];
