@@ -59,6 +59,21 @@ describe("POST /connections", () => {
     ["an unknown provider", { name: "n", provider: "nobody" }, "provider"],
     ["a provider with API keys", { name: "n", provider: "rillet" }, "provider"],
     ["no account", { name: "n", provider: "finance" }, "externalAccountId"],
+    [
+      "an account with a line break",
+      { name: "n", provider: "finance", externalAccountId: "a\r\nb" },
+      "externalAccountId",
+    ],
+    [
+      "an account with a control character",
+      { name: "n", provider: "finance", externalAccountId: "a\u0007" },
+      "externalAccountId",
+    ],
+    [
+      "an account with a character that can't be seen",
+      { name: "n", provider: "finance", externalAccountId: "acct\u200b_1" },
+      "externalAccountId",
+    ],
     ["metadata that is a list", { name: "n", provider: "finance", metadata: [] }, "metadata"],
     [
       "metadata of 17 KiB",

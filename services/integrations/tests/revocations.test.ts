@@ -6,8 +6,8 @@ import { z } from "zod";
 import { startAccountHarness } from "./support/account-harness.ts";
 import type { AccountHarness, Connected, Replica } from "./support/account-harness.ts";
 
-const CLIENT = { clientId: "ours", clientSecret: "secret" };
-const BASIC = `Basic ${Buffer.from("ours:secret").toString("base64")}`;
+const CLIENT = { clientId: "our-id_1.x~", clientSecret: "our-secret_1.x~" };
+const BASIC = `Basic ${Buffer.from("our-id_1.x~:our-secret_1.x~").toString("base64")}`;
 const BEARER = "Bearer at-1";
 
 let server: HttpDouble;
@@ -45,9 +45,14 @@ function queuedOf({ connectionId }: Connected) {
 }
 
 it.each([
-  ["stripe", "POST /oauth/deauthorize", "Bearer secret", "client_id=ours&stripe_user_id=acct_1"],
+  [
+    "stripe",
+    "POST /oauth/deauthorize",
+    "Bearer our-secret_1.x~",
+    "client_id=our-id_1.x%7E&stripe_user_id=acct_1",
+  ],
   ["slack", "POST /api/auth.revoke", BEARER, ""],
-  ["github", "DELETE /applications/ours/grant", BASIC, '{"access_token":"at-1"}'],
+  ["github", "DELETE /applications/our-id_1.x~/grant", BASIC, '{"access_token":"at-1"}'],
   ["docusign", "POST /oauth/revoke", BASIC, expect.stringContaining("token=rt-1")],
   ["google-mail", "POST /revoke", undefined, expect.stringContaining("token=rt-1")],
 ])("takes access of %s back as its manifest says", async (provider, call, authorization, sent) => {

@@ -91,12 +91,15 @@ function requireAuthorizable({ flow }: ServiceContext, provider: ProviderManifes
   flow.requireAvailable(provider);
 }
 
+/** Controls, and what changes how others are read: two ids that look the same would be two accounts. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
 function requireAccountId(id: string): string {
   if (id === "") throw wrongField("externalAccountId", "is required");
-  if (id.length > FIELD_CHARS_MAX || !isStorableText(id)) {
+  if (id.length > FIELD_CHARS_MAX || !isStorableText(id) || INVISIBLE.test(id)) {
     throw wrongField(
       "externalAccountId",
-      `must be storable text of at most ${FIELD_CHARS_MAX} characters`,
+      `must be storable text of at most ${FIELD_CHARS_MAX} characters that can be seen`,
     );
   }
   return id;
