@@ -1,5 +1,6 @@
 import { TestEnvironment } from "jest-environment-node";
 import { explainError } from "./explain-error.ts";
+import "./keep-wasm.ts";
 
 /** The part of Jest's events that carries errors. */
 interface TestEvent {

@@ -343,6 +343,7 @@ describe("a request of a step's own making", () => {
 it("what a plan needs is checked for the caller's company only", async () => {
   const companyId = newUuid();
   const own = await harness.connect(companyId, stripe);
+  await harness.connect(companyId, stripe);
   const expired = await harness.connect(companyId, { ...resend, status: "expired" });
   const foreign = await harness.connect(newUuid(), resend);
   const identity = {
@@ -357,6 +358,7 @@ it("what a plan needs is checked for the caller's company only", async () => {
   expect(await client.checkConnections(request, { identity })).toEqual({
     missingProviders: ["resend"],
     missingConnectionIds: [expired, foreign, "nonsense"],
+    ambiguousProviders: ["stripe"],
   });
 });
 
