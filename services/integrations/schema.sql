@@ -17,7 +17,7 @@ table integrations.authorization_attempts
   column sealed_verifier bytea
   column state text not null default 'open'::text
   column confirming_until timestamp(3) with time zone
-  column tries smallint not null default 0
+  column tries integer not null default 0
   column begun_by json not null
   column expires_at timestamp(3) with time zone not null
   column created_at timestamp(3) with time zone not null default now()

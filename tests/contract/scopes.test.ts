@@ -218,6 +218,23 @@ it("a GET that leaves an audit event is for pages of this server when a session 
   expect(changing.filter((route) => !route.ownPagesOnly).map(nameOf)).toEqual([]);
 });
 
+it("a GET that changes something answers no HEAD, and says so", async () => {
+  const changing = ROUTES.filter(
+    ({ method, ownPagesOnly, audit }) => method === "GET" && (ownPagesOnly || audit.length > 0),
+  );
+  expect(changing.map(nameOf)).toContain("GET /connections/{provider}/auth-url");
+  for (const route of changing) {
+    const head = await system.call("HEAD", fillWithUnknown(route));
+    const others = ROUTES.filter(({ path, method }) => path === route.path && method !== "GET");
+    const allow = ["GET", ...others.map(({ method }) => method)].join(", ");
+    expect({ route: nameOf(route), status: head.status }).toEqual({
+      route: nameOf(route),
+      status: 405,
+    });
+    expect(head.headers.get("allow")).toBe(allow);
+  }
+});
+
 describe.each(guarded.map(named))("$name", ({ route }) => {
   it.each([
     ["no key", () => null],

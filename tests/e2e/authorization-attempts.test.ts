@@ -140,7 +140,7 @@ describe("auth-url with a session", () => {
     });
     const url = `${system.origin}/api/v1${path}`;
     const head = await fetch(url, { method: "HEAD", headers: options.headers });
-    expect(head.status).toBe(403);
+    expect(head.status).toBe(405);
     expect(await authorizing.snapshot()).toEqual([]);
   });
 
@@ -153,6 +153,14 @@ describe("auth-url with a session", () => {
     const { origin: _own, ...headers } = ownPage;
     const options = { key: null, headers: { ...headers, ...more } };
     expect(await system.call("GET", path, options)).toMatchObject({ status: 200 });
+  });
+
+  it("answers no HEAD, which would begin what nobody gets to see", async () => {
+    const { system } = authorizing;
+    const head = await system.call("HEAD", path);
+    expect(head.status).toBe(405);
+    expect(head.headers.get("allow")).toBe("GET");
+    expect(await authorizing.snapshot()).toEqual([]);
   });
 
   it("leaves API keys alone, which no browser sends along", async () => {

@@ -77,6 +77,38 @@ describe("a callback is not believed", () => {
     expect((await comeBack(honest)).status).toBe(200);
   });
 
+  it("which brings no code: it is named, and the provider is not asked", async () => {
+    const server = authorizing.serverOf("google-mail");
+    const plain = await server.visit((await authorizing.begin("google-mail")).authUrl);
+    const before = await authorizing.snapshot();
+    for (const change of [
+      (url: URL) => url.searchParams.delete("code"),
+      (url: URL) => url.searchParams.set("code", ""),
+    ]) {
+      const forged = new URL(plain);
+      change(forged);
+      expect(await comeBack(forged)).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: "BAD_REQUEST",
+            message: expect.stringMatching(/parameter code/),
+            details: { error: "missing_code" },
+          },
+        },
+      });
+    }
+    expect(await authorizing.snapshot()).toEqual(before);
+    expect(server.requests.filter(({ method }) => method === "POST")).toEqual([]);
+    expect((await comeBack(plain)).status).toBe(200);
+
+    const led = await authorizing.begin("salesforce", { redirectUrl: BACK });
+    const { searchParams } = new URL(led.authUrl);
+    const callback = `${authorizing.system.origin}/api/v1/connections/salesforce/callback`;
+    const back = await comeBack(`${callback}?state=${searchParams.get("state") ?? ""}`);
+    expect(back.location).toBe(`${BACK}&error=missing_code&connectionId=${led.connectionId}`);
+  });
+
   it("which says that the person has refused: it ends nothing", async () => {
     const { authUrl, connectionId } = await authorizing.begin("google-mail", { redirectUrl: BACK });
     authorizing.serverOf("google-mail").consent = "deny";
@@ -135,6 +167,37 @@ describe("a callback is not believed", () => {
     expect(
       authorizing.serverOf("google-mail").requests.filter(({ method }) => method === "POST"),
     ).toEqual([]);
+  });
+
+  it("that comes again says what has become of the connection since", async () => {
+    const server = authorizing.serverOf("google-mail");
+    const plain = await authorizing.begin("google-mail");
+    const plainBack = await server.visit(plain.authUrl);
+    expect((await comeBack(plainBack)).status).toBe(200);
+    await authorizing.system.call("DELETE", `/connections/${plain.connectionId}`);
+    expect(await comeBack(plainBack)).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: "BAD_REQUEST",
+          message: expect.stringMatching(/disconnected/),
+          details: { error: "connection_disconnected" },
+        },
+      },
+    });
+    expect(await authorizing.statusOf(plain.connectionId)).toBe("disconnected");
+
+    const led = await authorizing.begin("google-mail", { redirectUrl: BACK });
+    const ledBack = await server.visit(led.authUrl);
+    expect((await comeBack(ledBack)).location).toContain("success=true");
+    for (const status of ["disconnected", "error", "expired"]) {
+      await authorizing.system.database.query(sql.type(z.object({}))`
+        update integrations.connections set status = ${status} where id = ${led.connectionId}
+      `);
+      expect((await comeBack(ledBack)).location).toBe(
+        `${BACK}&error=connection_${status}&connectionId=${led.connectionId}`,
+      );
+    }
   });
 
   it("counts also when the connection has become active meanwhile", async () => {

@@ -8,7 +8,7 @@ import { credentialsOf } from "./http/admission.ts";
 import { checkHeadSize } from "./http/head-size.ts";
 import { serveRoute } from "./http/pipeline.ts";
 import type { PipelineDependencies } from "./http/pipeline.ts";
-import { allowedMethods, RouteTable } from "./http/route-table.ts";
+import { allowedMethods, findRoute, RouteTable } from "./http/route-table.ts";
 import { beginRequest, requestInfoOf } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
 import type { RequestReport } from "./request-report.ts";
@@ -73,7 +73,7 @@ function serveTable(options: AppOptions): RequestHandler {
     const match = table.find(request.path);
     if (match === null) return next();
     const { methods, params } = match;
-    const route = methods.get(request.method === "HEAD" ? "GET" : request.method);
+    const route = findRoute(methods, request.method);
     if (route === undefined) {
       const allowed = allowedMethods(methods).join(", ");
       response.setHeader("Allow", allowed);

@@ -156,7 +156,7 @@ type AuditedMethod =
       audit?: AuditDeclaration;
       /**
        * Whether a session may use it from pages of this server only (D10): it changes something, although
-       * browsers count GET as safe and send the cookie along with a link on any site.
+       * browsers count GET as safe and send the cookie along with a link on any site. It answers no HEAD.
        */
       ownPagesOnly?: boolean;
     }

@@ -49,9 +49,11 @@ export function serveConnectPage(options: ConnectPageOptions): RequestHandler {
     const asset = ASSETS.get(request.path.replace(/^\/assets\//, ""));
     const match = PATH.exec(request.path)?.groups;
     if (asset === undefined && match === undefined) return next();
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      response.setHeader("Allow", "GET, HEAD");
-      throw new AppError("METHOD_NOT_ALLOWED", "Use GET, HEAD here.");
+    // A link is made at the broker for each `go`.
+    const allowed = match?.["part"] === "go" ? ["GET"] : ["GET", "HEAD"];
+    if (!allowed.includes(request.method)) {
+      response.setHeader("Allow", allowed.join(", "));
+      throw new AppError("METHOD_NOT_ALLOWED", `Use ${allowed.join(", ")} here.`);
     }
     protect(response);
     if (asset !== undefined) return sendText(response, asset.contentType, asset.text);

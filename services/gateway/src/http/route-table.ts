@@ -91,7 +91,21 @@ function findEnd(
   return findEnd(segment.parameter, texts, place + 1, [...values, text]);
 }
 
-/** What the header `Allow` lists: whoever may GET may HEAD. */
+/** The route that serves a method of a path; HEAD is served as GET is, where that changes nothing. */
+export function findRoute(methods: ReadonlyMap<string, Route>, method: string): Route | undefined {
+  if (method !== "HEAD") return methods.get(method);
+  const route = methods.get("GET");
+  return route !== undefined && answersHead(route) ? route : undefined;
+}
+
+/** What the header `Allow` lists. */
 export function allowedMethods(methods: ReadonlyMap<string, Route>): string[] {
-  return [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return [...methods].flatMap(([method, route]) =>
+    method === "GET" && answersHead(route) ? ["GET", "HEAD"] : [method],
+  );
+}
+
+/** Nobody sees what came of a HEAD, and programs send it to look at an address: it has no effect. */
+function answersHead({ ownPagesOnly, audit }: Route): boolean {
+  return !ownPagesOnly && audit.length === 0;
 }

@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import { findAttemptByToken } from "../store/authorization-attempts.ts";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
 import { noteLink } from "../store/broker-leftovers.ts";
+import { findConnection } from "../store/connections.ts";
 import { hashAttemptToken } from "./attempt-token.ts";
 import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
@@ -13,9 +14,12 @@ import { brokerIntegration } from "./ways.ts";
 export interface AttemptStanding {
   attempt: AttemptRow;
   providerName: string;
-  /** The broker has the account: the callback will find it. */
-  isReady: boolean;
+  /** What a callback would find now. */
+  standing: Standing;
 }
+
+/** `ready`: the broker has the account. `completed`: its connection is active. */
+export type Standing = "waiting" | "ready" | "completed" | "over";
 
 /** What the page of an attempt asks for. */
 export interface AttemptPage {
@@ -60,17 +64,23 @@ export function createAttemptPage(context: AttemptContext): AttemptPage {
     return answer;
   };
 
+  const judge = async (attempt: AttemptRow): Promise<Standing> => {
+    if (attempt.state === "completed") {
+      const connection = await findConnection(context.database, attempt);
+      return connection?.status === "active" ? "completed" : "over";
+    }
+    if (attempt.state !== "open") return "over";
+    const provider = findProvider(attempt.provider);
+    const integration = provider === undefined ? "" : brokerIntegration(provider);
+    const isThere = context.broker !== null && (await isReady(attempt, integration));
+    return isThere ? "ready" : "waiting";
+  };
+
   return {
     async standingOf(token) {
       const attempt = await findPageAttempt(context, token);
-      const provider = findProvider(attempt.provider);
-      const integration = provider === undefined ? "" : brokerIntegration(provider);
-      const asksBroker = attempt.state === "open" && context.broker !== null;
-      return {
-        attempt,
-        providerName: provider?.name ?? attempt.provider,
-        isReady: asksBroker && (await isReady(attempt, integration)),
-      };
+      const providerName = findProvider(attempt.provider)?.name ?? attempt.provider;
+      return { attempt, providerName, standing: await judge(attempt) };
     },
     async connectLinkOf(token) {
       const { state, companyId, id, provider: providerId } = await findPageAttempt(context, token);

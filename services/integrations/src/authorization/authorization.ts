@@ -8,11 +8,12 @@ import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { verifyCredentials } from "../connections/verify-credentials.ts";
 import { createAttemptPage } from "./attempt-page.ts";
 import type { AttemptPage } from "./attempt-page.ts";
-import { CALLBACK_WAITS } from "./complete-authorization.ts";
-import type { CallbackContext, CallbackWaits } from "./complete-authorization.ts";
+import { BROKER_PAUSE_MS, CALLBACK_WAITS } from "./complete-authorization.ts";
+import type { CallbackContext, CallbackWaits, Refusal } from "./complete-authorization.ts";
 import { createAuthorizationFlow } from "./flow.ts";
 import { createBroker } from "./nango.ts";
 import type { Broker, BrokerOptions } from "./nango.ts";
+import { SharedAsks } from "./shared-asks.ts";
 
 /** What connecting accounts needs of the service around it. */
 export interface AuthorizationOptions {
@@ -57,6 +58,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     broker: options.broker === null ? null : createBroker(providerHttp, options.broker),
     settings: { hasBroker: options.broker !== null, providers },
   };
+  const brokerAsks = new SharedAsks<Refusal>(BROKER_PAUSE_MS);
   return {
     flow: createAuthorizationFlow({ ...context, logger }),
     attemptPage: createAttemptPage(context),
@@ -68,6 +70,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
       waits: options.callbackWaits ?? CALLBACK_WAITS,
       findAccount: (provider, { companyId, fields, credentials }) =>
         verifyCredentials(providerHttp, provider, { companyId, access: { fields, credentials } }),
+      brokerAsks,
     }),
   };
 }

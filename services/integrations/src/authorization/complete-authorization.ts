@@ -10,6 +10,7 @@ import { hashAttemptToken } from "./attempt-token.ts";
 import { confirmAttempt } from "./confirm-attempt.ts";
 import type { CallbackParams, ConfirmContext } from "./confirm-attempt.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import type { SharedAsks } from "./shared-asks.ts";
 import { storeGrant } from "./store-grant.ts";
 import type { CallbackOrigin } from "./store-grant.ts";
 
@@ -18,6 +19,8 @@ export interface CallbackContext extends ConfirmContext {
   audit: AuditTrail;
   logger: Logger;
   waits: CallbackWaits;
+  /** By the attempt. Anybody can send a callback for the broker, so many share one question. */
+  brokerAsks: SharedAsks<Refusal>;
 }
 
 /** How long a callback waits that comes beside another one of its attempt, in milliseconds. */
@@ -27,6 +30,9 @@ export interface CallbackWaits {
   /** How late it may still ask by itself, as that takes up to 30 s. */
   toAskMs: number;
 }
+
+/** Between two questions to the broker about one attempt. */
+export const BROKER_PAUSE_MS = 1_000;
 
 /** Asking included, below the 45 s that the gateway gives a callback. */
 export const CALLBACK_WAITS: CallbackWaits = { forOutcomeMs: 35_000, toAskMs: 10_000 };
@@ -42,7 +48,10 @@ export interface CallbackOutcome {
 
 /** Longer than the three answers take that a confirmation may wait for, 10 s each. */
 const LEASE_MS = 45_000;
-/** Above any honest number: each asks the provider or broker. */
+/**
+ * Above any honest number: each asks the provider, for somebody who has the token in `state`. Callbacks for
+ * the broker show no token, so no number of them may end an attempt.
+ */
 const TRIES_MAX = 20;
 /** Between looks at what another callback does; each pause is half as long again as the one before. */
 const POLL = { firstMs: 50, longestMs: 1_000 };
@@ -58,6 +67,10 @@ const ASKED_TOO_OFTEN = {
 const BEING_CONFIRMED = {
   code: "being_confirmed",
   message: "Another request is confirming the account; load this address again in a moment.",
+};
+const WITHOUT_CODE = {
+  code: "missing_code",
+  message: "The parameter code is missing: the provider sends it along with state.",
 };
 const NOT_CONFIRMED = {
   code: "not_confirmed",
@@ -102,10 +115,52 @@ async function settle(
   params: CallbackParams,
   origin: CallbackOrigin,
 ): Promise<Refusal> {
-  if (attempt.state === "completed") return null;
+  if (attempt.state === "completed") return refusalOfCompleted(context, attempt);
   if (attempt.state !== "open") return OVER;
   const said = refusalSaid(params);
   if (said !== null) return said;
+  const settleNow = () => settleOpen(context, attempt, params, origin);
+  if (attempt.way === "broker") return shareOutcome(context, attempt, settleNow);
+  return (params["code"] ?? "") === "" ? WITHOUT_CODE : settleNow();
+}
+
+/** An attempt has succeeded once; its connection may have ended or failed since. */
+async function refusalOfCompleted(
+  { database }: CallbackContext,
+  attempt: AttemptRow,
+): Promise<Refusal> {
+  const connection = await findConnection(database, attempt);
+  if (connection === null) return OVER;
+  const { status } = connection;
+  if (status === "active") return null;
+  const message = `The account was connected, but the status of its connection is ${status} by now.`;
+  return { code: `connection_${status}`, message };
+}
+
+/** The outcome that all callbacks of an attempt share; who can't wait for it is told to come again. */
+async function shareOutcome(
+  { brokerAsks, waits }: CallbackContext,
+  { id }: AttemptRow,
+  settleNow: () => Promise<Refusal>,
+): Promise<Refusal> {
+  const answered = new AbortController();
+  const late = { signal: answered.signal, ref: false };
+  try {
+    return await Promise.race([
+      brokerAsks.ask(id, settleNow),
+      delay(waits.forOutcomeMs, BEING_CONFIRMED, late),
+    ]);
+  } finally {
+    answered.abort();
+  }
+}
+
+async function settleOpen(
+  context: CallbackContext,
+  attempt: AttemptRow,
+  params: CallbackParams,
+  origin: CallbackOrigin,
+): Promise<Refusal> {
   const claimed = await claimOrWatch(context, attempt, params);
   return "tries" in claimed
     ? settleClaimed(context, attempt, params, origin, claimed.tries)
@@ -119,26 +174,29 @@ async function claimOrWatch(
   params: CallbackParams,
 ): Promise<{ tries: number } | { outcome: Refusal }> {
   const { forOutcomeMs, toAskMs } = context.waits;
+  const triesMax = attempt.way === "embedded" ? TRIES_MAX : null;
+  const claim = { leaseMs: LEASE_MS, triesMax };
   const start = performance.now();
   let pauseMs = POLL.firstMs;
   for (;;) {
     const waitedMs = performance.now() - start;
     const mayAsk = waitedMs <= toAskMs;
-    const tries = mayAsk ? await claimConfirmation(context.database, attempt, CLAIM) : null;
+    const tries = mayAsk ? await claimConfirmation(context.database, attempt, claim) : null;
     if (tries !== null) return { tries };
     const current = await findAttempt(context, params);
     if (current?.id !== attempt.id) return { outcome: OVER };
-    if (current.state === "completed") return { outcome: null };
+    if (current.state === "completed") {
+      return { outcome: await refusalOfCompleted(context, current) };
+    }
     if (current.state !== "open") return { outcome: OVER };
-    if (!current.isConfirming && current.tries >= TRIES_MAX) return { outcome: ASKED_TOO_OFTEN };
+    const isUsedUp = triesMax !== null && current.tries >= triesMax;
+    if (!current.isConfirming && isUsedUp) return { outcome: ASKED_TOO_OFTEN };
     const isVain = !current.isConfirming && !mayAsk;
     if (isVain || waitedMs > forOutcomeMs) return { outcome: BEING_CONFIRMED };
     await delay(pauseMs);
     pauseMs = Math.min(1.5 * pauseMs, POLL.longestMs);
   }
 }
-
-const CLAIM = { leaseMs: LEASE_MS, triesMax: TRIES_MAX };
 
 async function settleClaimed(
   context: CallbackContext,

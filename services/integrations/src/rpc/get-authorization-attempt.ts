@@ -5,7 +5,7 @@ import type {
 } from "@workflow/proto/integrations/v1/authorizations";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import type { AttemptStanding } from "../authorization/attempt-page.ts";
+import type { Standing } from "../authorization/attempt-page.ts";
 import type { ServiceContext } from "../context.ts";
 
 /** Says how an attempt stands, for the page that waits for it. */
@@ -15,28 +15,16 @@ export function getAuthorizationAttempt({
   return rpc({
     scopes: "internal:authorizations",
     async handler({ token }) {
-      const standing = await attemptPage.standingOf(token);
-      const { provider, connectionId } = standing.attempt;
-      return {
-        state: stateOf(standing),
-        provider,
-        providerName: standing.providerName,
-        connectionId,
-      };
+      const { attempt, providerName, standing } = await attemptPage.standingOf(token);
+      const { provider, connectionId } = attempt;
+      return { state: STATES[standing], provider, providerName, connectionId };
     },
   });
 }
 
-function stateOf({ attempt: { state }, isReady }: AttemptStanding): State {
-  switch (state) {
-    case "open":
-      return isReady ? State.READY : State.WAITING;
-    case "completed":
-      return State.COMPLETED;
-    case "replaced":
-    case "abandoned":
-      return State.OVER;
-    default:
-      return state satisfies never;
-  }
-}
+const STATES: Readonly<Record<Standing, State>> = {
+  waiting: State.WAITING,
+  ready: State.READY,
+  completed: State.COMPLETED,
+  over: State.OVER,
+};

@@ -105,11 +105,13 @@ export async function insertAttempt(transaction: Transaction, attempt: NewAttemp
  * Takes the right to ask the provider or broker for the outcome of an attempt, for a time: the number of the
  * try, by which it is given back. Null when somebody else has it, when it was asked too often, or when the
  * attempt is over.
+ *
+ * @param triesMax null: without a limit
  */
 export async function claimConfirmation(
   database: Queryable,
   { id, companyId }: Pick<AttemptRow, "id" | "companyId">,
-  { leaseMs, triesMax }: { leaseMs: number; triesMax: number },
+  { leaseMs, triesMax }: { leaseMs: number; triesMax: number | null },
 ): Promise<number | null> {
   const claimed = await database.maybeOne(sql.prepared("attempt_claim", claimedRow)`
     update integrations.authorization_attempts as attempt
@@ -120,7 +122,7 @@ export async function claimConfirmation(
       and attempt.company_id = ${companyId}
       and attempt.state = 'open'
       and attempt.expires_at > clock_timestamp()
-      and attempt.tries < ${triesMax}::integer
+      and (${triesMax}::integer is null or attempt.tries < ${triesMax}::integer)
       and (
         attempt.confirming_until is null or attempt.confirming_until < clock_timestamp()
       )

@@ -82,9 +82,9 @@ export const AuthorizationAttempt_State = {
   WAITING: 1,
   /** READY - The broker has the account; the callback will find it. */
   READY: 2,
-  /** COMPLETED - The account is connected. */
+  /** COMPLETED - The account is connected, and the connection active. */
   COMPLETED: 3,
-  /** OVER - It was abandoned or replaced by a newer one. */
+  /** OVER - It was abandoned or replaced by a newer one, or its connection is not active any more. */
   OVER: 4,
   UNRECOGNIZED: -1,
 } as const;
@@ -138,6 +138,7 @@ export interface CompleteAuthorizationResponse {
   /**
    * Absent when the account is connected; else a code in lower case, such as `access_denied`. After
    * `being_confirmed` the same callback may come again; after `too_many_tries` a new attempt has to begin.
+   * `connection_` and a status: the account was connected before, and the connection has that status now.
    */
   error?:
     | string

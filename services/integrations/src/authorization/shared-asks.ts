@@ -1,0 +1,46 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/**
+ * Questions about the same thing, asked one after the other with a pause between them. Whoever comes meanwhile
+ * shares the next one, so each gets an answer to a question that began after it came.
+ */
+export class SharedAsks<Answer> {
+  /** Those that have not begun. */
+  readonly #next = new Map<string, Promise<Answer>>();
+  /** Settled a pause after the end of the latest one. */
+  readonly #rested = new Map<string, Promise<void>>();
+  readonly #pauseMs: number;
+
+  /** @param pauseMs from the end of one question to the beginning of the next, in milliseconds */
+  constructor(pauseMs: number) {
+    this.#pauseMs = pauseMs;
+  }
+
+  /**
+   * The answer to the next question about `key`; what it throws, all who share it get.
+   *
+   * @param question asked only where none is waiting
+   */
+  ask(key: string, question: () => Promise<Answer>): Promise<Answer> {
+    const waiting = this.#next.get(key);
+    if (waiting !== undefined) return waiting;
+    const next = this.#afterRest(key, question);
+    this.#next.set(key, next);
+    const rested = this.#restAfter(next).then(() => {
+      if (this.#rested.get(key) === rested) this.#rested.delete(key);
+    });
+    this.#rested.set(key, rested);
+    return next;
+  }
+
+  async #afterRest(key: string, question: () => Promise<Answer>): Promise<Answer> {
+    await this.#rested.get(key);
+    this.#next.delete(key);
+    return question();
+  }
+
+  async #restAfter(asked: Promise<Answer>): Promise<void> {
+    await Promise.allSettled([asked]);
+    await delay(this.#pauseMs, undefined, { ref: false });
+  }
+}
