@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { findBlock, listBlocks, PROVIDERS } from "@workflow/catalog";
 import { validateDefinition } from "@workflow/definition";
-import * as fc from "fast-check";
+import { fc } from "@workflow/testkit/property-test";
 import { z } from "zod";
 import { ACTION_EXAMPLES, STEP_EXAMPLES } from "../support/step-examples.ts";
 

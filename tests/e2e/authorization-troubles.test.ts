@@ -8,19 +8,22 @@ import type { AuthorizingSystem } from "../support/authorizing-system.ts";
 let authorizing: AuthorizingSystem<"google-mail" | "salesforce" | "quickbooks" | "docusign">;
 
 beforeAll(async () => {
-  authorizing = await startAuthorizing({
-    "google-mail": { issuer: "https://accounts.google.com" },
-    salesforce: {
-      expiresInSeconds: null,
-      tokenMembers: { instance_url: "https://acme.my.salesforce.com", token_type: "Bearer" },
+  authorizing = await startAuthorizing(
+    {
+      "google-mail": { issuer: "https://accounts.google.com" },
+      salesforce: {
+        expiresInSeconds: null,
+        tokenMembers: { instance_url: "https://acme.my.salesforce.com", token_type: "Bearer" },
+      },
+      quickbooks: {
+        clientAuth: "client_secret_basic",
+        callbackParams: { realmId: "4620816365" },
+      },
+      // Its server says nothing of accounts.
+      docusign: { clientAuth: "client_secret_basic" },
     },
-    quickbooks: {
-      clientAuth: "client_secret_basic",
-      callbackParams: { realmId: "4620816365" },
-    },
-    // Its server says nothing of accounts.
-    docusign: { clientAuth: "client_secret_basic" },
-  });
+    { answerTimeoutMs: 3_000 },
+  );
 });
 afterAll(() => authorizing?.stop());
 beforeEach(() => authorizing.reset());

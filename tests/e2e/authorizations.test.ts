@@ -20,7 +20,7 @@ beforeAll(async () => {
         callbackParams: { realmId: "4620816365" },
       },
     },
-    { hubspot: { clientId: "half" } },
+    { more: { hubspot: { clientId: "half" } } },
   );
 });
 afterAll(() => authorizing?.stop());

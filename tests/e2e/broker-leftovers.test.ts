@@ -19,7 +19,6 @@ beforeAll(async () => {
     connecting: {
       broker: { baseUrl: nango.url, secretKey: nango.secretKey },
       providers: new Map([["slack", { baseUrl: api.url }]]),
-      answerTimeoutMs: 1_000,
     },
   });
 });

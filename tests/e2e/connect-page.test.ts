@@ -28,7 +28,7 @@ beforeAll(async () => {
     connecting: {
       broker: { baseUrl: nango.url, secretKey: nango.secretKey },
       providers: new Map([["slack", { baseUrl: api.url }]]),
-      answerTimeoutMs: 1_000,
+      answerTimeoutMs: 3_000,
     },
   });
 });

@@ -11,7 +11,7 @@ import {
   WorkflowsServiceService,
 } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient } from "@workflow/rpc";
-import { waitFor } from "@workflow/testkit";
+import { COMPILE_CACHE, waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { startSeparateSystem } from "../support/separate-system.ts";
 import type { SeparateSystem } from "../support/separate-system.ts";
@@ -79,6 +79,7 @@ const everywhere = (outcome: string) => ({ workflows: outcome, runs: outcome, ta
 async function admin(...words: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(process.execPath, [ADMIN, ...words, "--json"], {
     env: {
+      ...COMPILE_CACHE,
       PATH: process.env["PATH"],
       DATABASE_URL: system.databaseUri,
       ...system.tokens.environment("admin"),
@@ -119,7 +120,7 @@ describe("a minted token, where every service is a process of its own", () => {
           expect(await tryEverywhere(token)).toEqual(everywhere("UNAUTHORIZED"));
           return true;
         },
-        { timeoutMs: 5_000, what: "the token to be refused" },
+        { timeoutMs: 15_000, what: "the token to be refused" },
       );
     }
     expect(await tryEverywhere(other.token)).toEqual(everywhere("OK"));

@@ -135,7 +135,7 @@ describe("a synchronous start that takes longer than its caller waits", () => {
   it("says waiting_approval when the run waits for one (D25)", async () => {
     const approval = { id: "ask", type: "approval", name: "ask", config: { message: "Sure?" } };
     const id = await createActive(system, { steps: [approval] });
-    const answer = await postRun(system, id, { mode: "sync", maxExecutionTimeMs: 1_000 });
+    const answer = await postRun(system, id, { mode: "sync", maxExecutionTimeMs: 5_000 });
     expect(answer).toMatchObject({
       status: 202,
       data: { status: "waiting_approval", mode: "async", timed_out: true },

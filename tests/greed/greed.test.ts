@@ -12,7 +12,7 @@ import type { Finding, Session } from "./support/session.ts";
 const MEMORY_MIB_MAX = 1_200;
 /** The 95th percentile in times of the idle one, and what is fine whatever the idle one was. */
 const SLOWER_MAX = 25;
-const FINE_MS = 1_500;
+const FINE_MS = 2_500;
 /** A machine that was busy with something else is slow once; what a company does to another stays. */
 const OBSERVATIONS_MAX = 3;
 const CASE_TIMEOUT_MS = 300_000;
@@ -42,6 +42,7 @@ describe("beside a greedy company another is answered, and memory stays bounded,
         expect(greedy.answered).toBeGreaterThan(0);
         expect(peaks.service).toBeLessThan(MEMORY_MIB_MAX);
         if (isInTime(finding)) return;
+        session.forgetIdle();
         slow.push(JSON.stringify({ idle: finding.idle, greedy }));
       } while (slow.length < OBSERVATIONS_MAX);
       throw new Error(`Answers came late each time:\n${slow.join("\n")}`);

@@ -45,10 +45,14 @@ export interface AuthorizingSystem<Provider extends string> {
  * and with it a gateway, of their own.
  *
  * @param providers how the authorization server of each behaves
+ * @param options further providers, and how long one may take to answer where one is to hang
  */
 export async function startAuthorizing<Provider extends string>(
   providers: Readonly<Record<Provider, Partial<OAuthDoubleOptions>>>,
-  more: Readonly<Record<string, ProviderSettings>> = {},
+  {
+    more = {},
+    answerTimeoutMs,
+  }: { more?: Readonly<Record<string, ProviderSettings>>; answerTimeoutMs?: number } = {},
 ): Promise<AuthorizingSystem<Provider>> {
   const api = await startHttpDouble(({ path }) =>
     path.startsWith("/services/data")
@@ -68,7 +72,7 @@ export async function startAuthorizing<Provider extends string>(
     return server;
   };
   const system = await startWholeSystem({
-    connecting: { answerTimeoutMs: 1_000, providers: settings },
+    connecting: { answerTimeoutMs, providers: settings },
   });
   const askAuthUrl: AuthorizingSystem<Provider>["askAuthUrl"] = (
     provider,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import * as fc from "fast-check";
+import { fc } from "@workflow/testkit/property-test";
 import { DEFINITION_LIMITS, validateDefinition } from "../src/index.ts";
 import {
   conditionStep,

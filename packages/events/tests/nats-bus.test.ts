@@ -186,7 +186,7 @@ describe("the NATS bus", () => {
 
   it("does not hand an event to another while its handler is still at work", async () => {
     // Longer than a busy machine lets the process wait for its turn.
-    const bus = openBus({ ackWaitMs: 1_000 });
+    const bus = openBus({ ackWaitMs: 3_000 });
     let calls = 0;
     let done = false;
     await bus.subscribe({
@@ -195,7 +195,7 @@ describe("the NATS bus", () => {
       handler: async () => {
         calls += 1;
         // Several times the server's patience.
-        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        await new Promise((resolve) => setTimeout(resolve, 8_000));
         done = true;
       },
     });

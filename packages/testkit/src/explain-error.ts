@@ -26,13 +26,15 @@ export function explainError(error: unknown, way: ErrorWay): void {
   const isForeign = frames.every((frame) => FOREIGN.test(frame));
   if (way === "thrown" && !isForeign) return;
   const text = lines.filter((line) => !FRAME.test(line)).join("\n");
-  error.stack = [
+  const stack = [
     text,
     "",
     WAYS[way] + describeMembers(error),
     ...(isForeign ? ["No line of the project is in its stack:"] : []),
     ...(isForeign ? frames.map(asText) : frames),
   ].join("\n");
+  // Of a frozen error the text stays as it is; an assignment would throw in Jest's own handler.
+  Reflect.set(error, "stack", stack);
 }
 
 /** A frame in words, since Jest leaves out every line that looks like one of Node's. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import * as fc from "fast-check";
+import { fc } from "@workflow/testkit/property-test";
 import { isJsonProblem, scanJsonObject } from "../src/http/scan-json.ts";
 
 function problemOf(text: string) {

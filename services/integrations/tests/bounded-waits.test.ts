@@ -143,7 +143,7 @@ it("a verification ends before its caller's time, whoever does not answer", asyn
     minter: harness.tokens.minterTo("integrations"),
   });
   clients.push(client);
-  const answer = await client.verifyConnection({ connectionId }, { identity, timeoutMs: 6_000 });
+  const answer = await client.verifyConnection({ connectionId }, { identity, timeoutMs: 9_000 });
   expect(answer).toMatchObject({
     healthy: false,
     error: expect.stringMatching(/did not answer in time/),

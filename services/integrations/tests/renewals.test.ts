@@ -41,7 +41,7 @@ function start(): Promise<ActionsClient> {
     ["google-mail", { ...CLIENT, oauthBaseUrl: oauth.url, baseUrl: api.url }],
     ["slack", { baseUrl: api.url }],
   ]);
-  return harness.start({ providers, answerTimeoutMs: 1_000 });
+  return harness.start({ providers });
 }
 
 /** A connection of a consent that was given before, with an access token that ends at this time. */

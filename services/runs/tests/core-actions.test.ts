@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { ACTIONS, renderText } from "@workflow/definition";
-import * as fc from "fast-check";
+import { fc } from "@workflow/testkit/property-test";
 import { findPureAction } from "../src/interpreter/actions/registry.ts";
 
 function run(id: string, inputs: unknown): unknown {

@@ -23,24 +23,22 @@ afterAll(() => harness.close());
 
 const steps = (config: object = {}) => [approval("ask", config), mapping("out", "went on")];
 
-/** Starts a run and waits until it asks. */
+/** Starts a run and waits until it has asked; on a slow machine its approval may be over by then. */
 async function startAsking(workflowId: string): Promise<Approval> {
   const runId = await harness.start(workflowId);
-  return waitFor(
-    async () => {
-      const { status } = await harness.get(runId);
-      if (status !== RunStatus.WAITING_APPROVAL) return null;
-      return readApproval(runId);
-    },
-    { intervalMs: 5, what: `${runId} to ask` },
-  );
+  return waitFor(() => findApproval(runId), { intervalMs: 5, what: `${runId} to ask` });
+}
+
+async function findApproval(runId: string): Promise<Approval | null> {
+  const { identity } = harness;
+  const { approvals } = await harness.approvals.listRunApprovals({ runId }, { identity });
+  return approvals[0] ?? null;
 }
 
 async function readApproval(runId: string): Promise<Approval> {
-  const { identity } = harness;
-  const { approvals } = await harness.approvals.listRunApprovals({ runId }, { identity });
-  if (approvals[0] === undefined) throw new Error("no approval");
-  return approvals[0];
+  const found = await findApproval(runId);
+  if (found === null) throw new Error("no approval");
+  return found;
 }
 
 /** How many of the attempts succeeded; the others were refused with this reason. */

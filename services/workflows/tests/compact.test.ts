@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import * as fc from "fast-check";
+import { fc } from "@workflow/testkit/property-test";
 import { compact, findPlace, overlap } from "../src/dashboards/compact.ts";
 import type { Rectangle } from "../src/dashboards/compact.ts";
 

@@ -41,6 +41,8 @@ export interface Figures {
 export interface Session {
   /** Goes through a case: idle first, then greedy. */
   observe(greedCase: GreedCase): Promise<Finding>;
+  /** What the canary sees while nobody is greedy is measured again before the next case. */
+  forgetIdle(): void;
   stop(): Promise<void>;
 }
 
@@ -77,7 +79,11 @@ export async function startSession(form: Form): Promise<Session> {
       form,
       idle: () => (idle ??= measureIdle()),
     };
-    return { observe: (greedCase) => observe(greedCase, parts), stop: () => scope.close() };
+    return {
+      observe: (greedCase) => observe(greedCase, parts),
+      forgetIdle: () => (idle = undefined),
+      stop: () => scope.close(),
+    };
   });
 }
 
@@ -89,7 +95,7 @@ interface Parts {
   canary: Canary;
   memory: MemoryWatch;
   form: Form;
-  /** What the canary saw before anybody was greedy; measured once. */
+  /** What the canary saw before anybody was greedy; measured once, until that is forgotten. */
   idle: () => Promise<Figures>;
 }
 
