@@ -1,5 +1,5 @@
 import { jest } from "@jest/globals";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 // The seed that Jest prints repeats the values as it repeats the order of the cases.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: jest.getSeed() });
