@@ -21,6 +21,8 @@ interface Variant {
   manifest: ActionManifest;
   config: Record<string, unknown>;
   key: string;
+  /** How the words for it begin; any where it is left out. */
+  says?: string;
 }
 
 function variantsOf(
@@ -38,7 +40,7 @@ function variantsOf(
 
 /** Those whose key is in none of the places that the answer to POST /workflows names. */
 async function unnoticed(variants: readonly Variant[]): Promise<string[]> {
-  const missing: string[] = [];
+  const unseen: string[] = [];
   for (let from = 0; from < variants.length; from += STEPS_MAX) {
     const some = variants.slice(from, from + STEPS_MAX);
     const steps = some.map(({ action, config }, index) => ({
@@ -51,22 +53,25 @@ async function unnoticed(variants: readonly Variant[]): Promise<string[]> {
     const answer = await system.call("POST", "/workflows", { body: workflowBody({ steps }) });
     expect(answer).toMatchObject({ status: 400, error: { code: "VALIDATION_ERROR" } });
     const places = z
-      .array(z.looseObject({ path: z.array(z.string()) }))
+      .array(z.looseObject({ path: z.array(z.string()), message: z.string() }))
       .parse(answer.error?.details)
-      .map(({ path }) => path.slice(0, 4).join("."));
+      .map(({ path, message }) => `${path.slice(0, 4).join(".")}: ${message}`);
     const missed = some.filter(
-      ({ key }, index) => !places.includes(`steps.${index}.config.${key}`),
+      ({ key, says = "" }, index) =>
+        !places.some((place) => place.startsWith(`steps.${index}.config.${key}: ${says}`)),
     );
-    missing.push(...missed.map(({ action, key }) => `${action}: ${key}`));
+    unseen.push(...missed.map(({ action, key, says = "" }) => `${action}: ${key} ${says}`.trim()));
   }
-  return missing;
+  return unseen;
 }
 
 /** The same for a call whose templates have their values. */
 function unnoticedAtTheStep(variants: readonly Variant[]): string[] {
   return variants
-    .filter(({ manifest, config, key }) =>
-      checkInputs(manifest, config).every(({ path }) => path[0] !== key),
+    .filter(({ manifest, config, key, says = "" }) =>
+      checkInputs(manifest, config).every(
+        ({ path, message }) => path[0] !== key || !message.startsWith(says),
+      ),
     )
     .map(({ action, key }) => `${action}: ${key}`);
 }
@@ -77,6 +82,62 @@ function wrongValue({ type }: ActionInput): unknown {
     type
   ];
 }
+
+/** Some value, which is there; whether it is a good one does not matter to other inputs. */
+function someValue({ type }: ActionInput): unknown {
+  return { string: "x", number: 1, boolean: true, array: ["x"], file: ["x"], json: { a: "x" } }[
+    type
+  ];
+}
+
+/** A variant for each relation of one kind; the inputs that a relation names are given, or they aren't. */
+function relatedVariants(
+  relation: "requiredWithout" | "notWith" | "onlyWith",
+  says: string,
+): Variant[] {
+  return PROVIDERS.flatMap(({ id, actions }) =>
+    actions.flatMap((manifest) => {
+      const byKey = new Map(inputsOf(manifest).map((input) => [input.key, input]));
+      return [...byKey.values()].flatMap((input) => {
+        const { key } = input;
+        const others = [input[relation] ?? []].flat();
+        const given = relation === "notWith" ? others : [];
+        const sets = given.length === 0 && others.length > 0 ? [[]] : given.map((one) => [one]);
+        return sets.map((there) => {
+          const config: Record<string, unknown> = { ...manifest.example };
+          for (const one of [key, ...others]) delete config[one];
+          for (const one of relation === "requiredWithout" ? [] : [key, ...there]) {
+            const field = byKey.get(one);
+            if (field !== undefined) config[one] = someValue(field);
+          }
+          return { action: `${id}.${manifest.name}`, manifest, config, key, says };
+        });
+      });
+    }),
+  );
+}
+
+describe("what inputs of actions are to others is enforced in a workflow", () => {
+  it("by what is needed without them, when the step runs too", async () => {
+    const variants = relatedVariants("requiredWithout", "is required, since ");
+    expect(variants.length).toBeGreaterThan(10);
+    expect(await unnoticed(variants)).toEqual([]);
+    expect(unnoticedAtTheStep(variants)).toEqual([]);
+  });
+
+  it("by what they exclude, when the step runs too", async () => {
+    const variants = relatedVariants("notWith", "must not be given together with ");
+    expect(variants.length).toBeGreaterThan(5);
+    expect(await unnoticed(variants)).toEqual([]);
+    expect(unnoticedAtTheStep(variants)).toEqual([]);
+  });
+
+  it("by what has an effect with them only", async () => {
+    const variants = relatedVariants("onlyWith", "must only be given together with ");
+    expect(variants.length).toBeGreaterThan(5);
+    expect(await unnoticed(variants)).toEqual([]);
+  });
+});
 
 const callable = PROVIDERS.filter(({ actions }) => actions.length > 0);
 

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ActionInput } from "./action-input.ts";
-import { inputsOf } from "./check-inputs.ts";
+import { findIgnoredKeys, inputsOf } from "./check-inputs.ts";
 import { encodeForm } from "./encode-form.ts";
 import { fill, MissingFieldError, patternValues, placeholdersOf } from "./fill-pattern.ts";
-import { conditionHolds } from "./field-condition.ts";
 import { InvalidInputError } from "./invalid-input-error.ts";
 import { isRecord, readPath, writePath } from "./json-path.ts";
 import { encodeSegment } from "./path-segment.ts";
@@ -52,8 +50,9 @@ export async function buildParts(
   idempotencyKey?: string,
 ): Promise<RequestParts> {
   const { request } = action;
-  const given = inputsOf(action).filter((input) => applies(input, inputs));
-  // What no field has, and what does not apply, is neither sent nor seen by `build`.
+  const ignored = findIgnoredKeys(action, inputs);
+  const given = inputsOf(action).filter(({ key }) => isGiven(key, inputs) && !ignored.has(key));
+  // What no field has, and what does not apply or has no effect, is neither sent nor seen by `build`.
   const applied = Object.fromEntries(given.map(({ key }) => [key, inputs[key]]));
   let body: Record<string, unknown> = {};
   const parts: RequestParts = {
@@ -107,7 +106,10 @@ function withMember(
  */
 export function finishRequest(
   provider: ProviderManifest,
-  action: Pick<ActionManifest["request"], "bodyType" | "idempotencyMember">,
+  action: Pick<
+    ActionManifest["request"],
+    "bodyType" | "idempotencyMember" | "ignoresIdempotencyKey"
+  >,
   parts: RequestParts,
   { access, baseUrl, idempotencyKey }: Omit<ActionCall, "inputs">,
 ): ProviderRequest {
@@ -115,9 +117,11 @@ export function finishRequest(
   const { sign } = provider;
   const url = new URL(absoluteUrl(parts.path, baseUrl ?? baseUrlOf(provider, access)));
   const query = { ...parts.query, ...fillAll(sign.query, values) };
-  const { idempotencyQuery } = provider;
-  if (idempotencyKey !== undefined && idempotencyQuery !== undefined && parts.method !== "GET") {
-    query[idempotencyQuery.name] = shorten(idempotencyKey, idempotencyQuery.max);
+  const { idempotencyHeader, idempotencyQuery } = provider;
+  const isMarked = parts.method !== "GET" && action.ignoresIdempotencyKey !== true;
+  const mark = isMarked ? idempotencyKey : undefined;
+  if (mark !== undefined && idempotencyQuery !== undefined) {
+    query[idempotencyQuery.name] = shorten(mark, idempotencyQuery.max);
   }
   for (const [name, value] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? value : [value]) {
@@ -134,10 +138,8 @@ export function finishRequest(
     const [user, password] = sign.basic.map((pattern) => fill(pattern, values));
     headers["authorization"] = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   }
-  if (idempotencyKey !== undefined && provider.idempotencyHeader !== undefined) {
-    if (parts.method !== "GET") {
-      headers[provider.idempotencyHeader.toLowerCase()] = shorten(idempotencyKey, KEY_CHARS_MAX);
-    }
+  if (mark !== undefined && idempotencyHeader !== undefined) {
+    headers[idempotencyHeader.toLowerCase()] = shorten(mark, KEY_CHARS_MAX);
   }
   const bodyType = action.bodyType ?? provider.bodyType ?? "json";
   const signed = signBody(parts.body, fillAll(sign.body, values));
@@ -189,11 +191,10 @@ function absoluteUrl(path: string, base: string): string {
   throw new ForeignUrlError("The provider names an address of another host for the next page.");
 }
 
-/** An input that was given and whose field applies; an empty text and null count as not given. */
-function applies({ key, visibleWhen }: ActionInput, inputs: Readonly<Record<string, unknown>>) {
+/** An empty text and null count as not given. */
+function isGiven(key: string, inputs: Readonly<Record<string, unknown>>): boolean {
   const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
-  if (value === undefined || value === null || value === "") return false;
-  return visibleWhen === undefined || conditionHolds(visibleWhen, inputs) !== false;
+  return value !== undefined && value !== null && value !== "";
 }
 
 function fillPath(

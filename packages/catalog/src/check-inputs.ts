@@ -6,7 +6,7 @@ import { findOversizedInput, INPUT_ENTRIES_MAX } from "./input-size.ts";
 import { LIST_LIMITS } from "./pages.ts";
 import { conditionHolds, describeCondition } from "./field-condition.ts";
 import type { FieldCondition } from "./field-condition.ts";
-import { relationProblem } from "./input-relations.ts";
+import { lacksPartner, relationProblem } from "./input-relations.ts";
 import type { IsGiven } from "./input-relations.ts";
 import type { ActionManifest } from "./provider-manifest.ts";
 
@@ -34,8 +34,8 @@ export function inputsOf(action: ActionManifest): readonly ActionInput[] {
 
 /**
  * Which inputs are needed but missing: `required` where the field applies, `requiredWhen` where that holds
- * as well; and which go wrong with others, or lack them. An empty text and null count as missing. Where it
- * depends on a template nobody can know yet, so nothing is said.
+ * as well; and which exclude each other. An empty text and null count as missing. Where it depends on a
+ * template nobody can know yet, so nothing is said.
  */
 export function findMissingInputs(
   action: ActionManifest,
@@ -44,7 +44,7 @@ export function findMissingInputs(
 ): InputProblem[] {
   const holds = (condition: FieldCondition): boolean =>
     conditionHolds(condition, inputs, isTemplate) === true;
-  const isGiven = givenAmong(inputsOf(action), inputs, isTemplate);
+  const isGiven = givenAmong(action, inputs, isTemplate);
   return inputsOf(action).flatMap((input) => {
     const { key, required, requiredWhen, visibleWhen } = input;
     if (visibleWhen !== undefined && !holds(visibleWhen)) return [];
@@ -58,16 +58,64 @@ export function findMissingInputs(
   });
 }
 
+/**
+ * Literal values that can't have an effect, since what they belong to is not given. `false` asks for none.
+ * Only a definition's author hears of them: at the step a template may have come to nothing.
+ */
+export function findUselessInputs(
+  action: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+  isTemplate: (value: unknown) => boolean,
+): InputProblem[] {
+  const isGiven = givenAmong(action, inputs, isTemplate);
+  return inputsOf(action).flatMap((input) => {
+    const { key, onlyWith } = input;
+    const asks = isGiven(key) === true && inputs[key] !== false;
+    if (!asks || !lacksPartner(input, isGiven)) return [];
+    return [{ path: [key], message: `must only be given together with ${onlyWith}` }];
+  });
+}
+
+/** Keys that the provider takes no longer; without a word the call would do something else. */
+export function findRenamedInputs(
+  { renamed = {} }: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+): InputProblem[] {
+  return Object.entries(renamed).flatMap(([key, successor]) => {
+    if (isMissing(inputs, key)) return [];
+    return [
+      { path: [key], message: `is no longer taken by the provider; give ${successor} instead` },
+    ];
+  });
+}
+
+/** The keys whose values are not looked at, nor sent, whatever templates become. */
+export function findIgnoredKeys(
+  action: ActionManifest,
+  inputs: Readonly<Record<string, unknown>>,
+  isTemplate: (value: unknown) => boolean = () => false,
+): ReadonlySet<string> {
+  const isGiven = givenAmong(action, inputs, isTemplate);
+  const ignored = inputsOf(action).filter(
+    (input) =>
+      isNeverVisible(input, inputs, isTemplate) ||
+      lacksPartner(input, isGiven) ||
+      isEmptyAlternative(action, input, inputs),
+  );
+  return new Set(ignored.map(({ key }) => key));
+}
+
 /** A value counts while its field applies; a template may come to nothing. */
 function givenAmong(
-  fields: readonly ActionInput[],
+  action: ActionManifest,
   inputs: Readonly<Record<string, unknown>>,
   isTemplate: (value: unknown) => boolean,
 ): IsGiven {
-  const byKey = new Map(fields.map((field) => [field.key, field]));
+  const byKey = new Map(inputsOf(action).map((field) => [field.key, field]));
   return (key) => {
     const field = byKey.get(key);
     if (field === undefined || isMissing(inputs, key)) return false;
+    if (isEmptyAlternative(action, field, inputs)) return false;
     if (isTemplate(inputs[key])) return null;
     return field.visibleWhen === undefined
       ? true
@@ -75,13 +123,25 @@ function givenAmong(
   };
 }
 
-/** Whether a field does not apply, whatever templates become: its value is not looked at, nor sent. */
-export function isNeverVisible(
-  { visibleWhen }: Pick<ActionInput, "visibleWhen">,
+/** Whether a field does not apply, whatever templates become. */
+function isNeverVisible(
+  { visibleWhen }: ActionInput,
   inputs: Readonly<Record<string, unknown>>,
-  isTemplate: (value: unknown) => boolean = () => false,
+  isTemplate: (value: unknown) => boolean,
 ): boolean {
   return visibleWhen !== undefined && conditionHolds(visibleWhen, inputs, isTemplate) === false;
+}
+
+/** Where one of several inputs is needed, an empty list is none of them. */
+function isEmptyAlternative(
+  action: ActionManifest,
+  { key, schema, requiredWithout }: ActionInput,
+  inputs: Readonly<Record<string, unknown>>,
+): boolean {
+  const value = Object.hasOwn(inputs, key) ? inputs[key] : undefined;
+  if (!Array.isArray(value) || value.length > 0 || !(schema instanceof z.ZodArray)) return false;
+  const isAlternativeOf = (other: ActionInput) => other.requiredWithout?.includes(key) === true;
+  return requiredWithout !== undefined || action.inputs.some(isAlternativeOf);
 }
 
 function isMissing(inputs: Readonly<Record<string, unknown>>, key: string): boolean {
@@ -91,7 +151,7 @@ function isMissing(inputs: Readonly<Record<string, unknown>>, key: string): bool
 
 /**
  * What is wrong with resolved inputs; none when the action can be called. Unknown keys and fields that do not
- * apply are left alone.
+ * apply, or have no effect, are left alone.
  */
 export function checkInputs(
   action: ActionManifest,
@@ -100,9 +160,10 @@ export function checkInputs(
   const fields = inputsOf(action);
   const oversized = findOversized(action, inputs);
   if (oversized.length > 0) return oversized;
+  const ignored = findIgnoredKeys(action, inputs);
   const wrong = fields.flatMap((input) => {
     const { key, schema } = input;
-    if (isMissing(inputs, key) || isNeverVisible(input, inputs)) return [];
+    if (isMissing(inputs, key) || ignored.has(key)) return [];
     const parsed = schema.safeParse(inputs[key], { error: boundedMessages() });
     if (parsed.success) return [];
     return issueProblems(firstIssues(parsed.error)).map(({ path, message }) => ({
@@ -110,7 +171,7 @@ export function checkInputs(
       message: path.length > 0 ? message : describeWrongChoice(input, inputs[key], message),
     }));
   });
-  return [...findMissingInputs(action, inputs), ...wrong];
+  return [...findRenamedInputs(action, inputs), ...findMissingInputs(action, inputs), ...wrong];
 }
 
 /** Says of inputs that are too many to be looked at where it gets too much; nothing of others. */

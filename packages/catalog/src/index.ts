@@ -9,10 +9,12 @@ export { callAction } from "./call-action.ts";
 export type { ActionResult } from "./call-action.ts";
 export {
   checkInputs,
+  findIgnoredKeys,
   findMissingInputs,
   findOversized,
+  findRenamedInputs,
+  findUselessInputs,
   inputsOf,
-  isNeverVisible,
 } from "./check-inputs.ts";
 export type { InputProblem } from "./check-inputs.ts";
 export { conditionHolds } from "./field-condition.ts";

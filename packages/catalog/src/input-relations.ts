@@ -7,9 +7,9 @@ import { oneOf } from "./issue-words.ts";
 export interface InputRelations {
   /** Needed when none of these is given. */
   readonly requiredWithout?: readonly string[] | undefined;
-  /** Refused beside any of these. */
+  /** Refused beside any of these; where their values come from templates, when the step runs. */
   readonly notWith?: readonly string[] | undefined;
-  /** Refused when this one is not given. */
+  /** Of no effect when this one is not given: refused in a definition, left out when the step runs. */
   readonly onlyWith?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export type IsGiven = (key: string) => boolean | null;
 
 /** What is wrong with an input because of others that are given or not; undefined while nothing is. */
 export function relationProblem(
-  { key, requiredWithout, notWith, onlyWith }: { readonly key: string } & InputRelations,
+  { key, requiredWithout, notWith }: { readonly key: string } & InputRelations,
   isGiven: IsGiven,
 ): string | undefined {
   const given = isGiven(key);
@@ -28,9 +28,13 @@ export function relationProblem(
   }
   if (given === null) return undefined;
   const excluding = notWith?.filter((other) => isGiven(other) === true) ?? [];
-  if (excluding.length > 0) return `must not be given together with ${oneOf(excluding, "and")}`;
-  const lacksOther = onlyWith !== undefined && isGiven(onlyWith) === false;
-  return lacksOther ? `must only be given together with ${onlyWith}` : undefined;
+  if (excluding.length === 0) return undefined;
+  return `must not be given together with ${oneOf(excluding, "and")}`;
+}
+
+/** Whether an input has no effect, since the one that it belongs to is not given for certain. */
+export function lacksPartner({ onlyWith }: InputRelations, isGiven: IsGiven): boolean {
+  return onlyWith !== undefined && isGiven(onlyWith) === false;
 }
 
 /** The relations in words, as a description ends: "needed unless html is given". */

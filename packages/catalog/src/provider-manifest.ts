@@ -45,7 +45,10 @@ export interface ProviderManifest {
   readonly headers?: Readonly<Record<string, Pattern>> | undefined;
   /** Bodies of requests; default `json`. */
   readonly bodyType?: BodyType | undefined;
-  /** The header that makes a repeated write one write, where the provider has one. */
+  /**
+   * The header that makes a repeated write one write, where the provider has one; for all of its actions but
+   * those that say ignoresIdempotencyKey.
+   */
   readonly idempotencyHeader?: string | undefined;
   /** The same as a query parameter; a key that is longer than `max` characters is sent as its hash. */
   readonly idempotencyQuery?: { readonly name: string; readonly max: number } | undefined;
@@ -96,6 +99,11 @@ export interface ActionManifest {
   /** The page of the provider's reference that describes the call. */
   readonly docs: string;
   readonly inputs: readonly ActionInput[];
+  /**
+   * Keys that the provider took once, and the input in place of each. Who gives one is told; other keys that
+   * no field has are left alone.
+   */
+  readonly renamed?: Readonly<Record<string, string>> | undefined;
   /** Names of the output's members. */
   readonly outputs: readonly string[];
   readonly request: {
@@ -113,6 +121,11 @@ export interface ActionManifest {
      * a step, unless an input of this name was given.
      */
     readonly idempotencyMember?: string | undefined;
+    /**
+     * The provider's idempotency keys do not hold for this call: none is sent, and it is not made again while
+     * nobody knows whether it was carried out.
+     */
+    readonly ignoresIdempotencyKey?: boolean | undefined;
     /**
      * For what declarations can't say: gets the parts that they gave and returns those to be sent. Pure. A
      * thrown InvalidInputError names the input at fault. The key is the same for every try of a step.
@@ -218,8 +231,8 @@ export interface ErrorMapping {
   /** Codes that say that good credentials may not do this, even with status 401. */
   readonly permissionCodes?: readonly string[] | undefined;
   /**
-   * What a message says where the provider tells failures apart by nothing else; a message is compared as a
-   * whole, and without its case. `exhausted` is what exhaustedCodes say.
+   * How a message begins where the provider tells failures apart by nothing else: whole words, in any case.
+   * `exhausted` is what exhaustedCodes say.
    */
   readonly messages?: Readonly<Record<string, "exhausted" | "permission">> | undefined;
 }
@@ -229,7 +242,10 @@ type FieldConditionValue = string | number | boolean | null;
 /** How a provider says that it is called too often, besides status 429 with Retry-After. */
 export interface RateLimitMapping {
   readonly codes?: readonly string[] | undefined;
-  /** Codes with status 429 that concern one object alone: tried again, but other calls need not wait. */
+  /**
+   * Codes that concern one object alone, with status 429 too: other calls need not wait. Whether they are tried
+   * again is said by status and retryableCodes, as of any failure.
+   */
   readonly objectCodes?: readonly string[] | undefined;
   /** Statuses that may mean it when one of the codes or an empty remainder says so: 403. */
   readonly statuses?: readonly number[] | undefined;

@@ -86,9 +86,15 @@ function refusalOf(
 ): ProviderFailure["refusal"] {
   if (code !== null && rateLimit?.exhaustedCodes?.includes(code) === true) return "exhausted";
   if (code !== null && errors.permissionCodes?.includes(code) === true) return "permission";
-  const words = message?.toLowerCase();
   const entries = Object.entries(errors.messages ?? {});
-  return entries.find(([wanted]) => wanted.toLowerCase() === words)?.[1] ?? null;
+  return entries.find(([beginning]) => beginsWith(message ?? "", beginning))?.[1] ?? null;
+}
+
+/** A full stop or a sentence more does not change what a message says. */
+function beginsWith(message: string, beginning: string): boolean {
+  const words = message.trim().toLowerCase();
+  const next = words.charAt(beginning.length);
+  return words.startsWith(beginning.toLowerCase()) && !/[\p{L}\p{N}]/u.test(next);
 }
 
 function mayPass(

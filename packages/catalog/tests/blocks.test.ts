@@ -149,6 +149,27 @@ it("the accounting block has 30 reports, and says what one consists of (rule 5)"
   expect(block?.outputs).toEqual(expect.arrayContaining(["Header", "Columns", "Rows"]));
 });
 
+it("descriptions keep the spelling of identifiers that they begin with; words of ours have a capital", () => {
+  const descriptionOf = (type: string, key: string) =>
+    findBlock(type)?.inputs.find((input) => input.key === key)?.description;
+  expect(descriptionOf("stripe", "customer")).toBe("cus_…");
+  expect(descriptionOf("stripe", "payment_intent")).toBe(
+    "pi_…; for stripe.createRefund needed unless charge is given",
+  );
+  expect(descriptionOf("sendgrid", "template_id")).toBe("d-…");
+  expect(descriptionOf("slack", "reply_broadcast")).toBe("Only with thread_ts");
+  for (const { id, actions } of PROVIDERS) {
+    for (const { key, description } of actions.flatMap(inputsOf)) {
+      const shown = descriptionOf(id, key);
+      const isOwn = shown === description || shown?.startsWith(`${description}; `) === true;
+      const isOfSeveral = /^(?:Needed|Not together|Only|For) /.test(shown ?? "");
+      expect({ id, key, shown, fits: shown === undefined || isOwn || isOfSeveral }).toMatchObject({
+        fits: true,
+      });
+    }
+  }
+});
+
 it("types are unique over all kinds", () => {
   expect(new Set(blocks.map(({ type }) => type)).size).toBe(blocks.length);
   const byKind = BLOCK_KINDS.flatMap((kind) => listBlocks(kind));

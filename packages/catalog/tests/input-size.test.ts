@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { z } from "zod";
-import { checkInputs, json, list } from "../src/index.ts";
+import { checkInputs, findProviderAction, json, list } from "../src/index.ts";
 import type { ActionManifest } from "../src/index.ts";
 
 const action: ActionManifest = {
@@ -32,6 +32,21 @@ describe("inputs that are looked at item by item", () => {
     expect(checkInputs(action, { items: many(5_000), rows })).toEqual([
       { path: ["rows"], message: expect.stringMatching(/^is too large/) },
     ]);
+  });
+
+  it("are contacts of SendGrid with their members, as its description says", () => {
+    const upsert = findProviderAction("sendgrid.upsertContacts")?.action;
+    if (upsert === undefined) throw new Error("no action");
+    const said = upsert.inputs.find(({ key }) => key === "contacts")?.description;
+    expect(said).toContain("contacts and their members are at most 10000 together");
+    const contacts = (count: number) =>
+      Array.from({ length: count }, () => ({ email: "a@b.example", first_name: "A", n: 1 }));
+    expect(checkInputs(upsert, { contacts: contacts(2_500) })).toEqual([]);
+    expect(checkInputs(upsert, { contacts: contacts(2_501) })).toEqual([
+      { path: ["contacts"], message: expect.stringMatching(/^is too large/) },
+    ]);
+    const small = Array.from({ length: 5_000 }, () => ({ email: "a@b.example" }));
+    expect(checkInputs(upsert, { contacts: small })).toEqual([]);
   });
 
   it("don't count what may hold anything", () => {

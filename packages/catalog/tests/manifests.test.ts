@@ -80,12 +80,22 @@ describe.each(PROVIDERS)("the manifest of $id", (provider) => {
     }
   });
 
+  it("has renamed keys that no action has any more, for inputs that it has", () => {
+    const keys = new Set(inputs.map(({ input }) => input.key));
+    for (const action of provider.actions) {
+      for (const [key, successor] of Object.entries(action.renamed ?? {})) {
+        expect(keys).not.toContain(key);
+        expect(action.inputs.map((input) => input.key)).toContain(successor);
+      }
+    }
+  });
+
   it("refuses an empty list where one is needed, at its path", () => {
     for (const action of provider.actions) {
       const needed = inputsOf(action).filter(
-        ({ key, type, required, requiredWithout }) =>
+        ({ key, type, required }) =>
           (type === "array" || type === "file" || Array.isArray(action.example[key])) &&
-          (required === true || requiredWithout !== undefined),
+          required === true,
       );
       for (const { key } of needed) {
         const problems = checkInputs(action, { ...action.example, [key]: [] });

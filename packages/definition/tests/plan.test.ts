@@ -38,6 +38,32 @@ const needsUrl = (id: string, over: object = {}) =>
 const URL_PROBLEM = "config.url: must be a string, not null";
 const yes = { left: "{{input.yes}}", operator: "exists" };
 
+describe("connections", () => {
+  const signed = (auth: object, over: object = {}) =>
+    httpStep("h", { config: { method: "GET", url: "https://x.y", auth, ...over } });
+  const customer = (connectionId: unknown) =>
+    actionStep("c", "stripe.getCustomer", { customer: "cus_1", connectionId });
+
+  it("that are null are not named, whoever says so", () => {
+    const nameless = { type: "connection", connectionId: null, provider: "stripe" };
+    const none = { namedConnections: [], unnamedProviders: ["stripe"] };
+    expect(planSteps([signed(nameless)])).toMatchObject(none);
+    expect(planSteps([customer("{{input.nope}}")])).toMatchObject(none);
+    expect(planSteps([customer(null)])).toMatchObject(none);
+    expect(planSteps([signed(nameless, { connectionId: "conn_9" })])).toMatchObject({
+      namedConnections: [{ connectionId: "conn_9", provider: "stripe" }],
+      unnamedProviders: [],
+    });
+  });
+
+  it("are named by the request before the step", () => {
+    const auth = { type: "connection", connectionId: "conn_1" };
+    expect(planSteps([signed(auth, { connectionId: "conn_2" })])).toMatchObject({
+      namedConnections: [{ connectionId: "conn_1" }],
+    });
+  });
+});
+
 describe("steps", () => {
   it("are told in document order with their paths, without nested steps in their configs", () => {
     const { steps } = planSteps([

@@ -129,6 +129,29 @@ describe("values", () => {
     ]);
   });
 
+  it("under a name that the provider gave up are told the new one, templates too", () => {
+    const intent = { amount: 1, currency: "usd" };
+    for (const value of [["card"], "{{input.methods}}"]) {
+      const config = { ...intent, payment_method_types: value };
+      expect(problems("stripe.createPaymentIntent", config)).toEqual([
+        "payment_method_types: is no longer taken by the provider; give allowed_payment_method_types instead",
+      ]);
+    }
+    const config = { ...intent, payment_method_types: null };
+    expect(problems("stripe.createPaymentIntent", config)).toEqual([]);
+  });
+
+  it("that have no effect without another are refused where they ask for one", () => {
+    const message = (more: object) =>
+      problems("slack.sendMessage", { channel: "C1", text: "Hi", ...more });
+    expect(message({ reply_broadcast: true })).toEqual([
+      "reply_broadcast: must only be given together with thread_ts",
+    ]);
+    expect(message({ reply_broadcast: false, blocks: [] })).toEqual([]);
+    expect(message({ reply_broadcast: null })).toEqual([]);
+    expect(message({ reply_broadcast: true, thread_ts: "{{input.thread}}" })).toEqual([]);
+  });
+
   it("that are too many to be looked at are refused as a whole", () => {
     const many = Array.from({ length: 10_001 }, () => 1);
     expect(problems("stripe.createSubscription", { customer: "c", items: many })).toEqual([
@@ -166,6 +189,15 @@ describe("an unknown action", () => {
       ]);
     }
   });
+});
+
+it("a plan finds nothing wrong with what templates leave without effect, as the step doesn't", () => {
+  const config = { channel: "C1", text: "Hi", thread_ts: "{{input.t}}", reply_broadcast: true };
+  const options = { violations: [], workflowId: "w", version: 1, now: new Date(0) };
+  const definition = { trigger, steps: [actionStep("s", "slack.sendMessage", config)] };
+  for (const input of [{}, { t: "" }, { t: "1712345678.123456" }]) {
+    expect(planDefinition(definition, { ...options, input }).problems).toEqual([]);
+  }
 });
 
 it("a plan tells what a provider's action lacks once templates have values", () => {

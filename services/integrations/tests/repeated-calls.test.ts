@@ -12,12 +12,13 @@ let client: ActionsClient;
 let lonely: ActionsClient;
 let server: HttpDouble;
 
-const CREDENTIALS = { accessToken: "token-canary" };
+const CREDENTIALS = { accessToken: "token-canary", apiKey: "key-canary" };
 
 beforeAll(async () => {
   server = await startHttpDouble((_, response) => void response.destroy());
   harness = await startActionsHarness();
-  const at = (baseUrl: string) => new Map(["slack", "stripe"].map((id) => [id, { baseUrl }]));
+  const at = (baseUrl: string) =>
+    new Map(["slack", "stripe", "resend"].map((id) => [id, { baseUrl }]));
   [client, lonely] = await Promise.all([
     harness.start({ providers: at(server.url) }),
     harness.start({ providers: at("http://127.0.0.1:1") }),
@@ -38,12 +39,15 @@ async function failureAt(replica: ActionsClient, provider: string, action: strin
 const post = ["slack", "sendMessage", { channel: "C1", text: "hi" }] as const;
 
 describe("a call that the provider has got and not answered", () => {
-  it("is not made again where a second one could do it twice; the failure says so", async () => {
-    expect(await failureAt(client, ...post)).toMatchObject({
+  it.each([
+    ["a second one could do it twice", ...post],
+    ["keys hold for other writes only", "resend", "createContact", { email: "ada@example.com" }],
+  ])("is not made again where %s; the failure says so", async (_, provider, action, inputs) => {
+    expect(await failureAt(client, provider, action, inputs)).toMatchObject({
       code: "NETWORK",
       retryable: false,
       message: expect.stringContaining("Nobody knows whether the call was carried out"),
-      details: { provider: "slack", retryable: false, outcomeUnknown: true },
+      details: { provider, retryable: false, outcomeUnknown: true },
     });
   });
 

@@ -76,14 +76,16 @@ function toInputs(fields: readonly Field[]): BlockInput[] {
 /** What all of them say; what they need of others is said whatever else they say. */
 function describe(same: readonly Field[]): string | undefined {
   const said = [...new Set(same.map(({ input }) => input.description))];
-  const related = Map.groupBy(same, ({ input }) => describeRelations(input));
-  const relations = [...related].flatMap(([words, fields]) => {
+  const byWords = Map.groupBy(same, ({ input }) => describeRelations(input));
+  const relations = [...byWords].flatMap(([words, fields]) => {
     if (words === "") return [];
-    if (related.size === 1) return [words];
+    if (byWords.size === 1) return [words];
     const actions = fields.flatMap(({ action }) => (action === null ? [] : [action]));
     return [actions.length === 0 ? words : `for ${oneOf(actions, "and")} ${words}`];
   });
-  const parts = [...(said.length === 1 ? said : []), ...relations];
-  const text = parts.filter((part) => part !== undefined).join("; ");
-  return text === "" ? undefined : text.charAt(0).toUpperCase() + text.slice(1);
+  const own = said.length === 1 ? said[0] : undefined;
+  const related = relations.join("; ");
+  if (own !== undefined) return related === "" ? own : `${own}; ${related}`;
+  // Only words of ours begin with a capital: a description may begin with an identifier.
+  return related === "" ? undefined : related.charAt(0).toUpperCase() + related.slice(1);
 }

@@ -132,7 +132,13 @@ const createContact: ActionManifest = {
     list("segments", { description: "Ids of segments" }),
   ],
   outputs: ["object", "id"],
-  request: { method: "POST", path: "/contacts", build: withSegments },
+  // Keys hold for e-mails alone: https://resend.com/docs/dashboard/emails/idempotency-keys
+  request: {
+    method: "POST",
+    path: "/contacts",
+    build: withSegments,
+    ignoresIdempotencyKey: true,
+  },
   example: { email: "ada@example.com", first_name: "Ada" },
 };
 

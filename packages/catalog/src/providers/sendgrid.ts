@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { files, json, list, number, text } from "../action-input.ts";
+import { INPUT_ENTRIES_MAX } from "../input-size.ts";
 import { parseMailAddress } from "../mail-address.ts";
 import type { MailAddress } from "../mail-address.ts";
 import {
@@ -73,12 +74,10 @@ const upsertContacts: ActionManifest = {
   docs: "https://www.twilio.com/docs/sendgrid/api-reference/contacts/add-or-update-a-contact",
   inputs: [
     json("contacts", {
-      description: "[{email, first_name, last_name, custom_fields, …}]",
+      // How many contacts that are depends on their members; SendGrid takes 30,000.
+      description: `[{email, first_name, last_name, custom_fields, …}]; contacts and their members are at most ${INPUT_ENTRIES_MAX} together`,
       required: true,
-      schema: z
-        .array(z.looseObject({ email: z.string().max(254).optional() }))
-        .min(1)
-        .max(4_000),
+      schema: z.array(z.looseObject({ email: z.string().max(254).optional() })).min(1),
     }),
     list("list_ids", { title: "Lists", of: z.guid() }),
   ],

@@ -253,7 +253,7 @@ export const docusignCases: ProviderCases = {
     },
     ...ENVELOPE_LIMITS.map(([errorCode, retryAfterMs]) => ({
       action: "getEnvelope",
-      what: `too often for one envelope: ${errorCode}`,
+      what: `too often for one envelope, for which no other call has to wait: ${errorCode}`,
       inputs: { envelopeId: ENVELOPE },
       exchanges: [
         {
@@ -270,7 +270,7 @@ export const docusignCases: ProviderCases = {
         code: errorCode,
         message: "Too many calls for the envelope.",
         retryable: true,
-        limited: true,
+        limited: false,
         retryAfterMs,
       },
     })),

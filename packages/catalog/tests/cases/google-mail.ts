@@ -376,6 +376,29 @@ const reading: readonly ActionCase[] = [
     output: { id: "m1", threadId: "t1", labelIds: ["STARRED"] },
   },
   {
+    action: "modifyMessage",
+    what: "with nothing to add",
+    inputs: { messageId: "m1", addLabelIds: [], removeLabelIds: ["UNREAD"] },
+    exchanges: [
+      {
+        request: {
+          method: "POST",
+          path: "/gmail/v1/users/me/messages/m1/modify",
+          json: { removeLabelIds: ["UNREAD"] },
+        },
+        answer: { body: { id: "m1" } },
+      },
+    ],
+    output: { id: "m1" },
+  },
+  {
+    action: "modifyMessage",
+    what: "with nothing at all",
+    inputs: { messageId: "m1", addLabelIds: [], removeLabelIds: [] },
+    exchanges: [],
+    refused: "addLabelIds",
+  },
+  {
     action: "listLabels",
     inputs: {},
     exchanges: [

@@ -235,10 +235,21 @@ export const sendgridCases: ProviderCases = {
       },
       { retryable: true, limited: true, retryAfterMs: 0 },
     ),
+    ...[
+      "Maximum credits exceeded",
+      "Maximum credits exceeded.",
+      " maximum credits exceeded: upgrade your plan",
+    ].map((message) =>
+      refusal(
+        `without credits, which is no fault of the key and which no wait of a step brings back: ${message}`,
+        { status: 401, message },
+        { retryable: false, limited: false, badCredentials: false },
+      ),
+    ),
     refusal(
-      "without credits, which is no fault of the key and which no wait of a step brings back",
-      { status: 401, message: "Maximum credits exceeded" },
-      { retryable: false, limited: false, badCredentials: false },
+      "with a key that is none, in words that only begin alike",
+      { status: 401, message: "Maximum credits exceededly" },
+      { badCredentials: true },
     ),
     refusal(
       "with a key that is none",

@@ -103,10 +103,20 @@ const writes: readonly ActionCase[] = [
   },
   {
     action: "sendMessage",
-    what: "of a reply to be shown in the channel, without a thread",
-    inputs: { channel: "C1", blocks: [{ type: "divider" }], reply_broadcast: true },
-    exchanges: [],
-    refused: "reply_broadcast",
+    what: "into a thread if there is one, which templates decide",
+    inputs: { channel: "C1", text: "Hi", blocks: [], thread_ts: null, reply_broadcast: true },
+    exchanges: [
+      {
+        request: {
+          method: "POST",
+          path: "/chat.postMessage",
+          headers: JSON_TYPE,
+          json: { channel: "C1", text: "Hi" },
+        },
+        answer: { body: { ok: true, ts: "1.1" } },
+      },
+    ],
+    output: { ok: true, ts: "1.1" },
   },
   {
     action: "updateMessage",

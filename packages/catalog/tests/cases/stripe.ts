@@ -162,6 +162,20 @@ export const stripeCases: ProviderCases = {
       exchanges: [],
       refused: "payment_method",
     },
+    ...[
+      { payment_method_types: ["card"] },
+      { allowed_payment_method_types: [] },
+      {
+        allowed_payment_method_types: ["card"],
+        automatic_payment_methods: { enabled: true },
+      },
+    ].map((inputs) => ({
+      action: "createPaymentIntent",
+      what: `whose methods would be others: ${JSON.stringify(inputs)}`,
+      inputs: { amount: 1099, currency: "usd", ...inputs },
+      exchanges: [],
+      refused: Object.keys(inputs)[0] ?? "",
+    })),
     {
       action: "createPaymentIntent",
       what: "with a card that is declined",

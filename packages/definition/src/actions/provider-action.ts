@@ -1,12 +1,14 @@
 import {
   boundedMessages,
   describeWrongChoice,
+  findIgnoredKeys,
   findMissingInputs,
   findOversized,
   findProviderAction,
+  findRenamedInputs,
+  findUselessInputs,
   firstIssues,
   inputsOf,
-  isNeverVisible,
 } from "@workflow/catalog";
 import type { ActionInput } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
@@ -20,16 +22,26 @@ import { hasTemplate, isOneTemplate, orTemplate, violationsOf } from "../zod-mes
  * What is wrong with the inputs of a provider's action, at paths below the config; undefined when there is
  * no such action. A template may stand for any value, at any depth, and for a part of any text: what it
  * brings is checked where the step runs. Fields that do not apply, and keys of no field, are left alone.
+ *
+ * @param isResolved whether known templates have their values: what came to have no effect is then left alone
  */
-export function findProviderProblems(id: string, config: JsonObject): Violation[] | undefined {
+export function findProviderProblems(
+  id: string,
+  config: JsonObject,
+  isResolved = false,
+): Violation[] | undefined {
   const found = findProviderAction(id);
   if (found === undefined) return undefined;
   const { action } = found;
   const oversized = findOversized(action, config);
   if (oversized.length > 0) return oversized;
+  const ignored = findIgnoredKeys(action, config, hasTemplate);
+  const seen = inputsOf(action).filter(({ key }) => !ignored.has(key));
   return [
+    ...findRenamedInputs(action, config),
     ...findMissingInputs(action, config, hasTemplate),
-    ...inputsOf(action).flatMap((input) => wrongValue(input, config)),
+    ...(isResolved ? [] : findUselessInputs(action, config, hasTemplate)),
+    ...seen.flatMap((input) => wrongValue(input, config)),
   ];
 }
 
@@ -38,7 +50,7 @@ function wrongValue(input: ActionInput, config: JsonObject): Violation[] {
   const value = ownProperty(config, key);
   // Null and an empty text are nothing given, which was told already where something has to be.
   if (value === undefined || value === null || value === "") return [];
-  if (isOneTemplate(value) || isNeverVisible(input, config, hasTemplate)) return [];
+  if (isOneTemplate(value)) return [];
   const parsed = input.schema.safeParse(value, { error: boundedMessages() });
   if (parsed.success) return [];
   const issues = firstIssues(parsed.error).flatMap((issue) => withoutExcused(issue, value));

@@ -178,7 +178,8 @@ function noteConnection(
   const auth = ownProperty(resolved, "auth");
   const signs = isJsonObject(auth) && ownProperty(auth, "type") === "connection" ? auth : {};
   const ids = [ownProperty(signs, "connectionId"), ownProperty(resolved, "connectionId")];
-  const connectionId = ids.find((id) => id !== undefined);
+  // Null names none, as where the step runs.
+  const connectionId = ids.find((id) => id !== undefined && id !== null);
   const asked = findProviderAction(action ?? "")?.provider.id ?? ownProperty(signs, "provider");
   const provider = isWritten(asked) ? asked : undefined;
   if (connectionId === undefined) {
@@ -235,7 +236,7 @@ function checkResolved(
 ): void {
   const check = (checked: JsonObject): readonly Violation[] => {
     const found = new Problems();
-    stepType.check({ action, config: checked }, path, found);
+    stepType.check({ action, config: checked, isResolved: true }, path, found);
     return found.violations;
   };
   const found = check(resolved);

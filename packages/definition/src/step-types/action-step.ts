@@ -19,7 +19,7 @@ export const actionStep: StepType = {
   inheritsRetry: true,
   takesConnection: true,
 
-  check({ action, config }, stepPath, problems) {
+  check({ action, config, isResolved }, stepPath, problems) {
     const path = [...stepPath, "config"];
     problems.parse(configSchema, config, path);
     if (action === undefined) {
@@ -34,7 +34,7 @@ export const actionStep: StepType = {
       }
       return;
     }
-    const found = findProviderProblems(action, config);
+    const found = findProviderProblems(action, config, isResolved);
     if (found !== undefined) problems.addAll(path, found);
     else problems.add([...stepPath, "action"], describeUnknownAction(action));
   },

@@ -10,6 +10,8 @@ import type { TemplateReference } from "../template-scan.ts";
 export interface TypedPart {
   action: string | undefined;
   config: JsonObject;
+  /** Whether the config has the values of templates that are known before a run; no where it is left out. */
+  isResolved?: boolean;
 }
 
 /** Compiles one list of nested steps; the label is the block's. */

@@ -101,14 +101,15 @@ const UNKNOWN = " Nobody knows whether the call was carried out, so it is not ma
 
 /** Whether a second call changes nothing: it only reads, says what is to be, or has a key that makes it one. */
 function mayBeRepeated({ provider, action, isRepeatable = false }: FailedCall): boolean {
-  const { method, idempotencyMember } = action.request;
+  const { method, idempotencyMember, ignoresIdempotencyKey = false } = action.request;
+  const { idempotencyHeader, idempotencyQuery } = provider;
+  const knowsKeys = idempotencyHeader !== undefined || idempotencyQuery !== undefined;
   return (
     isRepeatable ||
     action.readOnly === true ||
     IDEMPOTENT_METHODS.includes(method) ||
     idempotencyMember !== undefined ||
-    provider.idempotencyHeader !== undefined ||
-    provider.idempotencyQuery !== undefined
+    (knowsKeys && !ignoresIdempotencyKey)
   );
 }
 

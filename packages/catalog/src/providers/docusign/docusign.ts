@@ -11,7 +11,7 @@ import {
 /**
  * Too many reads or changes of one envelope, in 30 seconds or in an hour; how many, DocuSign does not tell. Its
  * page writes the codes with small letters, its answers with large ones. The account's reset says nothing
- * of them, so they are tried again after a while.
+ * of them, so the step tries again after a while; others have envelopes of their own, and need not wait.
  *
  * https://developers.docusign.com/docs/esign-rest-api/esign101/rules-and-limits/
  */
@@ -67,14 +67,12 @@ export const docusign: ProviderManifest = {
       "PARTNER_AUTHENTICATION_FAILED",
       "USER_AUTHENTICATION_FAILED",
     ],
+    retryableCodes: Object.keys(ENVELOPE_WAITS_MS),
   },
   // So many calls of the account in an hour, until the reset, and in 30 seconds; with status 400 or 429.
   rateLimit: {
-    codes: [
-      "HOURLY_APIINVOCATION_LIMIT_EXCEEDED",
-      "BURST_APIINVOCATION_LIMIT_EXCEEDED",
-      ...Object.keys(ENVELOPE_WAITS_MS),
-    ],
+    codes: ["HOURLY_APIINVOCATION_LIMIT_EXCEEDED", "BURST_APIINVOCATION_LIMIT_EXCEEDED"],
+    objectCodes: Object.keys(ENVELOPE_WAITS_MS),
     codeWaitsMs: { BURST_APIINVOCATION_LIMIT_EXCEEDED: 30_000, ...ENVELOPE_WAITS_MS },
     resetHeader: { name: "X-RateLimit-Reset", unit: "epochSeconds" },
     waitMs: 60_000,

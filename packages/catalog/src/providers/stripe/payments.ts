@@ -24,6 +24,9 @@ const createPaymentIntent: ActionManifest = {
     list("allowed_payment_method_types", {
       title: "Allowed payment methods",
       description: "Such as card; without it what the dashboard allows",
+      // An empty list is not sent in a form, and Stripe would allow everything.
+      min: 1,
+      notWith: ["automatic_payment_methods"],
     }),
     json("automatic_payment_methods", {
       description: "{enabled, allow_redirects: always or never}",
@@ -50,6 +53,8 @@ const createPaymentIntent: ActionManifest = {
     text("statement_descriptor_suffix", { schema: z.string().max(22) }),
     metadata,
   ],
+  // https://docs.stripe.com/changelog: refused since 2026-09-30.endive.
+  renamed: { payment_method_types: "allowed_payment_method_types" },
   outputs: [
     "id",
     "object",
