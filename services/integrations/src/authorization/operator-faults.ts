@@ -21,7 +21,10 @@ export class OperatorFaultError extends AppError {
 
 /** The operator has taken a setting away: passes as soon as it is back. */
 export function settingMissing(providerName: string, setting: string): OperatorFaultError {
-  return new OperatorFaultError(setting, `${providerName} is not set up here: ${setting} is not set.`);
+  return new OperatorFaultError(
+    setting,
+    `${providerName} is not set up here: ${setting} is not set.`,
+  );
 }
 
 /** A refusal of our own application, as the operator's fault that it is; any other error as it was. */
