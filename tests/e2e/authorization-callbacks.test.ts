@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
+import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { BACK, comeBack, startAuthorizing } from "../support/authorizing-system.ts";
 import type { AuthorizingSystem } from "../support/authorizing-system.ts";
+import { makeFinanceConnection } from "../support/connections.ts";
 
 let authorizing: AuthorizingSystem<"google-mail" | "salesforce" | "quickbooks">;
 
@@ -213,7 +215,10 @@ describe("a callback is not believed", () => {
       status: 200,
       body: { data: { status: "active" } },
     });
-    expect(await findRevocation()).toBeNull();
+    // Those who take access back look around when any connection is deleted, and find the account in use.
+    const other = await makeFinanceConnection(authorizing.system, authorizing.system.acme.key);
+    await authorizing.system.call("DELETE", `/connections/${other}`);
+    await waitFor(async () => expect(await findRevocation()).toBeNull());
     expect(
       authorizing
         .serverOf("google-mail")

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import type { ProviderSettings } from "@workflow/service";
-import { startHttpDouble, startOAuthDouble } from "@workflow/testkit";
+import { startHttpDouble, startOAuthDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, OAuthDouble } from "@workflow/testkit";
 import { z } from "zod";
+import { makeFinanceConnection } from "../support/connections.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -52,6 +53,7 @@ afterAll(async () => {
 beforeEach(async () => {
   foreign = 403;
   await system.database.query(sql.type(z.object({}))`delete from integrations.connections`);
+  await system.database.query(sql.type(z.object({}))`delete from integrations.revocations`);
 });
 
 const begun = z.object({ connectionId: z.string(), authUrl: z.url() });
@@ -93,6 +95,69 @@ it("nothing of the account before is kept when another one is authorized", async
   expect(second).toEqual({ ...first, account: "T2", fields: { teamId: "T2" } });
   const third = await authorize({ ok: true });
   expect(third).toEqual({ ...first, account: null, fields: {} });
+});
+
+/** Authorizes the Slack account of a team, or one that the provider does not name; its access token. */
+async function authorizeTeam(team: string | null) {
+  for (const name of Object.keys(slackSays)) delete slackSays[name];
+  Object.assign(slackSays, { ok: true }, team === null ? {} : { team: { id: team } });
+  const { connectionId, back } = await agree("slack", slack);
+  expect((await fetch(back, { redirect: "manual" })).status).toBe(200);
+  return { connectionId, accessToken: slack.given.at(-1)?.accessToken ?? "" };
+}
+
+/** Waits until all that is to be taken back was asked for, with whatever answer; who does it looks around when any connection is deleted. */
+async function whenAskedBack(): Promise<void> {
+  const id = await makeFinanceConnection(system, system.acme.key);
+  await system.call("DELETE", `/connections/${id}`);
+  const row = sql.type(z.object({ rows: z.number() }));
+  await waitFor(async () => {
+    const rows = await system.database.oneFirst(row`
+      select count(*)::integer as rows from integrations.revocations where last_error is null
+    `);
+    return rows === 0;
+  });
+}
+
+it.each([
+  ["another one", "T-before", "T-after", true],
+  ["the same one", "T-same", "T-same", false],
+  ["one that nobody names", "T-known", null, false],
+])(
+  "access of an account in whose place %s is authorized: taken back or not",
+  async (_, before, after, isTakenBack) => {
+    const old = await authorizeTeam(before);
+    await system.database.query(sql.type(z.object({}))`
+      update integrations.connections set status = 'error' where id = ${old.connectionId}
+    `);
+    const current = await authorizeTeam(after);
+    expect(current.connectionId).toBe(old.connectionId);
+    await whenAskedBack();
+    const shown = slack.requests
+      .filter(({ path }) => path.includes("auth.revoke"))
+      .map(({ headers }) => headers.authorization);
+    expect(shown.includes(`Bearer ${old.accessToken}`)).toBe(isTakenBack);
+    expect(shown).not.toContain(`Bearer ${current.accessToken}`);
+    expect(await storedOf(current.connectionId)).toMatchObject({
+      account: after,
+      status: "active",
+    });
+  },
+);
+
+it("an ended connection is not brought back by an attempt that was open when it was deleted", async () => {
+  const { connectionId } = await authorizeTeam("T-ended");
+  const remove = () => system.call("DELETE", `/connections/${connectionId}`);
+  expect(await remove()).toMatchObject({ status: 200 });
+  const { connectionId: again, back } = await agree("slack", slack);
+  expect(again).toBe(connectionId);
+  expect(await remove()).toMatchObject({ status: 200, data: { deleted: true } });
+  const late = await fetch(back, { redirect: "manual" });
+  expect([late.status, await late.text()]).toEqual([400, expect.stringContaining("attempt_over")]);
+  expect(await storedOf(connectionId)).toMatchObject({ status: "disconnected" });
+  // Whoever may connect accounts can bring it back all the same.
+  await authorizeTeam("T-ended");
+  expect(await storedOf(connectionId)).toMatchObject({ status: "active" });
 });
 
 it("an account that only the way back names is the person's when the provider confirms it", async () => {

@@ -1,4 +1,6 @@
--- Accounts that nothing proves: who names one first has it, until that connection ends.
+-- Accounts that nothing proves: who names one first has it, until that connection ends. A column rather than the
+-- provider's name decides: during an upgrade replicas of the version before store duplicates, which an index over the
+-- name would answer with errors. What they store meanwhile claims nothing; its account may be claimed once more.
 alter table integrations.connections
   add column account_claimed boolean not null default false;
 -- Of those that were there before, the oldest keeps it; the others have to name another one.

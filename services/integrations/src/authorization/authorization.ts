@@ -14,6 +14,8 @@ import { createAuthorizationFlow } from "./flow.ts";
 import { createBroker } from "./nango.ts";
 import type { Broker, BrokerOptions } from "./nango.ts";
 import { SharedAsks } from "./shared-asks.ts";
+import { createOperatorFaults } from "./operator-faults.ts";
+import { tellingBroker } from "./telling-broker.ts";
 
 /** What connecting accounts needs of the service around it. */
 export interface AuthorizationOptions {
@@ -51,16 +53,21 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
     options.providerHttp,
     options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
   );
+  const faults = createOperatorFaults(logger);
   const context = {
     database,
     ring,
     providerHttp,
-    broker: options.broker === null ? null : createBroker(providerHttp, options.broker),
+    broker:
+      options.broker === null
+        ? null
+        : tellingBroker(createBroker(providerHttp, options.broker), faults),
+    faults,
     settings: { hasBroker: options.broker !== null, providers },
   };
   const brokerAsks = new SharedAsks<Refusal>(BROKER_PAUSE_MS);
   return {
-    flow: createAuthorizationFlow({ ...context, logger }),
+    flow: createAuthorizationFlow(context),
     attemptPage: createAttemptPage(context),
     broker: context.broker,
     withAudit: (audit) => ({

@@ -1,6 +1,6 @@
 import { fieldProblem } from "@workflow/catalog";
 import type { ConnectionFields, ProviderManifest } from "@workflow/catalog";
-import { AppError } from "@workflow/errors";
+import { providerSettingName } from "@workflow/service";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
 import { requireManifest } from "../connections/renew-access.ts";
 import { describeAccount } from "./ask-account.ts";
@@ -10,6 +10,7 @@ import type { BrokerAccount } from "./nango.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
 import { callbackFields, exchangeCode, readFields } from "./oauth-client.ts";
 import { fieldsNeeded } from "./oauth-endpoints.ts";
+import { judgeRefusal, settingMissing } from "./operator-faults.ts";
 import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { openVerifier } from "./sealed-verifier.ts";
@@ -28,7 +29,7 @@ export type CallbackParams = Readonly<Record<string, string>>;
  * broker has nothing of it.
  *
  * @param fields the connection's
- * @param state the attempt's token, when the callback has shown it
+ * @param params the callback's
  * @throws AuthorizationRefusedError, AppError UPSTREAM_ERROR
  */
 export async function confirmAttempt(
@@ -37,10 +38,7 @@ export async function confirmAttempt(
   { fields, params }: { fields: ConnectionFields; params: CallbackParams },
 ): Promise<GrantedAccess | null> {
   const provider = requireManifest(attempt);
-  const grant =
-    attempt.way === "broker"
-      ? await askBroker(context, attempt, provider)
-      : await exchange(context, attempt, provider, { fields, params });
+  const grant = await askForGrant(context, attempt, provider, { fields, params });
   if (grant === null) return null;
   const { companyId } = attempt;
   const baseUrl =
@@ -51,6 +49,24 @@ export async function confirmAttempt(
   const granted = await describeAccount(context, { provider, companyId, baseUrl }, grant);
   requireForms(provider, granted.fields);
   return granted;
+}
+
+/** Null while the broker has nothing. Of what is the operator's fault the operator is told. */
+async function askForGrant(
+  context: ConfirmContext,
+  attempt: AttemptRow,
+  provider: ProviderManifest,
+  callback: { fields: ConnectionFields; params: CallbackParams },
+): Promise<FreshGrant | null> {
+  const isBroker = attempt.way === "broker";
+  try {
+    return isBroker
+      ? await askBroker(context, attempt, provider)
+      : await exchange(context, attempt, provider, callback);
+  } catch (error) {
+    context.faults.note(error, isBroker ? brokerIntegration(provider) : provider.id);
+    throw error;
+  }
 }
 
 /** Parameters of a callback become hosts and paths of requests: they have to look like the provider's. */
@@ -77,7 +93,9 @@ async function exchange(
   { fields, params }: { fields: ConnectionFields; params: CallbackParams },
 ): Promise<FreshGrant> {
   const application = findApplication(provider.id, context.settings);
-  if (provider.auth.kind !== "oauth" || application === null) throw setUpNoMore(provider);
+  if (provider.auth.kind !== "oauth" || application === null) {
+    throw settingMissing(provider.name, providerSettingName(provider.id, "CLIENT_SECRET"));
+  }
   const { companyId, callbackUrl } = attempt;
   const brought = callbackFields(provider.auth, params);
   requireForms(provider, brought);
@@ -88,8 +106,13 @@ async function exchange(
     callbackUrl,
     codeVerifier: await openVerifier(context.ring, attempt),
   };
-  const granted = await exchangeCode(context.providerHttp, target, journey, params);
-  return { ...granted, brokerConnectionId: null };
+  try {
+    const granted = await exchangeCode(context.providerHttp, target, journey, params);
+    context.faults.passed(provider.id);
+    return { ...granted, brokerConnectionId: null };
+  } catch (error) {
+    throw judgeRefusal(provider, error);
+  }
 }
 
 async function askBroker(
@@ -97,7 +120,7 @@ async function askBroker(
   { id, companyId }: AttemptRow,
   provider: ProviderManifest,
 ): Promise<FreshGrant | null> {
-  if (context.broker === null) throw setUpNoMore(provider);
+  if (context.broker === null) throw settingMissing(provider.name, "NANGO_SECRET_KEY");
   const broker = requireBroker(context);
   const target = { companyId, integration: brokerIntegration(provider) };
   const [connectionId] = await broker.findConnections(target, id);
@@ -127,8 +150,4 @@ export function fromBroker(provider: ProviderManifest, account: BrokerAccount): 
 /** What the person entered at the broker has the names that addresses use. */
 function sameNames(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
-}
-
-function setUpNoMore({ name }: ProviderManifest): AppError {
-  return new AppError("UPSTREAM_ERROR", `${name} is not set up here any more.`);
 }

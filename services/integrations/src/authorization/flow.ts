@@ -1,6 +1,5 @@
 import type { Credentials, ProviderManifest } from "@workflow/catalog";
 import { providerSettingName } from "@workflow/service";
-import type { Logger } from "pino";
 import { AuthorizationRevokedError } from "../connections/authorization-flow.ts";
 import type {
   AuthorizationFlow,
@@ -11,7 +10,7 @@ import { fromBroker } from "./confirm-attempt.ts";
 import { refreshTokens } from "./oauth-client.ts";
 import type { OAuthTarget } from "./oauth-client.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
-import { createOperatorFaults, OperatorFaultError } from "./operator-faults.ts";
+import { judgeRefusal, settingMissing } from "./operator-faults.ts";
 import { lockConnectionsOf } from "../store/connections.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { beginnerOf, prepareAttempt, storeAttempt } from "./prepare-attempt.ts";
@@ -19,11 +18,8 @@ import type { AttemptContext } from "./prepare-attempt.ts";
 import { brokerIntegration, chooseWay, findApplication } from "./ways.ts";
 
 /** Begins attempts; renews and takes back what they have brought, at the broker or the provider itself. */
-export function createAuthorizationFlow(
-  context: AttemptContext & { logger: Logger },
-): AuthorizationFlow {
-  const faults = createOperatorFaults(context.logger);
-
+export function createAuthorizationFlow(context: AttemptContext): AuthorizationFlow {
+  const { faults } = context;
   return {
     requireAvailable(provider) {
       chooseWay(provider, context.settings);
@@ -41,15 +37,23 @@ export function createAuthorizationFlow(
       const { provider } = connection;
       try {
         const renewed = await refresh(context, connection, credentials);
-        faults.passed(provider.id);
+        faults.passed(askedFor(connection));
         return renewed;
       } catch (error) {
         const explained = explainRefusal(provider, error);
-        faults.note(explained, provider.id);
+        faults.note(explained, askedFor(connection));
         throw explained;
       }
     },
-    revoke: (connection, credentials) => revoke(context, connection, credentials),
+    async revoke(connection, credentials) {
+      try {
+        await revoke(context, connection, credentials);
+      } catch (error) {
+        const judged = judgeRefusal(connection.provider, error);
+        faults.note(judged, askedFor(connection));
+        throw judged;
+      }
+    },
   };
 }
 
@@ -86,14 +90,16 @@ async function revoke(
 }
 
 /** A refusal as who keeps the connection has to see it: the person's, the operator's, or another one. */
-function explainRefusal({ id, name }: ProviderManifest, error: unknown): unknown {
+function explainRefusal(provider: ProviderManifest, error: unknown): unknown {
   if (!(error instanceof AuthorizationRefusedError)) return error;
-  const { message, code } = error;
-  if (error.isConsentOver) return new AuthorizationRevokedError(message, code, { cause: error });
-  if (!error.isApplicationRefused) return error;
-  const setting = providerSettingName(id, "CLIENT_SECRET");
-  const text = `${name} cannot be asked at the moment: it refuses the application that is set up here (${code}).`;
-  return new OperatorFaultError(setting, text, { cause: error });
+  const { message, code, isConsentOver } = error;
+  if (isConsentOver) return new AuthorizationRevokedError(message, code, { cause: error });
+  return judgeRefusal(provider, error);
+}
+
+/** Who is asked about a connection, as faults are told of. */
+function askedFor({ provider, brokerConnectionId }: AuthorizedConnection): string {
+  return brokerConnectionId === null ? provider.id : brokerIntegration(provider);
 }
 
 function brokerTarget({ companyId, provider }: AuthorizedConnection) {
@@ -102,7 +108,7 @@ function brokerTarget({ companyId, provider }: AuthorizedConnection) {
 
 function requireBrokerOf({ broker }: AttemptContext, { provider }: AuthorizedConnection) {
   if (broker !== null) return broker;
-  throw notSetUp(provider.name, "NANGO_SECRET_KEY");
+  throw settingMissing(provider.name, "NANGO_SECRET_KEY");
 }
 
 function oauthTarget(
@@ -112,16 +118,11 @@ function oauthTarget(
   const { auth } = provider;
   const application = findApplication(provider.id, settings);
   if (auth.kind !== "oauth" || application === null) {
-    throw notSetUp(provider.name, providerSettingName(provider.id, "CLIENT_SECRET"));
+    throw settingMissing(provider.name, providerSettingName(provider.id, "CLIENT_SECRET"));
   }
   return { companyId, provider, auth, application, fields };
 }
 
 function hasToken({ accessToken, refreshToken }: Credentials): boolean {
   return accessToken !== undefined || refreshToken !== undefined;
-}
-
-/** The operator has taken a setting away: passes as soon as it is back. */
-function notSetUp(name: string, setting: string): OperatorFaultError {
-  return new OperatorFaultError(setting, `${name} is not set up here: ${setting} is not set.`);
 }

@@ -96,11 +96,6 @@ export function explainOAuthError(
     const code = CODE.test(error.error) ? error.error : "refused";
     return new AuthorizationRefusedError(`${name} refused it: ${code}.`, code, { cause: error });
   }
-  if (error instanceof oauth.WWWAuthenticateChallengeError) {
-    return error.status >= 500
-      ? unreachable(name, `The provider answered ${error.status}.`, error)
-      : new AuthorizationRefusedError(`${name} refused it.`, "invalid_client", { cause: error });
-  }
   if (error instanceof oauth.ClientError) return explainClientError(name, error);
   if (error instanceof AppError) return error;
   return unreachable(name, "Its answer cannot be read.", error);

@@ -15,6 +15,7 @@ import { hashAttemptToken, newAttemptToken } from "./attempt-token.ts";
 import type { Broker } from "./nango.ts";
 import { authorizationUrl, usesProofKey } from "./oauth-client.ts";
 import { fieldsNeeded } from "./oauth-endpoints.ts";
+import type { OperatorFaults } from "./operator-faults.ts";
 import { parsePublicOrigin } from "./redirect-url.ts";
 import { sealVerifier } from "./sealed-verifier.ts";
 import { chooseWay } from "./ways.ts";
@@ -27,6 +28,8 @@ export interface AttemptContext {
   providerHttp: ProviderHttp;
   /** Null where none is set up. */
   broker: Broker | null;
+  /** Told of what is the operator's fault. */
+  faults: OperatorFaults;
   settings: WaySettings;
 }
 

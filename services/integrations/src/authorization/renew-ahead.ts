@@ -12,8 +12,10 @@ import type { EndingConnection } from "../store/connection-renewals.ts";
 const ROUND_EVERY_MS = 20_000;
 /** Earlier than whoever uses a connection renews it, so that steps seldom wait for a provider. */
 const AHEAD_MS = 15 * 60_000;
+/** A provider may give tokens that end at once: they are no reason to ask it again without a pause. */
+const REST_MS = 60_000;
 /** Ten at once in a process; a company whose provider hangs holds up two of them. */
-const TURN = { aheadMs: AHEAD_MS, limit: 10, perCompany: 2 };
+const TURN = { aheadMs: AHEAD_MS, restMs: REST_MS, limit: 10, perCompany: 2 };
 /** Short, as another replica may have the key that this one lacks. */
 const UNREADABLE_MS = 60_000;
 const NEVER_DUE_MS = 24 * 60 * 60_000;
@@ -29,7 +31,8 @@ export function startRenewals(context: RenewContext & { logger: Logger }, scope:
     run: async () => {
       const ending = await listEndingConnections(context.database, TURN);
       await Promise.all(ending.map((each) => renewOne(context, each)));
-      return ending.length < TURN.limit ? undefined : "again";
+      // Each has a pause, a lease, or other credentials or another status now, so it is not listed again.
+      return ending.length === 0 ? undefined : "again";
     },
   });
   scope.defer(async () => {
@@ -64,12 +67,12 @@ async function openRenewable(
     const { status, version, expiresAt } = connection;
     const isOpen = status === "active" || status === "error";
     if (!isOpen || version !== ending.version) return null;
-    const isBank = requireManifest(connection).auth.kind === "bank";
+    const isOAuth = requireManifest(connection).auth.kind === "oauth";
     const endsInMs = expiresAt === null ? 0 : expiresAt.getTime() - Date.now();
-    if (!isBank && (isRenewable(connection) || endsInMs <= 0)) return connection;
+    if (isOAuth && (isRenewable(connection) || endsInMs <= 0)) return connection;
     // Whatever the broker says of its end: what authorizes a bank is not renewed. What has nothing to be
     // renewed by is good until its end, and expired then.
-    await postponeRenewal(context.database, ending, isBank ? NEVER_DUE_MS : endsInMs);
+    await postponeRenewal(context.database, ending, isOAuth ? endsInMs : NEVER_DUE_MS);
     return null;
   } catch (error) {
     await postponeRenewal(context.database, ending, UNREADABLE_MS);

@@ -4,7 +4,7 @@ import { sealCredentials } from "../encryption/sealed-credentials.ts";
 import { changeConnection } from "../store/connection-changes.ts";
 import { completeAttempt } from "../store/authorization-attempts.ts";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
-import { queueBrokerRemoval, queueUnusedGrant } from "../store/revocations.ts";
+import { queueRevocation, queueUnusedGrant } from "../store/revocations.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 
 /** By which request a callback came. */
@@ -16,8 +16,8 @@ class AttemptOverError extends Error {
 }
 
 /**
- * Stores what came of an attempt, which ends with it: the connection is active from now on. False when
- * the attempt or its connection was over before; what was granted is then taken back.
+ * Stores what came of an attempt, which ends with it: the connection is active from now on, and what it had
+ * before is taken back unless it is of the same account. False when the attempt or its connection was over before; what was granted is then taken back.
  */
 export async function storeGrant(
   context: AttemptContext & { audit: AuditTrail },
@@ -29,7 +29,8 @@ export async function storeGrant(
   try {
     await context.database.transaction(async (transaction) => {
       if (!(await completeAttempt(transaction, attempt))) throw new AttemptOverError();
-      await queueBrokerRemoval(transaction, attempt);
+      // Access of the account before, which nobody could take back later.
+      await queueRevocation(transaction, attempt);
       const row = await changeConnection(transaction, attempt, "authorized", {
         credentials,
         credentialsExpireAt: granted.expiresAt,

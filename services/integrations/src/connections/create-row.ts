@@ -52,8 +52,9 @@ async function insertWithin(
 }
 
 /**
- * Tells the audit log of a new connection that a person has to authorize. Not in the transaction that makes it: what begins an
- * authorization comes in between, and a connection whose authorization can't begin is removed again.
+ * Tells the audit log of a new connection that a person has to authorize. Not in the transaction that makes
+ * it: what begins an authorization comes in between, and a connection whose authorization can't begin is
+ * removed again.
  */
 export async function recordCreated(
   { database, audit }: Pick<ServiceContext, "database" | "audit">,

@@ -5,6 +5,7 @@ import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { scrubberOf } from "../actions/credential-scrubber.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
+import { storableText } from "../provider-http/storable-text.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
 import { changeConnection } from "../store/connection-changes.ts";
@@ -36,6 +37,9 @@ const RENEW_AHEAD_MS = 5 * 60_000;
 const LEASE_MS = 30_000;
 /** Between looks at what another process renews; each pause is half as long again as the one before. */
 const POLL = { firstMs: 100, longestMs: 1_000 };
+/** What of a provider's words is kept. */
+const MESSAGE_CHARS_MAX = 500;
+const CODE_CHARS_MAX = 100;
 /** Between tries to renew that fail because nobody answers. */
 const PAUSES = { firstMs: 5_000, longestMs: 15 * 60_000 };
 
@@ -221,12 +225,13 @@ async function noteLogin(
   } catch (error) {
     if (!(error instanceof LoginFailedError)) throw error;
     const { is, code, message } = error.verdict;
-    const errorMessage = scrubberOf(provider, connection).text(message).slice(0, 500);
+    const { text } = scrubberOf(provider, connection);
+    const errorMessage = storableText(text(message).slice(0, MESSAGE_CHARS_MAX));
     if (is === "unknown") throw new AppError("UPSTREAM_ERROR", errorMessage, { cause: error });
     await changeConnection(database, connection, "failed", {
       ifVersion: connection.version,
       errorMessage,
-      errorCode: code,
+      errorCode: code === null ? null : storableText(text(code).slice(0, CODE_CHARS_MAX)),
     });
     return openConnection({ database, ring }, connection);
   }

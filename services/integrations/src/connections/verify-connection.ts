@@ -2,6 +2,7 @@ import type { Verdict } from "@workflow/catalog";
 import { isAppError } from "@workflow/errors";
 import type { ServiceContext } from "../context.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { NOT_RENEWED } from "../store/connection-renewals.ts";
 import { AuthorizationRevokedError } from "./authorization-flow.ts";
 import type { OpenConnection } from "./open-connection.ts";
 import { isRenewable, renewAuthorization, requireManifest } from "./renew-access.ts";
@@ -34,8 +35,9 @@ export async function verifyConnection(
   if (!mayRenew || asked.verdict.is !== "bad") return asked;
   const renewed = await renew(context, opened);
   if (!("verdict" in renewed)) return ask(context, renewed.connection);
-  // Whoever renews them is silent, but the provider has spoken.
-  return renewed.verdict.is === "unknown" ? asked : renewed;
+  if (renewed.verdict.is !== "unknown") return renewed;
+  // The provider has spoken, but whoever renews is silent or refuses us: renewals ahead try it again.
+  return { ...asked, verdict: { ...asked.verdict, code: NOT_RENEWED } };
 }
 
 async function ask(

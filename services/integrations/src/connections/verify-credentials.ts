@@ -11,6 +11,7 @@ import { LoginFailedError, logIn } from "./login.ts";
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** What of a provider's message is kept. */
 const MESSAGE_CHARS_MAX = 500;
+const CODE_CHARS_MAX = 100;
 
 /**
  * Asks the provider whether credentials are good. The verdict's message is fit to be shown and stored:
@@ -24,9 +25,12 @@ export async function verifyCredentials(
   const { verdict, secrets } = await ask(http, provider, companyId, access);
   if (verdict.is === "good") return verdict;
   // Taken out before it is cut: half of a secret at the end would not be found.
-  const clean = scrubberOf(provider, secrets).text(verdict.message);
-  const code = verdict.code === null ? null : storableText(verdict.code);
-  return { ...verdict, code, message: storableText(cut(clean)) };
+  const { text } = scrubberOf(provider, secrets);
+  return {
+    ...verdict,
+    code: verdict.code === null ? null : storableText(text(verdict.code).slice(0, CODE_CHARS_MAX)),
+    message: storableText(cut(text(verdict.message))),
+  };
 }
 
 /** With the access that was really used: a login adds a token, which answers may repeat as well. */

@@ -38,8 +38,11 @@ export function deleteConnection(
         const connection = await findConnection(context.database, key);
         if (connection === null) throw connectionNotFound();
         // As with other objects (D21), ending what has ended is no error.
-        if (hasEnded(connection)) return {};
-        if (await end(context, call, connection)) return {};
+        if (hasEnded(connection)) {
+          if (await endAttempt(context, connection)) return {};
+        } else if (await end(context, call, connection)) {
+          return {};
+        }
       }
       throw new AppError("CONFLICT", "The connection is being changed by others; try again.");
     },
@@ -95,6 +98,23 @@ async function end(
   revocations.wake();
   leftovers.wake();
   return true;
+}
+
+/**
+ * Ends the attempt to authorize an ended connection anew: who has the attempt's address may not bring it back.
+ * False when somebody was faster.
+ */
+async function endAttempt(
+  { database, leftovers }: ServiceContext,
+  { companyId, id: connectionId }: ConnectionRow,
+): Promise<boolean> {
+  const key = { companyId, connectionId };
+  const after = await database.transaction(async (transaction) => {
+    await replaceOpenAttempt(transaction, key);
+    return findConnection(transaction, key);
+  });
+  leftovers.wake();
+  return after !== null && hasEnded(after);
 }
 
 /** Nothing of the transaction may stay. */

@@ -15,11 +15,15 @@ import { requireManifest } from "../connections/renew-access.ts";
 import { TRANSITIONS } from "../connections/states.ts";
 import type { ServiceContext } from "../context.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import { storableText } from "../provider-http/storable-text.ts";
 import { changeConnection } from "../store/connection-changes.ts";
 import { findConnection } from "../store/connections.ts";
 
 /** The bank provider's action whose output has the member `accounts`. */
 const ACTION = "getAccounts";
+/** What of a provider's words is kept. */
+const MESSAGE_CHARS_MAX = 500;
+const CODE_CHARS_MAX = 100;
 /** Below the deadline of the call. */
 const TIMEOUT_MS = 30_000;
 
@@ -85,8 +89,8 @@ async function readAccounts(
     if (!failure.badCredentials) throw upstream(provider, text(failure.message));
     await changeConnection(database, connection, failure.expired ? "expired" : "failed", {
       ifVersion,
-      errorMessage: text(failure.message).slice(0, 500),
-      errorCode: text(codeOf(failure)),
+      errorMessage: storableText(text(failure.message).slice(0, MESSAGE_CHARS_MAX)),
+      errorCode: storableText(text(codeOf(failure)).slice(0, CODE_CHARS_MAX)),
     });
     return [];
   } catch (error) {

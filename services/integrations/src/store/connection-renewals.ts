@@ -108,7 +108,10 @@ export async function postponeRenewal(
   `);
 }
 
-/** Our own code for an error that renewals ahead may mend. */
+/**
+ * Our own code for an error that renewals ahead may mend. Their query and its index spell it out: Postgres
+ * uses a partial index only for the constant that stands in it.
+ */
 export const NOT_RENEWED = "not_renewed";
 
 const endingRow = z.object({
@@ -124,12 +127,14 @@ export type EndingConnection = z.output<typeof endingRow>;
  * Connections to be renewed, of all companies and at most `perCompany` of each: active ones whose credentials
  * are about to end, and those in error since nobody answered when a caller asked for a renewal. The former
  * have moments of their own within the last `aheadMs`, or the last third of the credentials' life when that
- * is shorter: those that began together are not renewed together.
+ * is shorter: those that began together are not renewed together. Credentials younger than `restMs` rest.
+ * Each company's first comes before anybody's second.
  */
 export async function listEndingConnections(
   database: Queryable,
-  { aheadMs, limit, perCompany }: { aheadMs: number; limit: number; perCompany: number },
+  turn: { aheadMs: number; restMs: number; limit: number; perCompany: number },
 ): Promise<readonly EndingConnection[]> {
+  const { aheadMs, restMs, limit, perCompany } = turn;
   return database.any(sql.prepared("connections_ending", endingRow)`
     select
       turn.company_id as "companyId", turn.id as "connectionId",
@@ -147,6 +152,8 @@ export async function listEndingConnections(
           or (
             connection.status = 'active'
             and connection.credentials_expire_at is not null
+            and coalesce(connection.credentials_changed_at, connection.created_at)
+              <= clock_timestamp() - ${restMs}::integer * interval '1 millisecond'
             and connection.credentials_expire_at
               <= clock_timestamp() + ${aheadMs}::integer * interval '1 millisecond'
             and connection.credentials_expire_at
@@ -166,7 +173,7 @@ export async function listEndingConnections(
         )
     ) as turn
     where turn.place <= ${perCompany}::integer
-    order by turn.credentials_expire_at
+    order by turn.place, turn.credentials_expire_at
     limit ${limit}::integer
   `);
 }

@@ -28,7 +28,7 @@ const nothing = z.object({});
 export type RevocationRow = z.output<typeof revocationRow>;
 
 /**
- * Notes, before a connection's credentials are erased, that they are to be taken back at the provider or
+ * Notes, before a connection's credentials are erased or replaced, that they are to be taken back at the provider or
  * broker. They stay encrypted as they are. A connection without any leaves nothing.
  */
 export async function queueRevocation(
@@ -50,25 +50,6 @@ export async function queueRevocation(
       and (
         connection.sealed_credentials is not null or connection.broker_connection_id is not null
       )
-  `);
-}
-
-/** The same for the broker's part only: an account that was authorized anew has another one there. */
-export async function queueBrokerRemoval(
-  transaction: Transaction,
-  { companyId, connectionId }: ConnectionKey,
-): Promise<void> {
-  await transaction.query(sql.prepared("revocation_queue_broker", nothing)`
-    insert into integrations.revocations (
-      id, company_id, connection_id, provider, fields, broker_connection_id
-    )
-    select
-      ${newUuid()}, connection.company_id, connection.id, connection.provider, '{}',
-      connection.broker_connection_id
-    from integrations.connections as connection
-    where connection.company_id = ${companyId}
-      and connection.id = ${connectionId}
-      and connection.broker_connection_id is not null
   `);
 }
 
@@ -183,7 +164,6 @@ export async function isAccountInUse(
         where connection.company_id = ${companyId}
           and connection.id = ${connectionId}
           and connection.sealed_credentials is not null
-          and connection.broker_connection_id is null
           and (
             connection.external_account_id is null
             or connection.external_account_id
@@ -196,7 +176,6 @@ export async function isAccountInUse(
         where connection.provider = ${provider}
           and connection.external_account_id = ${externalAccountId}
           and connection.sealed_credentials is not null
-          and connection.broker_connection_id is null
       ) as "isUsed"
   `);
   return isUsed;

@@ -13,6 +13,8 @@ import { runsOf, stepCall } from "./actions-harness.ts";
 import { newIdentity, startHarness } from "./harness.ts";
 import type { Harness } from "./harness.ts";
 
+/** Of those who have connections made in tests. */
+export const CALLER_SCOPES = ["connections:read", "connections:write"];
 const nothing = z.object({});
 const stateRow = z.object({
   status: z.string(),
@@ -48,6 +50,8 @@ export interface TestAccount {
   fields?: ConnectionFields;
   externalAccountId?: string;
   brokerConnectionId?: string;
+  /** Whose it is; by default a company's of its own. */
+  identity?: Identity;
 }
 
 /** Services that keep accounts, all on one database of this test file. */
@@ -89,7 +93,7 @@ export async function startAccountHarness(
       };
     },
     async connect(account) {
-      const identity = newIdentity(["connections:read", "connections:write"]);
+      const { identity = newIdentity(CALLER_SCOPES) } = account;
       const key = { companyId: identity.companyId, connectionId: newId("conn_") };
       const { credentials = {}, endsInMs, externalAccountId = null, fields = {} } = account;
       const sealed = await sealCredentials({ database, ring }, key, credentials);
