@@ -4,6 +4,7 @@ import type { ConnectionKey } from "../connections/connection-key.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
+import type { CredentialScrubber } from "./credential-scrubber.ts";
 
 /** What of a call its failure depends on. */
 interface FailedCall {
@@ -18,15 +19,15 @@ const CODE_CHARS_MAX = 100;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
 /** The provider's words as they may be told: others' texts can repeat what they were sent. */
-export function withoutCredentials(
+export async function withoutCredentials(
   failure: ProviderFailure,
-  scrub: (text: string) => string,
-): ProviderFailure {
+  { beginning }: Pick<CredentialScrubber, "beginning">,
+): Promise<ProviderFailure> {
   const { code } = failure;
   return {
     ...failure,
-    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
-    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
+    message: storableText(await beginning(failure.message, MESSAGE_CHARS_MAX)),
+    code: code === null ? null : storableText(await beginning(code, CODE_CHARS_MAX)),
   };
 }
 

@@ -6,6 +6,7 @@ import { AppError } from "@workflow/errors";
 import { scrubberOf } from "../actions/credential-scrubber.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { storableText } from "../provider-http/storable-text.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
 import { changeConnection } from "../store/connection-changes.ts";
 import { claimRefresh, releaseRefresh } from "../store/connection-renewals.ts";
@@ -221,12 +222,13 @@ async function noteLogin(
   } catch (error) {
     if (!(error instanceof LoginFailedError)) throw error;
     const { is, code, message } = error.verdict;
-    const errorMessage = scrubberOf(provider, connection).text(message).slice(0, 500);
+    const { beginning } = scrubberOf(provider, connection);
+    const errorMessage = storableText(await beginning(message, 500));
     if (is === "unknown") throw new AppError("UPSTREAM_ERROR", errorMessage, { cause: error });
     await changeConnection(database, connection, "failed", {
       ifVersion: connection.version,
       errorMessage,
-      errorCode: code,
+      errorCode: code === null ? null : storableText(await beginning(code, 100)),
     });
     return openConnection({ database, ring }, connection);
   }

@@ -11,6 +11,7 @@ import { LoginFailedError, logIn } from "./login.ts";
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** What of a provider's message is kept. */
 const MESSAGE_CHARS_MAX = 500;
+const CODE_CHARS_MAX = 100;
 
 /**
  * Asks the provider whether credentials are good. The verdict's message is fit to be shown and stored:
@@ -23,9 +24,11 @@ export async function verifyCredentials(
 ): Promise<Verdict> {
   const { verdict, secrets } = await ask(http, provider, companyId, access);
   if (verdict.is === "good") return verdict;
-  // Taken out before it is cut: half of a secret at the end would not be found.
-  const clean = scrubberOf(provider, secrets).text(verdict.message);
-  const code = verdict.code === null ? null : storableText(verdict.code);
+  const { beginning } = scrubberOf(provider, secrets);
+  // One more than is kept shows that something is left out.
+  const clean = await beginning(verdict.message, MESSAGE_CHARS_MAX + 1);
+  const code =
+    verdict.code === null ? null : storableText(await beginning(verdict.code, CODE_CHARS_MAX));
   return { ...verdict, code, message: storableText(cut(clean)) };
 }
 
