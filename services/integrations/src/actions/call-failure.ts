@@ -1,4 +1,9 @@
-import { ForeignUrlError, InvalidInputError, MissingFieldError } from "@workflow/catalog";
+import {
+  ForeignUrlError,
+  InvalidInputError,
+  mayBeRepeated,
+  MissingFieldError,
+} from "@workflow/catalog";
 import type { ActionManifest, ProviderFailure, ProviderManifest } from "@workflow/catalog";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
@@ -69,7 +74,7 @@ export function toFailure(
   if (error instanceof InvalidInputError) {
     return invalidInput([{ path: [error.key], message: error.message }]);
   }
-  const { provider } = call;
+  const { provider, action, isRepeatable = false } = call;
   const details = { provider: provider.id, connectionId };
   if (error instanceof MissingFieldError) {
     const { message } = error;
@@ -81,7 +86,8 @@ export function toFailure(
   if (!(error instanceof ProviderCallError)) return error;
   const { code, message, sent, status } = error;
   // What comes again whatever the time says nothing of the outcome either, but nobody would try it again.
-  const outcomeUnknown = error.retryable && sent && !mayBeRepeated(call);
+  const outcomeUnknown =
+    error.retryable && sent && !isRepeatable && !mayBeRepeated(provider, action);
   const retryable = error.retryable && !outcomeUnknown;
   return new StepFailureError({
     code,
@@ -99,19 +105,3 @@ export function toFailure(
 }
 
 const UNKNOWN = " Nobody knows whether the call was carried out, so it is not made again.";
-
-/** Whether a second call changes nothing: it only reads, says what is to be, or has a key that makes it one. */
-function mayBeRepeated({ provider, action, isRepeatable = false }: FailedCall): boolean {
-  const { method, idempotencyMember } = action.request;
-  return (
-    isRepeatable ||
-    action.readOnly === true ||
-    IDEMPOTENT_METHODS.includes(method) ||
-    idempotencyMember !== undefined ||
-    provider.idempotencyHeader !== undefined ||
-    provider.idempotencyQuery !== undefined
-  );
-}
-
-/** RFC 9110, section 9.2.2. */
-const IDEMPOTENT_METHODS: readonly string[] = ["GET", "PUT", "DELETE"];
