@@ -6,7 +6,7 @@ import { SPENT_UNIT_WORK } from "./secret-finder.ts";
 import type { SecretFinder } from "./secret-finder.ts";
 
 /** So much is done before others have their turn: some 5 to 10 ms. */
-export const SLICE_WORK = 512 * 1024;
+const SLICE_WORK = 512 * 1024;
 /** What a value costs beside the units of its text. */
 const VALUE_WORK = 16;
 
