@@ -28,6 +28,7 @@ export { buildLogin, loginOf, readLogin } from "./login.ts";
 export type { LoginToken } from "./login.ts";
 export { formatMailAddress, hasControls, parseMailAddress } from "./mail-address.ts";
 export type { MailAddress } from "./mail-address.ts";
+export { mayBeRepeated } from "./may-be-repeated.ts";
 export { LIST_LIMITS } from "./pages.ts";
 export type * from "./provider-auth.ts";
 export type * from "./provider-manifest.ts";

@@ -1,3 +1,5 @@
+import type { SearchBudget } from "./search-budget.ts";
+
 /**
  * How many code units a search looks at first: every form of a secret has an anchor, so many units
  * that are always together.
@@ -15,31 +17,6 @@ export interface SecretForm {
   /** The range that it takes up in a text that has its anchor at an index; null when it does not. */
   match(text: string, at: number, budget: SearchBudget): Range | null;
 }
-
-/**
- * What a search may still compare. Hardly any is needed, as anchors are rare; but texts and secrets
- * can be made to agree again and again at length, which would take quadratic time.
- */
-export class SearchBudget {
-  #left: number;
-
-  constructor(textLength: number) {
-    this.#left = UNITS_MIN + UNITS_PER_UNIT_OF_TEXT * textLength;
-  }
-
-  /** An attempt that compared so many units; to begin with one costs as much as some of them. */
-  spend(units: number): void {
-    this.#left -= ATTEMPT_UNITS + units;
-  }
-
-  get isSpent(): boolean {
-    return this.#left < 0;
-  }
-}
-
-const UNITS_PER_UNIT_OF_TEXT = 8;
-const UNITS_MIN = 1_000_000;
-const ATTEMPT_UNITS = 16;
 
 /** In which ways a layer of encoding may write one character. */
 export type WaysToWrite = (char: string) => readonly string[];

@@ -1,5 +1,5 @@
 import { ANCHOR_UNITS, escapedAnchors, withOtherBreaks } from "./anchors.ts";
-import type { Range, SearchBudget, SecretForm } from "./anchors.ts";
+import type { Range, SecretForm } from "./anchors.ts";
 import {
   codePointOf,
   decodePercent,
@@ -9,6 +9,7 @@ import {
   NONE,
   unitsOf,
 } from "./decoders.ts";
+import type { SearchBudget } from "./search-budget.ts";
 
 /** Enough bytes to have anchors in what base64 makes of them. */
 const BEGINNING_BYTES = 18;

@@ -1,7 +1,7 @@
-import { SearchBudget } from "./anchors.ts";
 import { base64CoresOf, readSixBits, sixBitsOf } from "./base64-form.ts";
 import { codePointOf, NONE, readFolded, unitsOf } from "./decoders.ts";
 import type { Decoder } from "./decoders.ts";
+import { SearchBudget } from "./search-budget.ts";
 import type { FinderValues } from "./secret-finder.ts";
 import { HEX_DECODERS, TEXT_DECODERS } from "./text-decoders.ts";
 import { codePointsOf } from "./text-form.ts";
@@ -10,9 +10,9 @@ import { codePointsOf } from "./text-form.ts";
 export interface CutFinder {
   /**
    * Where a part of a secret begins that the text ends in; null when it ends in none, or in one that
-   * begins behind so many units, which nobody will see.
+   * begins behind so many units, which nobody will see. Yields whenever others should have their turn.
    */
-  findCut(text: string, unitsSeen: number): number | null;
+  findCut(text: string, unitsSeen: number): Generator<undefined, number | null>;
 }
 
 /** Fewer characters of a secret are no part of it, unless they are escaped at such length. */
@@ -25,6 +25,11 @@ const CUT_ESCAPE = /^[%\\&\ud800-\udbff]/;
 const CUT_BASE64 = /^(?:[%\\&]|[\r\n]+$)/;
 /** Of a character in UTF-8. */
 const CUT_HEX = /^[\da-f]{1,7}$/i;
+
+/** A hundred secrets have several beginnings for every character of a short text. */
+const BUDGET_UNITS = 1_000_000;
+/** Spent before others have their turn. */
+const SLICE_UNITS = 128 * 1024;
 
 /** Prepares to look for the beginnings of values. */
 export function createCutFinder({ everywhere, asText, inBase64 }: FinderValues): CutFinder {
@@ -55,8 +60,14 @@ function byFirst(sequences: readonly Uint32Array[]): ReadonlyMap<number, readonl
   return Map.groupBy(sequences, ([first = NONE]) => first);
 }
 
-function findCut(text: string, unitsSeen: number, forms: readonly Form[]): number | null {
-  const budget = new SearchBudget(forms.length * text.length);
+function* findCut(
+  text: string,
+  unitsSeen: number,
+  forms: readonly Form[],
+): Generator<undefined, number | null> {
+  const budget = new SearchBudget(BUDGET_UNITS);
+  budget.grant(forms.length * text.length);
+  let turnAt = SLICE_UNITS;
   let earliest: number | null = null;
   for (const form of forms) {
     const { read, sequences } = form;
@@ -70,6 +81,9 @@ function findCut(text: string, unitsSeen: number, forms: readonly Form[]): numbe
       }
       // Texts can be made that agree with secrets again and again at length.
       if (budget.isSpent) return 0;
+      if (budget.spent < turnAt) continue;
+      yield;
+      turnAt = budget.spent + SLICE_UNITS;
     }
   }
   return earliest;

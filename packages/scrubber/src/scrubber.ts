@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SECRET_MASK } from "@workflow/definition";
-import type { Range } from "./anchors.ts";
 import { createCutFinder } from "./cut-finder.ts";
 import type { CutFinder } from "./cut-finder.ts";
-import { JsonWalk, SLICE_UNITS, withUniqueKeys } from "./json-walk.ts";
 import { createSecretFinder } from "./secret-finder.ts";
-import type { FinderValues, SecretFinder } from "./secret-finder.ts";
+import type { FinderValues } from "./secret-finder.ts";
+import { ValueSearch } from "./value-search.ts";
+import type { PreparedSecrets } from "./value-search.ts";
 
 /**
  * Takes secrets out of what a run stores and emits (D19). Looked for is each secret's value and what
@@ -21,6 +21,10 @@ import type { FinderValues, SecretFinder } from "./secret-finder.ts";
  *
  * A secret of less than four characters is masked only where a whole string or number equals it:
  * anywhere else it would be found in everything.
+ *
+ * Each call may compare so much in all, in proportion to the text that it is given, however many strings
+ * that is. Where texts and secrets are made to agree again and again, what is left then is masked as a whole:
+ * nothing that was not searched comes out.
  */
 export interface Scrubber {
   /** The text with `••••` in place of each secret. Of JSON text, use `jsonText`: it stays JSON. */
@@ -30,7 +34,9 @@ export interface Scrubber {
    * there is none in it.
    */
   json(value: unknown): unknown;
-  /** As `json`; large values are searched in slices, between which others have their turn. */
+  /** As `text`, in slices of work between which others have their turn. */
+  textInTurns(text: string): Promise<string>;
+  /** As `json`, in slices of work between which others have their turn. */
   jsonInTurns(value: unknown): Promise<unknown>;
   /** JSON text without secrets; the same text when there is none in it. */
   jsonText(text: string): string;
@@ -38,10 +44,15 @@ export interface Scrubber {
    * As `text`, for a text whose end may be missing: also without four and more characters at its end
    * that are the beginning of a secret, in any form.
    *
-   * @param unitsSeen how much of the result will be seen: what begins behind is left as it is
+   * @param unitsSeen how much of the result will be seen: what is far behind is left out unsearched
    */
   cutText(text: string, unitsSeen: number): string;
+  /** As `cutText`, in slices of work between which others have their turn. */
+  cutTextInTurns(text: string, unitsSeen: number): Promise<string>;
 }
+
+/** Behind what is seen: enough of a secret that begins there to be known for one. */
+const UNITS_BEHIND = 1_024;
 
 /** Shorter secrets are looked for as whole values only. */
 const SEARCHED_CHARS_MIN = 4;
@@ -63,18 +74,13 @@ export function createScrubber(secrets: Iterable<string>): Scrubber | null {
 }
 
 class SecretScrubber implements Scrubber {
-  /** What a whole string may equal. */
-  readonly #wholes: ReadonlySet<string>;
-  readonly #numbers: ReadonlySet<number>;
+  readonly #secrets: PreparedSecrets;
   /** Whether there is a secret that JSON text does not show as it shows in values. */
   readonly #needsValues: boolean;
-  readonly #finder: SecretFinder;
   readonly #values: FinderValues;
   #cutFinder: CutFinder | undefined;
 
   constructor(values: ReadonlySet<string>) {
-    this.#wholes = values;
-    this.#numbers = new Set([...values].filter(isNumberText).map(Number));
     this.#needsValues = [...values].some((value) => isShort(value) || isLongNumber(value));
     const long = [...values].filter((value) => !isShort(value));
     const asText = new Set(long.map(withLineFeeds));
@@ -84,35 +90,27 @@ class SecretScrubber implements Scrubber {
       // What was encoded had the line breaks that it had.
       inBase64: long.filter((value) => !asText.has(value)),
     };
-    this.#finder = createSecretFinder(this.#values);
+    this.#secrets = {
+      wholes: values,
+      numbers: new Set([...values].filter(isNumberText).map(Number)),
+      finder: createSecretFinder(this.#values),
+    };
   }
 
   text(text: string): string {
-    return this.#wholes.has(text) ? SECRET_MASK : masked(text, this.#finder.find(text));
+    return this.#begin().text(text);
   }
 
   json(value: unknown): unknown {
-    if (typeof value === "string") return this.text(value);
-    if (typeof value === "number") return this.#numbers.has(value) ? SECRET_MASK : value;
-    if (typeof value === "boolean") return this.#wholes.has(String(value)) ? SECRET_MASK : value;
-    if (Array.isArray(value)) return this.#array(value);
-    return typeof value === "object" && value !== null ? this.#object(value) : value;
+    return this.#begin().json(value);
   }
 
-  async jsonInTurns(value: unknown): Promise<unknown> {
-    const walk = new JsonWalk(this, (text) => this.#textInSlices(text)).walk(value);
-    for (;;) {
-      const step = walk.next();
-      if (step.done === true) return step.value;
-      await nextTurn();
-    }
+  textInTurns(text: string): Promise<string> {
+    return inTurns(this.#begin().textInSlices(text));
   }
 
-  *#textInSlices(text: string): Generator<undefined, string> {
-    if (this.#wholes.has(text)) return SECRET_MASK;
-    const search = this.#finder.begin(text);
-    while (!search.advance(SLICE_UNITS)) yield;
-    return masked(text, search.found);
+  jsonInTurns(value: unknown): Promise<unknown> {
+    return inTurns(this.#begin().jsonInSlices(value));
   }
 
   jsonText(text: string): string {
@@ -123,34 +121,38 @@ class SecretScrubber implements Scrubber {
   }
 
   cutText(text: string, unitsSeen: number): string {
-    const clean = this.text(text);
+    return atOnce(this.#cutTextInSlices(text, unitsSeen));
+  }
+
+  cutTextInTurns(text: string, unitsSeen: number): Promise<string> {
+    return inTurns(this.#cutTextInSlices(text, unitsSeen));
+  }
+
+  *#cutTextInSlices(text: string, unitsSeen: number): Generator<undefined, string> {
+    const window = text.slice(0, unitsSeen + UNITS_BEHIND);
+    const clean = yield* this.#begin().textInSlices(window);
     this.#cutFinder ??= createCutFinder(this.#values);
-    const end = this.#cutFinder.findCut(clean, unitsSeen);
+    const end = yield* this.#cutFinder.findCut(clean, unitsSeen);
     return end === null ? clean : clean.slice(0, end) + SECRET_MASK;
   }
 
-  #array(items: readonly unknown[]): unknown {
-    let copy: unknown[] | undefined;
-    for (const [index, item] of items.entries()) {
-      const clean = this.json(item);
-      if (clean === item) continue;
-      copy ??= [...items];
-      copy[index] = clean;
-    }
-    return copy ?? items;
+  #begin(): ValueSearch {
+    return new ValueSearch(this.#secrets);
   }
+}
 
-  #object(object: object): unknown {
-    const entries = Object.entries(object);
-    let changed = false;
-    for (const entry of entries) {
-      const [key, value] = entry;
-      entry[0] = this.text(key);
-      entry[1] = this.json(value);
-      changed ||= entry[0] !== key || entry[1] !== value;
-    }
-    // `fromEntries` keeps a key named __proto__ a plain key.
-    return changed ? Object.fromEntries(withUniqueKeys(entries)) : object;
+function atOnce<Result>(work: Generator<undefined, Result>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+async function inTurns<Result>(work: Generator<undefined, Result>): Promise<Result> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    await nextTurn();
   }
 }
 
@@ -175,18 +177,4 @@ function isNumberText(value: string): boolean {
 
 function isLongNumber(value: string): boolean {
   return value.length > EXACT_DIGITS_MAX && JSON_NUMBER.test(value);
-}
-
-/** The text with a mask for each run of overlapping places; the same text when there is none. */
-function masked(text: string, found: readonly Range[] | "everywhere"): string {
-  if (found === "everywhere") return SECRET_MASK;
-  if (found.length === 0) return text;
-  const ranges = found.toSorted((a, b) => a.start - b.start);
-  let result = "";
-  let done = 0;
-  for (const { start, end } of ranges) {
-    if (start >= done) result += text.slice(done, start) + SECRET_MASK;
-    done = Math.max(done, end);
-  }
-  return result + text.slice(done);
 }

@@ -1,17 +1,13 @@
-import { ANCHOR_UNITS, SearchBudget } from "./anchors.ts";
+import { ANCHOR_UNITS } from "./anchors.ts";
 import type { Range, SecretForm } from "./anchors.ts";
 import { base64FormsOf } from "./base64-form.ts";
+import type { SearchBudget } from "./search-budget.ts";
 import { textFormsOf } from "./text-form.ts";
 
 /** Searches texts for many secrets at once, in all their forms. */
 export interface SecretFinder {
-  /**
-   * Every place of every secret, in no order; they may overlap. `everywhere` when the search had to
-   * be given up, so that the text is to be taken as one big place.
-   */
-  find(text: string): readonly Range[] | "everywhere";
-  /** The same as a search that can be made in parts. */
-  begin(text: string): TextSearch;
+  /** Begins to search a text at the cost of a budget, which is granted what the text is worth. */
+  begin(text: string, budget: SearchBudget): TextSearch;
 }
 
 /** What is searched for, each with at least four characters; line breaks as `\n` but in base64. */
@@ -26,11 +22,20 @@ export interface FinderValues {
 
 /** The search of one text. */
 export interface TextSearch {
-  /** Searches so many more code units; whether that was the end of it. */
-  advance(units: number): boolean;
-  /** As `find` answers, once it has come to its end. */
+  /**
+   * Searches on until so much work is done; whether that was the end of it. A code unit of the text is one
+   * of work, a unit of the budget is `SPENT_UNIT_WORK`.
+   */
+  advance(work: number): boolean;
+  /**
+   * Every place of every secret, in no order; they may overlap. `everywhere` when the search had to
+   * be given up, so that the text is to be taken as one big place.
+   */
   readonly found: readonly Range[] | "everywhere";
 }
+
+/** To compare takes longer than to look for anchors. */
+export const SPENT_UNIT_WORK = 4;
 
 /** For each anchor as many entries, so that few other units fall on one of them. */
 const FILTER_ENTRIES_PER_ANCHOR = 64;
@@ -58,14 +63,7 @@ export function createSecretFinder({ everywhere, asText, inBase64 }: FinderValue
   for (const hash of formsByAnchor.keys()) filter[Math.imul(hash, SPREAD) >>> shift] = 1;
 
   const index: AnchorIndex = { formsByAnchor, filter, shift };
-  return {
-    find(text) {
-      const search = new AnchorSearch(text, index);
-      search.advance(text.length);
-      return search.found;
-    },
-    begin: (text) => new AnchorSearch(text, index),
-  };
+  return { begin: (text, budget) => new AnchorSearch(text, index, budget) };
 }
 
 interface AnchorIndex {
@@ -83,36 +81,46 @@ class AnchorSearch implements TextSearch {
   #next = 0;
   #hash = 0;
 
-  constructor(text: string, anchors: AnchorIndex) {
+  constructor(text: string, anchors: AnchorIndex, budget: SearchBudget) {
     this.#text = text;
     this.#anchors = anchors;
-    this.#budget = new SearchBudget(text.length);
+    this.#budget = budget;
+    budget.grant(text.length);
   }
 
   get found(): readonly Range[] | "everywhere" {
     return this.#budget.isSpent ? "everywhere" : this.#found;
   }
 
-  advance(units: number): boolean {
+  advance(work: number): boolean {
     const text = this.#text;
     const budget = this.#budget;
     const { formsByAnchor, filter, shift } = this.#anchors;
-    const end = Math.min(text.length, this.#next + units);
+    const spentMax = budget.spent + work / SPENT_UNIT_WORK;
+    let end = Math.min(text.length, this.#next + work);
     let hash = this.#hash;
     for (let index = this.#next; index < end; index += 1) {
       hash = pushUnit(hash, text.charCodeAt(index));
       if (filter[Math.imul(hash, SPREAD) >>> shift] === 0) continue;
       const forms = formsByAnchor.get(hash);
       if (forms === undefined || index + 1 < ANCHOR_UNITS) continue;
-      for (const form of forms) {
-        const range = form.match(text, index + 1 - ANCHOR_UNITS, budget);
-        if (range !== null) this.#found.push(range);
-        if (budget.isSpent) return true;
-      }
+      this.#matchAll(forms, index + 1 - ANCHOR_UNITS);
+      if (budget.isSpent) return true;
+      if (budget.spent > spentMax) end = index + 1;
     }
     this.#hash = hash;
     this.#next = end;
     return end === text.length;
+  }
+
+  #matchAll(forms: readonly SecretForm[], at: number): void {
+    const budget = this.#budget;
+    budget.enterPlace();
+    for (const form of forms) {
+      const range = form.match(this.#text, at, budget);
+      if (range !== null) this.#found.push(range);
+      if (budget.isSpent) return;
+    }
   }
 }
 

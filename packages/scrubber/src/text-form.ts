@@ -11,7 +11,7 @@ import {
   percentWays,
   utf16Anchors,
 } from "./anchors.ts";
-import type { Range, SearchBudget, SecretForm } from "./anchors.ts";
+import type { Range, SecretForm } from "./anchors.ts";
 import {
   codePointOf,
   decodeForm,
@@ -38,6 +38,7 @@ import {
   utf16InJson,
   utf16InPercent,
 } from "./text-decoders.ts";
+import type { SearchBudget } from "./search-budget.ts";
 
 const UTF16_DECODERS: readonly Decoder[] = [utf16, utf16InJson, utf16InPercent, utf16InHex];
 

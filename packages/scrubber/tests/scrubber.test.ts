@@ -2,6 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { fc } from "@workflow/testkit/property-test";
 import { createScrubber } from "../src/index.ts";
 import type { Scrubber } from "../src/index.ts";
+import { turnsDuring } from "./turns-during.ts";
 
 const MASK = "••••";
 
@@ -364,15 +365,9 @@ describe("a JSON value", () => {
       [long, long.replace("a secret", MASK)],
       [Array.from({ length: 200_000 }, () => "a secret"), Array(200_000).fill(MASK)],
     ]) {
-      let turns = 0;
-      let over = false;
-      const count = (): void => {
-        turns += 1;
-        if (!over) setImmediate(count);
-      };
-      setImmediate(count);
-      expect(await scrubber.jsonInTurns(value)).toEqual(clean);
-      over = true;
+      const turns = await turnsDuring(async () => {
+        expect(await scrubber.jsonInTurns(value)).toEqual(clean);
+      });
       expect(turns).toBeGreaterThanOrEqual(3);
     }
   });

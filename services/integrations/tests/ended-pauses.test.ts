@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { newUuid, sql } from "@workflow/db";
-import { startHttpDouble } from "@workflow/testkit";
+import type { Transaction } from "@workflow/db";
+import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
+import { changeConnection } from "../src/store/connection-changes.ts";
 import { listPauses, pauseConnection } from "../src/store/connection-pauses.ts";
 import {
   failureOf,
@@ -82,6 +84,64 @@ describe.each([
     };
     const answer = await client.executeAction(stepCall(call), { identity });
     expect(failureOf(answer)).toMatchObject({ code: "CONNECTION_NOT_FOUND", retryable: false });
+    expect(await pausesOf(connectionId)).toBe(0);
+  });
+});
+
+/** What `other` comes to that begins while the transaction of `first` is open, and ends after it. */
+async function beside<Result>(
+  first: (transaction: Transaction) => Promise<unknown>,
+  other: () => Promise<Result>,
+): Promise<Result> {
+  const begun = Promise.withResolvers<null>();
+  const released = Promise.withResolvers<null>();
+  const transaction = harness.database.transaction(async (open) => {
+    await first(open);
+    begun.resolve(null);
+    await released.promise;
+  });
+  await Promise.race([begun.promise, transaction]);
+  let isOver = false;
+  const outcome = other().finally(() => {
+    isOver = true;
+  });
+  await waitFor(async () => {
+    const waiting = await harness.database.any(sql.type(z.object({ one: z.number() }))`
+      select 1 as one from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'
+    `);
+    return isOver || waiting.length > 0;
+  });
+  released.resolve(null);
+  await transaction;
+  return outcome;
+}
+
+describe("a pause that is begun beside the end of its connection", () => {
+  const begin = async () => {
+    const { companyId } = runsOf();
+    const connectionId = await harness.connect(companyId, stripe);
+    return { companyId, connectionId, retryAfterMs: 300_000, ageMs: 0 };
+  };
+
+  it("comes to nothing where the end was first", async () => {
+    const report = await begin();
+    const ended = { credentials: null, brokerConnectionId: null };
+    const turn = await beside(
+      (transaction) => changeConnection(transaction, report, "disconnected", ended),
+      () => pauseConnection(harness.database, report),
+    );
+    expect(turn).toBeNull();
+    expect(await pausesOf(report.connectionId)).toBe(0);
+  });
+
+  it("goes with the connection where it was first", async () => {
+    const report = await begin();
+    const { companyId, connectionId } = report;
+    await beside(
+      (transaction) => pauseConnection(transaction, report),
+      () => client.deleteConnection({ connectionId }, { identity: personOf(companyId) }),
+    );
     expect(await pausesOf(connectionId)).toBe(0);
   });
 });

@@ -55,58 +55,64 @@ function recordOf(secret: string, message: string, whole: unknown) {
 }
 
 describe("what is recorded of an error", () => {
-  it.each(Object.keys(FORMS))("has no part of a secret at its cut, in the form %s", (name) => {
-    fc.assert(
-      fc.property(
-        anySecret,
-        fillers,
-        fc.integer({ min: -80, max: 10 }),
-        fc.constantFrom("", "?", "the rest of it"),
-        (secret, filler, offset, after) => {
+  it.each(Object.keys(FORMS))(
+    "has no part of a secret at its cut, in the form %s",
+    async (name) => {
+      await fc.assert(
+        fc.asyncProperty(
+          anySecret,
+          fillers,
+          fc.integer({ min: -80, max: 10 }),
+          fc.constantFrom("", "?", "the rest of it"),
+          async (secret, filler, offset, after) => {
+            const form = FORMS[name]?.(secret) ?? "";
+            const before = (chars: number): string =>
+              filler.repeat(Math.max(0, Math.floor((chars + offset) / filler.length)));
+            const record = await recordOf(
+              secret,
+              before(MESSAGE_CHARS) + form + after,
+              before(EXCERPT_CHARS) + form + after,
+            );
+            expect(record.message.length).toBeLessThanOrEqual(MESSAGE_CHARS);
+            expect(String(record.details?.["body"]).length).toBeLessThanOrEqual(EXCERPT_CHARS);
+            expectNoPart(JSON.stringify(record), form, { secret, offset });
+            expectNoPart(record.message, form, { secret, offset });
+          },
+        ),
+        { numRuns: 20 },
+      );
+    },
+  );
+
+  it.each(Object.keys(FORMS))(
+    "has no part of a secret that somebody else cut: %s",
+    async (name) => {
+      await fc.assert(
+        fc.asyncProperty(anySecret, fillers, fc.nat(), async (secret, filler, cutAt) => {
           const form = FORMS[name]?.(secret) ?? "";
-          const before = (chars: number): string =>
-            filler.repeat(Math.max(0, Math.floor((chars + offset) / filler.length)));
-          const record = recordOf(
-            secret,
-            before(MESSAGE_CHARS) + form + after,
-            before(EXCERPT_CHARS) + form + after,
-          );
-          expect(record.message.length).toBeLessThanOrEqual(MESSAGE_CHARS);
-          expect(String(record.details?.["body"]).length).toBeLessThanOrEqual(EXCERPT_CHARS);
-          expectNoPart(JSON.stringify(record), form, { secret, offset });
-          expectNoPart(record.message, form, { secret, offset });
-        },
-      ),
-      { numRuns: 20 },
-    );
-  });
+          const cut = form.slice(0, 1 + (cutAt % form.length));
+          const { message } = await recordOf(secret, `${filler}${cut}`, "");
+          expectNoPart(message, form, { secret, cut });
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
 
-  it.each(Object.keys(FORMS))("has no part of a secret that somebody else cut: %s", (name) => {
-    fc.assert(
-      fc.property(anySecret, fillers, fc.nat(), (secret, filler, cutAt) => {
-        const form = FORMS[name]?.(secret) ?? "";
-        const cut = form.slice(0, 1 + (cutAt % form.length));
-        const { message } = recordOf(secret, `${filler}${cut}`, "");
-        expectNoPart(message, form, { secret, cut });
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  it("is scrubbed as JSON before it is cut as text", () => {
-    const { details } = recordOf("abc", "", { pin: "abc", ["x".repeat(480)]: "abc" });
+  it("is scrubbed as JSON before it is cut as text", async () => {
+    const { details } = await recordOf("abc", "", { pin: "abc", ["x".repeat(480)]: "abc" });
     expect(details?.["body"]).toBe(
       `{"pin":"••••","${"x".repeat(480)}":"••••"}`.slice(0, EXCERPT_CHARS),
     );
   });
 
-  it("does not end in half a character", () => {
-    const { details } = recordOf("secret", "", `${"x".repeat(EXCERPT_CHARS - 1)}😀`);
+  it("does not end in half a character", async () => {
+    const { details } = await recordOf("secret", "", `${"x".repeat(EXCERPT_CHARS - 1)}😀`);
     expect(details?.["body"]).toBe("x".repeat(EXCERPT_CHARS - 1));
   });
 
-  it("is told within bounds when a text agrees with a secret again and again", () => {
-    const { message } = recordOf("a".repeat(8_000), "a".repeat(7_000), "");
+  it("is told within bounds when a text agrees with a secret again and again", async () => {
+    const { message } = await recordOf("a".repeat(8_000), "a".repeat(7_000), "");
     expect(message).toBe("••••");
   });
 });

@@ -1,9 +1,15 @@
-import { ForeignUrlError, InvalidInputError, MissingFieldError } from "@workflow/catalog";
+import {
+  ForeignUrlError,
+  InvalidInputError,
+  mayBeRepeated,
+  MissingFieldError,
+} from "@workflow/catalog";
 import type { ActionManifest, ProviderFailure, ProviderManifest } from "@workflow/catalog";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
+import type { CredentialScrubber } from "./credential-scrubber.ts";
 
 /** What of a call its failure depends on. */
 interface FailedCall {
@@ -18,15 +24,15 @@ const CODE_CHARS_MAX = 100;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
 /** The provider's words as they may be told: others' texts can repeat what they were sent. */
-export function withoutCredentials(
+export async function withoutCredentials(
   failure: ProviderFailure,
-  scrub: (text: string) => string,
-): ProviderFailure {
+  { beginning }: Pick<CredentialScrubber, "beginning">,
+): Promise<ProviderFailure> {
   const { code } = failure;
   return {
     ...failure,
-    message: storableText(scrub(failure.message).slice(0, MESSAGE_CHARS_MAX)),
-    code: code === null ? null : storableText(scrub(code).slice(0, CODE_CHARS_MAX)),
+    message: storableText(await beginning(failure.message, MESSAGE_CHARS_MAX)),
+    code: code === null ? null : storableText(await beginning(code, CODE_CHARS_MAX)),
   };
 }
 
@@ -68,7 +74,7 @@ export function toFailure(
   if (error instanceof InvalidInputError) {
     return invalidInput([{ path: [error.key], message: error.message }]);
   }
-  const { provider } = call;
+  const { provider, action, isRepeatable = false } = call;
   const details = { provider: provider.id, connectionId };
   if (error instanceof MissingFieldError) {
     const { message } = error;
@@ -80,7 +86,8 @@ export function toFailure(
   if (!(error instanceof ProviderCallError)) return error;
   const { code, message, sent, status } = error;
   // What comes again whatever the time says nothing of the outcome either, but nobody would try it again.
-  const outcomeUnknown = error.retryable && sent && !mayBeRepeated(call);
+  const outcomeUnknown =
+    error.retryable && sent && !isRepeatable && !mayBeRepeated(provider, action);
   const retryable = error.retryable && !outcomeUnknown;
   return new StepFailureError({
     code,
@@ -98,20 +105,3 @@ export function toFailure(
 }
 
 const UNKNOWN = " Nobody knows whether the call was carried out, so it is not made again.";
-
-/** Whether a second call changes nothing: it only reads, says what is to be, or has a key that makes it one. */
-function mayBeRepeated({ provider, action, isRepeatable = false }: FailedCall): boolean {
-  const { method, idempotencyMember, ignoresIdempotencyKey = false } = action.request;
-  const { idempotencyHeader, idempotencyQuery } = provider;
-  const knowsKeys = idempotencyHeader !== undefined || idempotencyQuery !== undefined;
-  return (
-    isRepeatable ||
-    action.readOnly === true ||
-    IDEMPOTENT_METHODS.includes(method) ||
-    idempotencyMember !== undefined ||
-    (knowsKeys && !ignoresIdempotencyKey)
-  );
-}
-
-/** RFC 9110, section 9.2.2. */
-const IDEMPOTENT_METHODS: readonly string[] = ["GET", "PUT", "DELETE"];

@@ -91,7 +91,7 @@ async function callWith(
   const result = await exchangeAll(context, call, connection, access, scrubber);
   if (result.ok) return { kind: "done", outputJson: result.outputJson };
   const { ageMs } = result;
-  const failure = withoutCredentials(result.failure, scrubber.text);
+  const failure = await withoutCredentials(result.failure, scrubber);
   const { message } = failure;
   if (failure.limited) {
     const report = { ...connection, retryAfterMs: failure.retryAfterMs, ageMs };

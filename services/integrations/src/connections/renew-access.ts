@@ -5,8 +5,8 @@ import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { scrubberOf } from "../actions/credential-scrubber.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
-import { storableText } from "../provider-http/storable-text.ts";
 import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { storableText } from "../provider-http/storable-text.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
 import { changeConnection } from "../store/connection-changes.ts";
 import { claimRefresh, releaseRefresh } from "../store/connection-renewals.ts";
@@ -225,13 +225,13 @@ async function noteLogin(
   } catch (error) {
     if (!(error instanceof LoginFailedError)) throw error;
     const { is, code, message } = error.verdict;
-    const { text } = scrubberOf(provider, connection);
-    const errorMessage = storableText(text(message).slice(0, MESSAGE_CHARS_MAX));
+    const { beginning } = scrubberOf(provider, connection);
+    const errorMessage = storableText(await beginning(message, MESSAGE_CHARS_MAX));
     if (is === "unknown") throw new AppError("UPSTREAM_ERROR", errorMessage, { cause: error });
     await changeConnection(database, connection, "failed", {
       ifVersion: connection.version,
       errorMessage,
-      errorCode: code === null ? null : storableText(text(code).slice(0, CODE_CHARS_MAX)),
+      errorCode: code === null ? null : storableText(await beginning(code, CODE_CHARS_MAX)),
     });
     return openConnection({ database, ring }, connection);
   }

@@ -24,13 +24,12 @@ export async function verifyCredentials(
 ): Promise<Verdict> {
   const { verdict, secrets } = await ask(http, provider, companyId, access);
   if (verdict.is === "good") return verdict;
-  // Taken out before it is cut: half of a secret at the end would not be found.
-  const { text } = scrubberOf(provider, secrets);
-  return {
-    ...verdict,
-    code: verdict.code === null ? null : storableText(text(verdict.code).slice(0, CODE_CHARS_MAX)),
-    message: storableText(cut(text(verdict.message))),
-  };
+  const { beginning } = scrubberOf(provider, secrets);
+  // One more than is kept shows that something is left out.
+  const clean = await beginning(verdict.message, MESSAGE_CHARS_MAX + 1);
+  const code =
+    verdict.code === null ? null : storableText(await beginning(verdict.code, CODE_CHARS_MAX));
+  return { ...verdict, code, message: storableText(cut(clean)) };
 }
 
 /** With the access that was really used: a login adds a token, which answers may repeat as well. */

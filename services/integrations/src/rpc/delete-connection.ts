@@ -76,7 +76,6 @@ async function end(
     const isKept = isAuthorized(connection);
     await replaceOpenAttempt(transaction, key);
     if (isKept) await queueRevocation(transaction, key);
-    await deletePause(transaction, key);
     const after = isKept
       ? await changeConnection(transaction, key, "disconnected", {
           ifVersion: version,
@@ -85,6 +84,8 @@ async function end(
         })
       : await deleteRow(transaction, key, version);
     if (after === null) throw new ChangedMeanwhileError();
+    // The connection is locked by now: a pause that was on its way is here, or comes to nothing.
+    if (isKept) await deletePause(transaction, key);
     const entry = connectionEntry("connection.deleted", before, isKept ? after : null);
     await audit.record(transaction, call, entry);
   };

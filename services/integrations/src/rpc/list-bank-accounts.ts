@@ -7,6 +7,7 @@ import type {
 } from "@workflow/proto/integrations/v1/connections";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import { withoutCredentials } from "../actions/call-failure.ts";
 import { scrubberOf } from "../actions/credential-scrubber.ts";
 import { requireConnectionKey } from "../connections/connection-key.ts";
 import { openConnection } from "../connections/open-connection.ts";
@@ -71,7 +72,7 @@ async function readAccounts(
   try {
     const access = providerHttp.withOwnCredentials(provider, connection);
     // Answers may repeat whatever was sent: also our own credentials.
-    const { json, text } = scrubberOf(provider, access);
+    const scrubber = scrubberOf(provider, access);
     const baseUrl = providerHttp.baseUrlOf(provider.id);
     const result = await callAction(call, { inputs: {}, access, baseUrl }, (request) =>
       providerHttp.sendProviderRequest(request, {
@@ -83,14 +84,14 @@ async function readAccounts(
     const ifVersion = connection.version;
     if (result.ok) {
       await changeConnection(database, connection, "refreshed", { ifVersion, synced: true });
-      return accountsIn(await json(result.output));
+      return accountsIn(await scrubber.json(result.output));
     }
-    const { failure } = result;
-    if (!failure.badCredentials) throw upstream(provider, text(failure.message));
+    const failure = await withoutCredentials(result.failure, scrubber);
+    if (!failure.badCredentials) throw upstream(provider, failure.message);
     await changeConnection(database, connection, failure.expired ? "expired" : "failed", {
       ifVersion,
-      errorMessage: storableText(text(failure.message).slice(0, MESSAGE_CHARS_MAX)),
-      errorCode: storableText(text(codeOf(failure)).slice(0, CODE_CHARS_MAX)),
+      errorMessage: storableText(failure.message.slice(0, MESSAGE_CHARS_MAX)),
+      errorCode: storableText(codeOf(failure).slice(0, CODE_CHARS_MAX)),
     });
     return [];
   } catch (error) {

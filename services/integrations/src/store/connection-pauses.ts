@@ -77,7 +77,14 @@ async function upsertPause(
   const given =
     retryAfterMs === null || retryAfterMs <= 0 ? null : Math.min(retryAfterMs, PAUSE_MS_MAX);
   return database.maybeOne(sql.prepared("connection_pause", turnRow)`
-    with said as (
+    with live as (
+      -- Its end waits for this, or this for its end; whoever ends it locks the two in the same order.
+      select id, company_id
+      from integrations.connections
+      where id = ${connectionId} and company_id = ${companyId}
+        and status = any(${sql.array([...LIVE_STATUSES], "text")})
+      for share
+    ), said as (
       select clock_timestamp() as now,
         clock_timestamp() - ${ageMs}::float8 * interval '1 millisecond' as sent_at,
         ${given}::float8 * interval '1 millisecond' as wanted
@@ -90,8 +97,8 @@ async function upsertPause(
             + ${FORGIVEN_AFTER_MS}::float8 * interval '1 millisecond' then 1
           else pause.strikes + 1
         end as strikes
-      from said, integrations.connection_pauses as pause
-      where pause.connection_id = ${connectionId} and pause.company_id = ${companyId}
+      from said, live, integrations.connection_pauses as pause
+      where pause.connection_id = live.id and pause.company_id = live.company_id
       for update of pause
     ), judged as (
       select coalesce(known.is_news, true) as is_news, coalesce(known.strikes, 1) as strikes,
@@ -119,10 +126,8 @@ async function upsertPause(
     )
     insert into integrations.connection_pauses as pause
       (connection_id, company_id, paused_until, next_turn_at, strikes, turns)
-    select connection.id, connection.company_id, paused_until, turn_at + ${spacing}, strikes, turns + 1
-    from planned, integrations.connections as connection
-    where connection.id = ${connectionId} and connection.company_id = ${companyId}
-      and connection.status = any(${sql.array([...LIVE_STATUSES], "text")})
+    select live.id, live.company_id, paused_until, turn_at + ${spacing}, strikes, turns + 1
+    from planned, live
     on conflict on constraint connection_pauses_pkey do update
     set paused_until = greatest(pause.paused_until, excluded.paused_until),
       next_turn_at = greatest(excluded.next_turn_at, pause.paused_until),

@@ -6,25 +6,37 @@ import type { Scrubber } from "@workflow/scrubber";
 /**
  * A step's failure as it may be stored: without secrets, and no longer than it is meant to be. This is
  * the one place where the words of others are cut, because a cut hides the rest of a secret from those
- * who look for it: whatever is cut is scrubbed whole before (D19).
+ * who look for it: so much more is looked at before that nothing is left at the end (D19). Other runs have
+ * their turns meanwhile.
  */
-export function toErrorRecord(error: StepError, scrubber: Scrubber | null): ExecutionError {
+export async function toErrorRecord(
+  error: StepError,
+  scrubber: Scrubber | null,
+): Promise<ExecutionError> {
   const { messageCharsMax: charsMax } = error;
-  const message = cut(scrubber?.cutText(error.message, charsMax) ?? error.message, charsMax);
+  const words = (await scrubber?.cutTextInTurns(error.message, charsMax)) ?? error.message;
+  const message = cut(words, charsMax);
   if (error.details === undefined) return { code: error.code, message };
-  const entries = Object.entries(error.details).map(([name, value]) => [
-    name,
-    value instanceof Excerpt ? excerptOf(value, scrubber) : value,
-  ]);
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(error.details)) {
+    entries.push([name, value instanceof Excerpt ? await excerptOf(value, scrubber) : value]);
+  }
   const details: Record<string, unknown> = Object.fromEntries(entries);
-  const clean = scrubber === null ? details : scrubber.json(details);
+  const clean = scrubber === null ? details : await scrubber.jsonInTurns(details);
   return { code: error.code, message, details: isRecord(clean) ? clean : {} };
 }
 
-function excerptOf({ whole, charsMax }: Excerpt, scrubber: Scrubber | null): string {
-  const clean = scrubber === null ? whole : scrubber.json(whole);
+async function excerptOf({ whole, charsMax }: Excerpt, scrubber: Scrubber | null): Promise<string> {
+  // Of a text only the beginning is looked at; JSON as a whole, as some secrets are only known as values.
+  const isText = typeof whole === "string";
+  const clean = scrubber === null || isText ? whole : await scrubber.jsonInTurns(whole);
   const text = typeof clean === "string" ? clean : (JSON.stringify(clean) ?? "null");
-  return cut(scrubber?.text(text) ?? text, charsMax);
+  if (scrubber === null) return cut(text, charsMax);
+  const isCut = text.length > charsMax;
+  return cut(
+    isCut ? await scrubber.cutTextInTurns(text, charsMax) : await scrubber.textInTurns(text),
+    charsMax,
+  );
 }
 
 /** Half of a surrogate pair is left out. */

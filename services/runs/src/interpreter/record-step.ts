@@ -82,13 +82,13 @@ export function recordGivenUp(execution: Execution, step: CompiledStep, open: Op
 }
 
 /** The step is over a limit of the run; it keeps neither input nor output, which may be what is too much. */
-export function failRun(
+export async function failRun(
   execution: Execution,
   step: CompiledStep,
   open: OpenStep,
   limit: RunLimitError,
-): RunFailed {
-  const error = toErrorRecord(limit, execution.scrubber);
+): Promise<RunFailed> {
+  const error = await toErrorRecord(limit, execution.scrubber);
   record(execution, step, open, { status: "error", error });
   return new RunFailed(located(error, step, open));
 }

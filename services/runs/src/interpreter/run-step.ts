@@ -6,6 +6,7 @@ import { StepError } from "../domain/step-error.ts";
 import type { OpenStep } from "../domain/step-records.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";
 import { DeadlineExceeded, Parked, RunFailed } from "./control-flow-signals.ts";
+import { UnknownOutcomeError } from "../domain/unknown-outcome-error.ts";
 import { toErrorRecord } from "./error-record.ts";
 import { executeStep } from "./execute-step.ts";
 import type { Execution, RunNested, StepOutcome, TakeRoom } from "./execution.ts";
@@ -72,7 +73,7 @@ async function attemptStep(
   try {
     return await tryStep(execution, step, open, runNested, first);
   } catch (thrown) {
-    if (thrown instanceof RunLimitError) throw failRun(execution, step, open, thrown);
+    if (thrown instanceof RunLimitError) throw await failRun(execution, step, open, thrown);
     if (thrown instanceof RunFailed) recordFailedInside(execution, step, open, thrown.failure);
     throw thrown;
   }
@@ -115,11 +116,11 @@ async function tryStep(
     if (thrown instanceof Parked || execution.signal.aborted) throw thrown;
     if (thrown instanceof RunLimitError) throw thrown;
     const error = toStepError(thrown);
-    const record = toErrorRecord(error, execution.scrubber);
+    const record = await toErrorRecord(error, execution.scrubber);
     if (mayRetry(step, open, error)) {
       return scheduleRetry(execution, step, open, { error, record, startedAt });
     }
-    const output = execution.scrubber?.json(error.output) ?? error.output;
+    const output = (await execution.scrubber?.jsonInTurns(error.output)) ?? error.output;
     return await recordFailure(execution, step, open, record, shown, output);
   } finally {
     execution.outputs.unpin(pinned);
@@ -165,6 +166,8 @@ async function executeAttempt(
         // However the work ended: it was because its time is over.
         if (thrown instanceof Parked || thrown instanceof RunFailed) throw thrown;
         if (!(signal.reason instanceof DeadlineExceeded)) throw thrown;
+        // Unless the time of something around it is over as well, which is what counts then.
+        if (thrown instanceof UnknownOutcomeError && !execution.signal.aborted) throw thrown;
         throw signal.reason;
       }
     },

@@ -130,14 +130,18 @@ async function withoutCredentials(
 ): Promise<HttpOutput> {
   if (scrubber === null) return output;
   const { status, headers, body, ...rest } = output;
-  const cleanHeaders = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
-    name,
-    Array.isArray(value) ? value.map((each) => scrubber.text(each)) : scrubber.text(value),
-  ]);
+  const names = Object.keys(headers);
+  // One value: what is compared for all of it is bounded.
+  const clean = await scrubber.jsonInTurns([...Object.values(headers), body]);
+  const values: readonly unknown[] = Array.isArray(clean) ? clean : [];
+  const cleanHeaders = names.map((name, index): [string, string | string[]] => {
+    const value = values[index];
+    return [name, Array.isArray(value) ? value.map(String) : String(value)];
+  });
   return {
     status,
     headers: Object.fromEntries(cleanHeaders),
-    body: await scrubber.jsonInTurns(body),
+    body: values[names.length],
     ...rest,
   };
 }

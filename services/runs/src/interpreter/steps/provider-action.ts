@@ -1,6 +1,9 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledActionStep, EvaluatedValue, TemplateScope } from "@workflow/definition";
+import { findProviderAction, mayBeRepeated } from "@workflow/catalog";
 import { StepError } from "../../domain/step-error.ts";
+import { UnknownOutcomeError } from "../../domain/unknown-outcome-error.ts";
+import { DeadlineExceeded } from "../control-flow-signals.ts";
 import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";
 import type { SendGuard } from "../../secrets/bound-secrets.ts";
@@ -23,14 +26,35 @@ export async function executeProviderAction(
   const hostLimits = guard?.hostLimits([text]) ?? [];
   journal.markStarted();
   const output = await callInTurn(execution, open, (hasTurn) =>
-    effects.providers.execute(
-      facts.companyId,
-      { action: step.action, inputs: text, named, key, hasTurn, hostLimits },
-      signal,
-    ),
+    effects.providers
+      .execute(
+        facts.companyId,
+        { action: step.action, inputs: text, named, key, hasTurn, hostLimits },
+        signal,
+      )
+      .catch((error: unknown) => {
+        throw isInTime(open, signal) || isRepeatable(step) ? error : unknownOutcome(step, signal);
+      }),
   );
   await takeRoom(output.length);
   return completionInTurns(execution, JSON.parse(output), true);
+}
+
+/** Whether the step's own time is not over, whatever else is. */
+function isInTime({ deadlineAt }: OpenStep, { reason }: AbortSignal): boolean {
+  return deadlineAt === null || !(reason instanceof DeadlineExceeded);
+}
+
+function isRepeatable({ action }: CompiledActionStep): boolean {
+  const known = findProviderAction(action);
+  return known !== undefined && mayBeRepeated(known.provider, known.action);
+}
+
+/** The request may have reached the provider before the time was over. */
+function unknownOutcome({ action }: CompiledActionStep, { reason }: AbortSignal): StepError {
+  const { message } = reason instanceof Error ? reason : { message: "The time is over." };
+  const { provider } = findProviderAction(action) ?? {};
+  return new UnknownOutcomeError("TIMEOUT", message, { provider: provider?.id });
 }
 
 /**
