@@ -141,5 +141,5 @@ export async function errorOf(call: Promise<unknown>): Promise<AppError> {
     if (isAppError(error)) return error;
     throw error;
   }
-  throw new Error(`Expected an error, got ${JSON.stringify(answer)}`);
+  throw new Error(`Expected an error, got ${`${JSON.stringify(answer)}`.slice(0, 1_000)}`);
 }
