@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { inspect } from "node:util";
 import { newId, newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
@@ -128,5 +129,5 @@ export async function errorOf(call: Promise<unknown>): Promise<AppError> {
     if (isAppError(error)) return error;
     throw error;
   }
-  throw new Error(`Expected an error, got ${`${JSON.stringify(answer)}`.slice(0, 1_000)}`);
+  throw new Error(`Expected an error, got ${inspect(answer, { maxStringLength: 500 })}`);
 }

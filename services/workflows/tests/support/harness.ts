@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { newUuid, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
@@ -141,5 +142,5 @@ export async function errorOf(call: Promise<unknown>): Promise<AppError> {
     if (isAppError(error)) return error;
     throw error;
   }
-  throw new Error(`Expected an error, got ${`${JSON.stringify(answer)}`.slice(0, 1_000)}`);
+  throw new Error(`Expected an error, got ${inspect(answer, { maxStringLength: 500 })}`);
 }
