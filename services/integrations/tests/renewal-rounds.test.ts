@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
 import { startOAuthDouble, waitFor } from "@workflow/testkit";
 import type { OAuthDouble } from "@workflow/testkit";
+import { z } from "zod";
 import { CALLER_SCOPES, startAccountHarness } from "./support/account-harness.ts";
 import type { AccountHarness, Connected } from "./support/account-harness.ts";
 import { newIdentity } from "./support/harness.ts";
 
 const CLIENT = { clientId: "our-client", clientSecret: "our-client-secret" };
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let oauth: OAuthDouble;
 let world: AccountHarness;
@@ -48,4 +51,18 @@ it("of one company as many are renewed as are due, without a pause in between", 
   await whenRenewed(connections);
   expect(oauth.requests).toHaveLength(connections.length);
   expect(oauth.reuses()).toBe(0);
+});
+
+it("what has nothing to be renewed by rests, also when it ends in months only", async () => {
+  const { accessToken } = oauth.grant();
+  const account = { provider: "google-mail", credentials: { accessToken }, endsInMs: 60 * DAY_MS };
+  const connection = await world.connect(account);
+  await world.harness.database.query(sql.type(z.object({}))`
+    update integrations.connections set status = 'error', error_code = 'not_renewed'
+    where id = ${connection.connectionId}
+  `);
+  await world.start();
+  const pauseMs = await waitFor(async () => (await world.stateOf(connection)).pauseMs);
+  expect(pauseMs).toBeGreaterThan(DAY_MS / 2);
+  expect(await world.stateOf(connection)).toMatchObject({ status: "error", version: 1 });
 });

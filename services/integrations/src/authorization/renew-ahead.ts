@@ -18,7 +18,8 @@ const REST_MS = 60_000;
 const TURN = { aheadMs: AHEAD_MS, restMs: REST_MS, limit: 10, perCompany: 2 };
 /** Short, as another replica may have the key that this one lacks. */
 const UNREADABLE_MS = 60_000;
-const NEVER_DUE_MS = 24 * 60 * 60_000;
+/** The longest pause, also of what ends in months: a day fits the database's integers. */
+const LONGEST_PAUSE_MS = 24 * 60 * 60_000;
 
 /** Renews credentials before they end, of all companies, also of connections that nobody uses. */
 export function startRenewals(context: RenewContext & { logger: Logger }, scope: Scope): void {
@@ -72,7 +73,8 @@ async function openRenewable(
     if (isOAuth && (isRenewable(connection) || endsInMs <= 0)) return connection;
     // Whatever the broker says of its end: what authorizes a bank is not renewed. What has nothing to be
     // renewed by is good until its end, and expired then.
-    await postponeRenewal(context.database, ending, isOAuth ? endsInMs : NEVER_DUE_MS);
+    const pauseMs = isOAuth ? Math.min(endsInMs, LONGEST_PAUSE_MS) : LONGEST_PAUSE_MS;
+    await postponeRenewal(context.database, ending, pauseMs);
     return null;
   } catch (error) {
     await postponeRenewal(context.database, ending, UNREADABLE_MS);

@@ -63,9 +63,9 @@ export interface RenewalPauses {
 }
 
 /**
- * Gives the right back when nothing came of it; nothing happens when it has run out and somebody else has it
- * by now. Each failure in a row doubles the pause before the next
- * try; a random part keeps those apart that failed together.
+ * Gives the right back when nothing came of it. Nothing happens when it has run out and somebody else has
+ * it by now. Each failure in a row doubles the pause before the next try; a random part keeps those apart
+ * that failed together.
  */
 export async function releaseRefresh(
   database: Queryable,
