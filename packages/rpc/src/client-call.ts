@@ -24,13 +24,25 @@ export async function callMetadata(
   return metadata;
 }
 
-/** When a unary call is given up, in milliseconds since the epoch. */
+/**
+ * 24 days: servers of grpc-js keep a call's time in 32 bits of milliseconds and end one that has more at
+ * once. The time travels rounded up.
+ */
+const CALL_MS_MAX = 24 * 86_400_000;
+
+/**
+ * When a unary call is given up, in milliseconds since the epoch: in 24 days at most, or never where its
+ * `timeoutMs` is Infinity.
+ */
 export function callDeadline(
   { defaultTimeoutMs = 10_000 }: Pick<RpcClientOptions, "defaultTimeoutMs">,
   { timeoutMs, deadline }: RpcCallOptions,
 ): number {
-  if (deadline === undefined) return Date.now() + (timeoutMs ?? defaultTimeoutMs);
-  return Math.min(deadline.getTime(), Date.now() + (timeoutMs ?? Infinity));
+  const timeMs = timeoutMs ?? (deadline === undefined ? defaultTimeoutMs : Infinity);
+  // Such a deadline is not sent.
+  if (deadline === undefined && timeMs === Infinity) return Infinity;
+  const end = Date.now() + Math.min(timeMs, CALL_MS_MAX);
+  return deadline === undefined ? end : Math.min(deadline.getTime(), end);
 }
 
 /** When a stream is given up, in milliseconds since the epoch. */

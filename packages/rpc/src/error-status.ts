@@ -30,6 +30,8 @@ const ERROR_BY_CODE: Readonly<Partial<Record<Code, PlainError>>> = {
   [Code.DEADLINE_EXCEEDED]: ["UNAVAILABLE", "The service did not answer in time."],
   [Code.UNAVAILABLE]: UNAVAILABLE,
   [Code.CANCELLED]: UNAVAILABLE,
+  // While an installation is being upgraded, a caller may be newer than the service.
+  [Code.UNIMPLEMENTED]: ["UNAVAILABLE", "The service does not know this call yet."],
   [Code.UNAUTHENTICATED]: ["UNAUTHORIZED", "The access token is not valid."],
   [Code.PERMISSION_DENIED]: ["FORBIDDEN", "The operation is not permitted."],
   // Our servers send details with every status of theirs, so this one is grpc-js refusing a

@@ -79,6 +79,21 @@ describe("a deadline", () => {
     expect(told).toBeLessThan(deadline.getTime() + wayMs + 1_000);
   });
 
+  it.each([
+    ["a time", () => ({ timeoutMs: 30 * 86_400_000 })],
+    ["a date", () => ({ deadline: new Date(Date.now() + 30 * 86_400_000) })],
+    ["a default", () => ({})],
+  ])("is weeks away for who gives %s beyond what a timer can count", async (_name, timeOf) => {
+    const contexts: RpcContext[] = [];
+    await using echo = await startEcho({ say: recording(contexts) });
+    const options = { address: echo.address, minter, defaultTimeoutMs: 30 * 86_400_000 };
+    const client = createRpcClient(EchoService, options);
+    await client.say({ text: "" }, { identity: alice, ...timeOf() });
+    client.close();
+    const told = contexts[0]?.deadline.getTime() ?? 0;
+    expect(told).toBeGreaterThan(Date.now() + 20 * 86_400_000);
+  });
+
   it("is set by the server when the caller sends none", async () => {
     await using echo = await startEcho({ say: hanging([]) }, { defaultDeadlineMs: 50 });
     const client = new Client(echo.address, credentials.createInsecure());

@@ -59,6 +59,15 @@ describe("an AppError thrown in a handler", () => {
     expect(error).toMatchObject({ reason: "VALIDATION_ERROR", ...options });
   });
 
+  it("is UNAVAILABLE where the server is too old to know the call", async () => {
+    await using echo = await startEcho();
+    const say = { ...EchoService.say, path: "/test.v1.EchoService/SayBetter" };
+    const client = createRpcClient({ say }, { address: echo.address, minter });
+    const error = await rejection(client.say({ text: "" }, { identity: alice }));
+    client.close();
+    expect(error).toMatchObject({ reason: "UNAVAILABLE" });
+  });
+
   it("keeps its internal text and its cause to itself", async () => {
     await using echo = await startThrowing(
       () =>
