@@ -10,8 +10,9 @@ import { findUnknownSettings } from "./unknown-settings.ts";
 /** Environment variables as Node gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK/;
-const URL_WITH_CREDENTIALS = /:\/\/[^/]*@/;
+/** URLs of servers hold passwords, which one that is written wrongly may hold anywhere. */
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$/;
+const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
 
 /**
@@ -107,7 +108,7 @@ function toProblem(given: Environment): (issue: z.core.$ZodIssue) => ConfigProbl
 }
 
 function showValue(name: string, value: string): string {
-  if (SECRET_NAME.test(name) || URL_WITH_CREDENTIALS.test(value)) return "the value (not shown)";
+  if (SECRET_NAME.test(name) || MAY_HOLD_CREDENTIALS.test(value)) return "the value (not shown)";
   const shown =
     value.length > SHOWN_VALUE_LENGTH_MAX ? `${value.slice(0, SHOWN_VALUE_LENGTH_MAX)}…` : value;
   return JSON.stringify(shown);

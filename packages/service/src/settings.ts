@@ -251,26 +251,44 @@ export const SETTINGS = {
 
   OPENAI_API_KEY: text()
     .optional()
-    .describe("Key for OpenAI.")
-    .meta({ withoutEffect: "does not run agents yet" }),
+    .describe("Key for OpenAI; without it agents whose provider is openai can't be asked."),
   OPENAI_BASE_URL: url("http", "https")
     .default("https://api.openai.com/v1")
-    .describe("OpenAI, or a server compatible with it.")
-    .meta({ withoutEffect: "does not run agents yet" }),
+    .describe(
+      "OpenAI, or a server compatible with it, with the version in the path; may be private and without TLS.",
+    ),
+  OPENAI_API: oneOf(["auto", "responses", "chat"])
+    .default("auto")
+    .describe(
+      "How that server is asked: by the Responses API or by Chat Completions. auto: OpenAI itself by Responses, others by Chat Completions and, where they do not know it, by Responses.",
+    ),
   OPENAI_MODEL: text("the name of a model")
-    .default("gpt-5.1")
+    .default("gpt-6.1-terra")
     .describe("Model of agents whose provider is openai."),
   ANTHROPIC_API_KEY: text()
     .optional()
-    .describe("Key for Anthropic.")
-    .meta({ withoutEffect: "does not run agents yet" }),
+    .describe("Key for Anthropic; without it agents whose provider is anthropic can't be asked."),
   ANTHROPIC_BASE_URL: url("http", "https")
     .default("https://api.anthropic.com")
-    .describe("Anthropic, or a server compatible with it.")
-    .meta({ withoutEffect: "does not run agents yet" }),
+    .describe(
+      "Anthropic, or a server compatible with it, with or without the version in the path; may be private and without TLS.",
+    ),
   ANTHROPIC_MODEL: text("the name of a model")
-    .default("claude-sonnet-4-5")
-    .describe("Model of agents whose provider is anthropic."),
+    .default("claude-sonnet-5-5")
+    .describe(
+      "Model of agents whose provider is anthropic. Those of the newest generation take no temperature, which the agents' warnings say; claude-sonnet-4-6 does.",
+    ),
+  AGENT_TIMEOUT_MS: wholeNumber(1_000, 600_000)
+    .default(120_000)
+    .describe(
+      "How long one exchange with an AI provider may take; a question to an agent makes at most three. A direct question has four minutes in all.",
+    ),
+  AGENT_TOKENS_PER_DAY: wholeNumber(0, 999_999_999_999)
+    .default(2_000_000)
+    .describe("Tokens that a company's agents may use a UTC day; 0 is no limit."),
+  AGENT_EXECUTION_RETENTION_DAYS: wholeNumber(0, 36_500)
+    .default(0)
+    .describe("Days for which ended executions of agents are kept, at least; 0 is for ever."),
   SMTP_URL: url("smtp", "smtps")
     .optional()
     .describe(

@@ -20,23 +20,23 @@ export class Shares {
   }
 
   /**
-   * Takes a place.
+   * Takes a place, or as many as are said.
    *
-   * @returns gives the place back, however often it is called; null when the tenant has its share
+   * @returns gives them back, however often it is called; null when the tenant has its share
    */
-  take(tenant: string): (() => void) | null {
+  take(tenant: string, amount = 1): (() => void) | null {
     const { total, perTenant } = this.#limits;
     const held = this.#held.get(tenant) ?? 0;
-    if (held >= Math.min(perTenant, total - this.#heldInAll)) return null;
-    this.#change(tenant, 1);
+    if (held + amount > Math.min(perTenant, total - this.#heldInAll)) return null;
+    this.#change(tenant, amount);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#change(tenant, -1);
+      if (isHeld) this.#change(tenant, -amount);
       isHeld = false;
     };
   }
 
-  #change(tenant: string, by: 1 | -1): void {
+  #change(tenant: string, by: number): void {
     this.#heldInAll += by;
     const held = (this.#held.get(tenant) ?? 0) + by;
     if (held === 0) this.#held.delete(tenant);

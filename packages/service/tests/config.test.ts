@@ -138,7 +138,12 @@ describe("a ConfigError", () => {
     ["INTERNAL_TOKEN_PRIVATE_KEY", "hunter2"],
     ["INTERNAL_TOKEN_PUBLIC_KEYS", "hunter2"],
     ["DATABASE_URL", "mysql://user:hunter2@db/w"],
+    ["DATABASE_URL", "postgres//user:hunter2@db/w"],
+    ["DATABASE_URL", "mysql://db/w?password=hunter2"],
     ["SMTP_URL", "ftp://user:hunter2@mail"],
+    ["SMTP_URL", "smtp://user:a/hunter2@mail"],
+    ["NATS_URL", "user:hunter2@host:4222"],
+    ["PUBLIC_URL", "https//user:hunter2@host"],
   ])("does not show a value that may be secret: %s", (name, text) => {
     const error = configError(() => parseConfig(everySetting, { [name]: text }));
 

@@ -21,6 +21,15 @@ describe("shares of places", () => {
     expect(takeAll(shares, "b")).toHaveLength(10);
   });
 
+  it("can be taken several at a time, all or none", () => {
+    const shares = new Shares({ total: 20, perTenant: 10 });
+    const giveBack = shares.take("a", 7);
+    expect(shares.take("a", 4)).toBeNull();
+    expect(shares.take("a", 3)).not.toBeNull();
+    giveBack?.();
+    expect(shares.take("a", 7)).not.toBeNull();
+  });
+
   it("can be taken again when they were given back, once each", () => {
     const shares = new Shares({ total: 4, perTenant: 4 });
     const [first, second] = takeAll(shares, "a");
