@@ -133,10 +133,8 @@ export interface CompiledLoopStep extends CompiledStepBase {
 
 export interface CompiledAgentStep extends CompiledStepBase {
   type: "agent";
-  agentId: CompiledValue;
-  input: CompiledValue;
-  userMessage: CompiledValue | undefined;
-  overrides: CompiledValue | undefined;
+  /** An object of agentId, input, userMessage and overrides, as far as they are given. */
+  question: CompiledValue;
 }
 
 export interface CompiledApprovalStep extends CompiledStepBase {

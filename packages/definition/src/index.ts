@@ -26,13 +26,15 @@ export { checkCondition, compileCondition, evaluateCondition } from "./condition
 export type { CompiledCondition } from "./condition.ts";
 export { parseCron } from "./cron.ts";
 export type { CronResult, CronRule } from "./cron.ts";
+export { isDecidingKeyword } from "./deciding-keywords.ts";
 export { describeActions, describeStep, describeStepTypes } from "./describe.ts";
 export type { ActionDescription, StepTypeDescription } from "./describe.ts";
 export type { ExpressionPath, ParsedExpression, ParsedExpressions } from "./expression.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";
-export { compileJsonSchema } from "./json-schema.ts";
+export { compileJsonSchema, countSchemaParts, estimateSchemaPatterns } from "./json-schema.ts";
 export type { JsonSchemaResult, JsonSchemaValidator } from "./json-schema.ts";
+export { NAMING_KEYWORDS } from "./json-schema-places.ts";
 export { listExpressions } from "./list-expressions.ts";
 export { DEFINITION_LIMITS } from "./limits.ts";
 export { planDefinition, planDefinitionInTurns } from "./plan/plan-definition.ts";
@@ -74,7 +76,8 @@ export type {
   ValidationResult,
   WorkflowDefinition,
 } from "./validate-definition.ts";
-export { jsonEquals } from "./json.ts";
+export { isJsonObject, jsonEquals, measureJson } from "./json.ts";
+export type { JsonObject } from "./json.ts";
 export {
   INFINITE_NUMBER,
   isLostNumber,

@@ -101,16 +101,18 @@ describe("loop", () => {
   });
 });
 
-it("an agent has its parts, left out ones undefined", () => {
-  const { agentId, input, userMessage, overrides } = compileOne("agent", {
+it("an agent has its question in one, without what is no part of it", () => {
+  const { question } = compileOne("agent", {
     agentId: "a",
     input: "{{input}}",
     overrides: { temperature: "{{input.a}}" },
+    note: "{{input.b}}",
   });
-  expect(evaluate(agentId, scope).value).toBe("a");
-  expect(evaluate(input, scope).value).toEqual(scope.input);
-  expect(userMessage).toBeUndefined();
-  expect(overrides && evaluate(overrides, scope).value).toEqual({ temperature: 5 });
+  expect(evaluate(question, scope).value).toEqual({
+    agentId: "a",
+    input: scope.input,
+    overrides: { temperature: 5 },
+  });
 });
 
 it("an approval has its defaults, and its timeout apart from the step's", () => {

@@ -64,6 +64,26 @@ describe("connections", () => {
   });
 });
 
+it("names the agents that steps ask, each once, as far as they are known before the run", () => {
+  const ask = (id: string, agentId: unknown) => ({
+    id,
+    type: "agent",
+    name: id,
+    config: { agentId, input: {} },
+  });
+  const { agentIds } = planSteps(
+    [
+      ask("a", "agent_content"),
+      loopStep("l", [ask("b", "{{input.agent}}"), ask("c", "agent_content")]),
+      ask("d", "{{steps.a.output.agent}}"),
+      ask("e", "{{input.nothing}}"),
+      ask("f", 5),
+    ],
+    { agent: "agent_transform" },
+  );
+  expect(agentIds).toEqual(["agent_content", "agent_transform"]);
+});
+
 describe("steps", () => {
   it("are told in document order with their paths, without nested steps in their configs", () => {
     const { steps } = planSteps([

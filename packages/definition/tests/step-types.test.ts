@@ -193,6 +193,11 @@ describe("is refused with the field and what would be right", () => {
       { agentId: "a", input: {}, overrides: { maxTokens: 0 } },
       "config.overrides.maxTokens: must be at least 1",
     ],
+    [
+      "agent",
+      { agentId: "a", input: {}, overrides: { maxTokens: 128_001 } },
+      "config.overrides.maxTokens: must be at most 128000",
+    ],
     ["approval", {}, "config.message: is required and must be a string"],
     ["approval", { message: "" }, "config.message: must have at least 1 character"],
     [

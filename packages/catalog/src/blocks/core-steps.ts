@@ -195,7 +195,7 @@ const loop: BlockSource = {
 const agent: BlockSource = {
   type: "agent",
   name: "Agent",
-  description: "Asks an AI agent; the output is the agent's.",
+  description: "Asks an AI agent; the output is its answer, as its output schema says, or a text.",
   kind: "core",
   category: "ai",
   inputs: [

@@ -37,6 +37,8 @@ export interface DefinitionPlan {
   namedConnections: NamedConnection[];
   /** The providers of steps that name no connection, sorted, each once. */
   unnamedProviders: string[];
+  /** The agents that steps ask, in document order, each once. */
+  agentIds: string[];
   /** The next five firings of a schedule trigger, whether it is enabled or not; empty otherwise. */
   nextRunAt: Date[];
 }
@@ -99,6 +101,7 @@ function* makePlan(
     triggerProviders: providersOf(definition.trigger),
     namedConnections: walked.namedConnections,
     unnamedProviders: walked.unnamedProviders.toSorted(),
+    agentIds: walked.agentIds,
     nextRunAt: firingsOf(definition.trigger, now),
   };
 }

@@ -42,6 +42,8 @@ export interface PlannedSteps {
   namedConnections: NamedConnection[];
   /** The providers of steps that name no connection, each once. */
   unnamedProviders: string[];
+  /** The agents that steps ask, in document order, each once. */
+  agentIds: string[];
   /** What would fail for certain; paths begin below `steps`. */
   problems: Violation[];
 }
@@ -63,6 +65,7 @@ export function* planSteps(
     secretKeys: new Set(),
     namedConnections: new Map(),
     unnamedProviders: new Set(),
+    agentIds: new Set(),
     problems: new Problems(),
     stepCount: 0,
     mayHaveEnded: false,
@@ -73,6 +76,7 @@ export function* planSteps(
     secretKeys: [...walk.secretKeys],
     namedConnections: [...walk.namedConnections.values()],
     unnamedProviders: [...walk.unnamedProviders],
+    agentIds: [...walk.agentIds],
     problems: walk.problems.violations,
   };
 }
@@ -84,6 +88,7 @@ interface Walk {
   /** By id and provider. */
   readonly namedConnections: Map<string, NamedConnection>;
   readonly unnamedProviders: Set<string>;
+  readonly agentIds: Set<string>;
   readonly problems: Problems;
   stepCount: number;
   /** A step before this one may have ended the run. */
@@ -132,6 +137,7 @@ function* planStep(
   const isSure = place.isSure && !walk.mayHaveEnded && decision === true && fails;
   const { resolved, isTooLarge } = resolveConfig(stepType, typed, walk.resolver);
   if (stepType.takesConnection) noteConnection(typed, resolved, walk);
+  if (stepType.type === "agent") noteAgent(resolved, walk);
   const configPath = [...path, "config"];
   if (isSure && isTooLarge) walk.problems.add(configPath, TOO_LARGE);
   if (isSure && !isTooLarge) checkResolved(stepType, typed, resolved, path, walk.problems);
@@ -187,6 +193,12 @@ function noteConnection(
   } else if (isWritten(connectionId)) {
     namedConnections.set(`${connectionId} ${provider}`, { connectionId, provider });
   }
+}
+
+/** The agent that a step asks; what only the run will know can't be told. */
+function noteAgent(resolved: JsonObject, { agentIds }: Walk): void {
+  const agentId = ownProperty(resolved, "agentId");
+  if (isWritten(agentId)) agentIds.add(agentId);
 }
 
 /** A text that is known before the run. */
