@@ -10,6 +10,20 @@ export type { DoubleHandler, DoubleResponse, HttpDouble, RecordedRequest } from 
 export { findNatsServer, startLocalNats } from "./local-nats.ts";
 export type { LocalNats } from "./local-nats.ts";
 export { freePort } from "./free-port.ts";
+export { startAnthropicDouble } from "./anthropic-double.ts";
+export type { AnthropicDoubleOptions } from "./anthropic-double.ts";
+export { MODEL_TROUBLES } from "./model-double.ts";
+export type {
+  AskedModel,
+  ModelDouble,
+  ModelReply,
+  ModelSaying,
+  ModelTokens,
+  ModelTrouble,
+  ModelTroubled,
+} from "./model-double.ts";
+export { startOpenAiDouble } from "./openai-double.ts";
+export type { OpenAiDoubleOptions, OpenAiSampling } from "./openai-double.ts";
 export { startNangoDouble } from "./nango-double.ts";
 export type { NangoConnection, NangoDouble } from "./nango-double.ts";
 export { startOAuthDouble } from "./oauth-double.ts";
