@@ -323,7 +323,7 @@ export interface NamedConnection {
 
 /** What a run would do. */
 export interface WorkflowPlan {
-  /** Whether there are no problems; missing secrets and connections are not among them. */
+  /** Whether there are no problems; missing secrets, connections and agents are not among them. */
   valid: boolean;
   /** At most 50. */
   problems: PlanProblem[];
@@ -342,6 +342,8 @@ export interface WorkflowPlan {
    * unless the run names one.
    */
   choosingProviders: string[];
+  /** Ids of the agents that steps ask, in document order, each once. */
+  agentIds: string[];
 }
 
 /** A save of the visual editor. */
@@ -390,6 +392,8 @@ export interface ImportWorkflowResponse {
   secretKeys: string[];
   /** The connections that it needs, sorted: by provider where the definition names none, else by id. */
   connectionProviders: string[];
+  /** Ids of the agents that its steps ask, in document order; those of a company are unknown to others. */
+  agentIds: string[];
 }
 
 /** Which versions of a workflow. */
@@ -1970,6 +1974,7 @@ function createBaseWorkflowPlan(): WorkflowPlan {
     nextRunAt: [],
     namedConnections: [],
     choosingProviders: [],
+    agentIds: [],
   };
 }
 
@@ -1998,6 +2003,9 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
     }
     for (const v of message.choosingProviders) {
       writer.uint32(66).string(v!);
+    }
+    for (const v of message.agentIds) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -2079,6 +2087,14 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
             message.choosingProviders.push(reader.string());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.agentIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2104,6 +2120,7 @@ export const WorkflowPlan: MessageFns<WorkflowPlan> = {
     message.nextRunAt = object.nextRunAt?.map((e) => e) || [];
     message.namedConnections = object.namedConnections?.map((e) => NamedConnection.fromPartial(e)) || [];
     message.choosingProviders = object.choosingProviders?.map((e) => e) || [];
+    message.agentIds = object.agentIds?.map((e) => e) || [];
     return message;
   },
 };
@@ -2350,7 +2367,7 @@ export const ImportWorkflowRequest: MessageFns<ImportWorkflowRequest> = {
 };
 
 function createBaseImportWorkflowResponse(): ImportWorkflowResponse {
-  return { workflow: undefined, secretKeys: [], connectionProviders: [] };
+  return { workflow: undefined, secretKeys: [], connectionProviders: [], agentIds: [] };
 }
 
 export const ImportWorkflowResponse: MessageFns<ImportWorkflowResponse> = {
@@ -2363,6 +2380,9 @@ export const ImportWorkflowResponse: MessageFns<ImportWorkflowResponse> = {
     }
     for (const v of message.connectionProviders) {
       writer.uint32(26).string(v!);
+    }
+    for (const v of message.agentIds) {
+      writer.uint32(34).string(v!);
     }
     return writer;
   },
@@ -2404,6 +2424,14 @@ export const ImportWorkflowResponse: MessageFns<ImportWorkflowResponse> = {
             message.connectionProviders.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.agentIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2426,6 +2454,7 @@ export const ImportWorkflowResponse: MessageFns<ImportWorkflowResponse> = {
       : undefined;
     message.secretKeys = object.secretKeys?.map((e) => e) || [];
     message.connectionProviders = object.connectionProviders?.map((e) => e) || [];
+    message.agentIds = object.agentIds?.map((e) => e) || [];
     return message;
   },
 };
