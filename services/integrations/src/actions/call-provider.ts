@@ -107,8 +107,7 @@ async function callWith(
       ? await context.refused.renew(provider, connection)
       : { kind: "final" };
   if (renewal.kind === "renewed") return callWith(context, call, renewal.connection, false);
-  const { code, expired } = failure;
-  if (renewal.kind === "final") await context.refused.mark(connection, { message, code, expired });
+  if (renewal.kind === "final") await context.refused.mark(provider, connection, failure);
   // Whoever renews them may answer again.
   const retryable = renewal.kind === "later";
   throw failedCall("CREDENTIALS_REFUSED", call, connection, { ...failure, retryable });

@@ -1,4 +1,4 @@
-import type { ProviderManifest } from "@workflow/catalog";
+import type { ProviderFailure, ProviderManifest } from "@workflow/catalog";
 import { isAppError } from "@workflow/errors";
 import type { ConnectionAccessCache } from "../connections/access.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
@@ -12,7 +12,11 @@ export interface RefusedCredentials {
   /** Renews them, once for all who were refused at the same time. */
   renew(provider: ProviderManifest, connection: OpenConnection): Promise<Renewal>;
   /** Puts the connection into error, or makes it expired; nothing when it has other credentials by now. */
-  mark(connection: OpenConnection, reason: RefusalReason): Promise<void>;
+  mark(
+    provider: ProviderManifest,
+    connection: OpenConnection,
+    refusal: Pick<ProviderFailure, "code" | "expired">,
+  ): Promise<void>;
 }
 
 /** What came of renewing credentials. */
@@ -24,16 +28,6 @@ export type Renewal =
   | { kind: "settled" }
   /** Whoever renews them does not answer at the moment. */
   | { kind: "later" };
-
-/** What the provider said, without credentials. */
-export interface RefusalReason {
-  message: string;
-  code: string | null;
-  /** The account has to be authorized again. */
-  expired: boolean;
-}
-
-const REASON_CHARS_MAX = 500;
 
 /** Remembers nothing but the renewals that are under way. */
 export function createRefusedCredentials(
@@ -70,15 +64,31 @@ export function createRefusedCredentials(
       underWay.set(name, renewing);
       return renewing;
     },
-    async mark(connection, { message, code, expired }) {
+    async mark(provider, connection, { code, expired }) {
       await changeConnection(context.database, connection, expired ? "expired" : "failed", {
         ifVersion: connection.version,
-        errorMessage: message.slice(0, REASON_CHARS_MAX),
-        errorCode: code,
+        errorMessage: reasonOf(provider, expired),
+        errorCode: knownCode(provider, code),
       });
       context.access.forget(connection.connectionId);
     },
   };
+}
+
+/**
+ * In our words. The provider's answer a step, may repeat what the step sent, and would be shown to everybody who
+ * sees the connection.
+ */
+function reasonOf({ name }: ProviderManifest, expired: boolean): string {
+  return expired
+    ? `${name} told a step that the account has to be connected again.`
+    : `${name} refused the credentials when a step used them.`;
+}
+
+/** A code that the manifest knows, for the same reason. */
+function knownCode({ errors }: ProviderManifest, code: string | null): string | null {
+  const known = [...(errors?.credentialCodes ?? []), ...(errors?.expiredCodes ?? [])];
+  return code !== null && known.includes(code) ? code : null;
 }
 
 /** Tokens are renewed; keys that a person entered are what they are. */

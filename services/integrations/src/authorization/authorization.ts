@@ -2,6 +2,7 @@ import type { Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { ProviderSettings } from "@workflow/service";
 import type { Logger } from "pino";
+import type { CompanyWrites } from "../company-writes.ts";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
@@ -20,6 +21,7 @@ import { tellingBroker } from "./telling-broker.ts";
 /** What connecting accounts needs of the service around it. */
 export interface AuthorizationOptions {
   database: Database;
+  writes: CompanyWrites;
   ring: KeyRing;
   providerHttp: ProviderHttp;
   /** What the operator set for each provider, by its id. */
@@ -48,7 +50,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Puts the parts together; nothing is asked of anybody yet. */
 export function createAuthorization(options: AuthorizationOptions): Authorization {
-  const { database, ring, providers, logger } = options;
+  const { database, writes, ring, providers, logger } = options;
   const providerHttp = withTimeout(
     options.providerHttp,
     options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
@@ -56,6 +58,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
   const faults = createOperatorFaults(logger);
   const context = {
     database,
+    writes,
     ring,
     providerHttp,
     broker:

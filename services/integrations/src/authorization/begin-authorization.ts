@@ -59,7 +59,7 @@ export async function beginAuthorization(
   const key = { companyId, connectionId };
   const begunBy = beginnerOf(call.identity.principal);
   const prepared = await prepareAttempt(context, { ...key, ...wish, fields, begunBy });
-  await context.database.transaction(async (transaction) => {
+  await context.writes.transaction(call, async (transaction) => {
     await lockConnectionsOf(transaction, companyId);
     // What was found before the broker was asked may have changed meanwhile.
     const now = await findAuthorizable(transaction, { companyId, provider: provider.id });

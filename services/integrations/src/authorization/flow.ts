@@ -24,10 +24,10 @@ export function createAuthorizationFlow(context: AttemptContext): AuthorizationF
     requireAvailable(provider) {
       chooseWay(provider, context.settings);
     },
-    async begin({ begunBy, ...request }) {
-      const plan = { ...request, begunBy: beginnerOf(begunBy) };
+    async begin({ call, ...request }) {
+      const plan = { ...request, begunBy: beginnerOf(call.identity.principal) };
       const prepared = await prepareAttempt(context, plan);
-      await context.database.transaction(async (transaction) => {
+      await context.writes.transaction(call, async (transaction) => {
         await lockConnectionsOf(transaction, request.companyId);
         await storeAttempt(transaction, prepared);
       });

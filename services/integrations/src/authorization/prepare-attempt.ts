@@ -5,6 +5,7 @@ import type { ConnectionFields, OAuthAuth, ProviderManifest } from "@workflow/ca
 import { AppError } from "@workflow/errors";
 import type { Principal } from "@workflow/rpc";
 import { randomPKCECodeVerifier } from "openid-client";
+import type { CompanyWrites } from "../company-writes.ts";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
@@ -24,6 +25,7 @@ import type { WaySettings } from "./ways.ts";
 /** What attempts are made with. */
 export interface AttemptContext {
   database: Database;
+  writes: CompanyWrites;
   ring: KeyRing;
   providerHttp: ProviderHttp;
   /** Null where none is set up. */

@@ -1,5 +1,5 @@
 import type { ConnectionFields, Credentials, ProviderManifest } from "@workflow/catalog";
-import type { Principal } from "@workflow/rpc";
+import type { RpcContext } from "@workflow/rpc";
 import type { ConnectionKey } from "./connection-key.ts";
 
 /** What an authorization is asked for. */
@@ -13,8 +13,8 @@ export interface AuthorizationRequest extends ConnectionKey {
   redirectUrl: string | null;
   /** Where people reach the gateway, without a slash at the end: `https://workflows.example.com`. */
   publicOrigin: string;
-  /** Who asks for it, for the audit log. */
-  begunBy: Principal;
+  /** Who asks for it. */
+  call: Pick<RpcContext, "identity" | "signal">;
 }
 
 /** What the provider or the broker gave for an account that was authorized. */

@@ -1,6 +1,7 @@
 import { newId } from "@workflow/db";
-import type { Database, Transaction } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
 import type { RpcContext } from "@workflow/rpc";
+import type { CompanyWrites } from "../company-writes.ts";
 import type { ServiceContext } from "../context.ts";
 import { insertConnection, lockConnectionsOf, trimEndedConnections } from "../store/connections.ts";
 import type { ConnectionRow, NewConnection } from "../store/connections.ts";
@@ -18,19 +19,20 @@ export function newConnectionId(): string {
  * somebody has claimed its account before.
  */
 export async function insertConnectionRow(
-  database: Database,
+  writes: CompanyWrites,
+  call: RpcContext,
   connection: NewConnection,
 ): Promise<ConnectionRow> {
-  return database.transaction((transaction) => insertWithin(transaction, connection));
+  return writes.transaction(call, (transaction) => insertWithin(transaction, connection));
 }
 
 /** The same for one that is complete at once, together with what the audit log says of it. */
 export async function insertRecordedConnection(
-  { database, audit }: Pick<ServiceContext, "database" | "audit">,
+  { writes, audit }: Pick<ServiceContext, "writes" | "audit">,
   call: RpcContext,
   connection: NewConnection,
 ): Promise<ConnectionRow> {
-  const row = await database.transaction(async (transaction) => {
+  const row = await writes.transaction(call, async (transaction) => {
     const created = await insertWithin(transaction, connection);
     await audit.record(transaction, call, connectionEntry("connection.created", null, created));
     return created;

@@ -167,9 +167,9 @@ async function replaceKeys(
   stored: OpenConnection,
   { access, externalAccountId, name }: AcceptedKeys,
 ): Promise<ConnectionRow> {
-  const { database, audit } = context;
+  const { writes, audit } = context;
   const credentials = await sealCredentials(context, stored, access.credentials);
-  const row = await database.transaction(async (transaction) => {
+  const row = await writes.transaction(call, async (transaction) => {
     const before = await findConnection(transaction, stored);
     const replaced = await changeConnection(transaction, stored, "keysReplaced", {
       name: name ?? undefined,

@@ -27,7 +27,7 @@ import { requireMetadata, requireName, requireProvider, wrongField } from "./con
 export function createConnection(
   context: ServiceContext,
 ): UnaryMethod<CreateConnectionRequest, CreateConnectionResponse> {
-  const { database, flow } = context;
+  const { database, writes, flow } = context;
   return rpc({
     scopes: "connections:write",
     async handler(request, call) {
@@ -57,7 +57,7 @@ export function createConnection(
         const row = await insertRecordedConnection(context, call, { ...planned, status: "active" });
         return { connection: toConnectionMessage(row, metadata.json), authorizationUrl: "" };
       }
-      const row = await insertConnectionRow(database, { ...planned, status: "pending" });
+      const row = await insertConnectionRow(writes, call, { ...planned, status: "pending" });
       const connection = toConnectionMessage(row, metadata.json);
       try {
         const { url } = await flow.begin({
@@ -67,7 +67,7 @@ export function createConnection(
           fields,
           redirectUrl: null,
           publicOrigin: request.publicOrigin,
-          begunBy: call.identity.principal,
+          call,
         });
         await recordCreated(context, call, row);
         return { connection, authorizationUrl: url };

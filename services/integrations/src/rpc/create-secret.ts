@@ -13,7 +13,7 @@ import { requireValid, requireWorkflowKey } from "./secret-request.ts";
 
 /** Stores a new secret, unless its workflow is known to be archived: BAD_REQUEST. */
 export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretRequest, Secret> {
-  const { database, audit } = context;
+  const { writes, audit } = context;
   return rpc({
     scopes: "secrets:write",
     async handler({ workflowId, key, value, allowedHosts }, call) {
@@ -21,7 +21,7 @@ export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretR
       const place = { ...requireWorkflowKey(workflowId, call), key };
       const sealed = await sealFor(context, place, value);
       const id = newUuid();
-      const row = await database.transaction(async (transaction) => {
+      const row = await writes.transaction(call, async (transaction) => {
         await lockWorkflow(transaction, place, "create");
         const created = await insertSecret(transaction, id, place, sealed, hosts);
         if (created === null) return null;

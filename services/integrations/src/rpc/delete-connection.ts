@@ -39,7 +39,7 @@ export function deleteConnection(
         if (connection === null) throw connectionNotFound();
         // As with other objects (D21), ending what has ended is no error.
         if (hasEnded(connection)) {
-          if (await endAttempt(context, connection)) return {};
+          if (await endAttempt(context, call, connection)) return {};
         } else if (await end(context, call, connection)) {
           return {};
         }
@@ -65,7 +65,7 @@ function isAuthorized(connection: ConnectionRow): boolean {
 
 /** False when the connection has changed since it was read. */
 async function end(
-  { database, audit, revocations, leftovers }: ServiceContext,
+  { writes, audit, revocations, leftovers }: ServiceContext,
   call: RpcContext,
   connection: ConnectionRow,
 ): Promise<boolean> {
@@ -90,7 +90,7 @@ async function end(
     await audit.record(transaction, call, entry);
   };
   try {
-    await database.transaction(work);
+    await writes.transaction(call, work);
   } catch (error) {
     if (error instanceof ChangedMeanwhileError) return false;
     throw error;
@@ -106,11 +106,12 @@ async function end(
  * False when somebody was faster.
  */
 async function endAttempt(
-  { database, leftovers }: ServiceContext,
+  { writes, leftovers }: ServiceContext,
+  call: RpcContext,
   { companyId, id: connectionId }: ConnectionRow,
 ): Promise<boolean> {
   const key = { companyId, connectionId };
-  const after = await database.transaction(async (transaction) => {
+  const after = await writes.transaction(call, async (transaction) => {
     await replaceOpenAttempt(transaction, key);
     return findConnection(transaction, key);
   });

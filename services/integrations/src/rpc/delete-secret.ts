@@ -11,19 +11,19 @@ import { requireSecretPlace, secretNotFound } from "./secret-request.ts";
 
 /** Deletes a secret. Runs that need it fail from now on. */
 export function deleteSecret({
-  database,
+  writes,
   audit,
 }: ServiceContext): UnaryMethod<DeleteSecretRequest, DeleteSecretResponse> {
   return rpc({
     scopes: "secrets:write",
-    async handler(request, context) {
-      const place = requireSecretPlace(request, context);
-      await database.transaction(async (transaction) => {
+    async handler(request, call) {
+      const place = requireSecretPlace(request, call);
+      await writes.transaction(call, async (transaction) => {
         const deleted = await deleteRow(transaction, place);
         if (deleted === null) throw secretNotFound();
         await audit.record(
           transaction,
-          context,
+          call,
           secretEntry("secret.deleted", deleted, deleted.allowedHosts),
         );
       });

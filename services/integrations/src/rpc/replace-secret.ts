@@ -13,14 +13,14 @@ import { requireSecretPlace, requireValid, secretNotFound } from "./secret-reque
  * it is bound to either: a change of the hosts always comes with a value (D66).
  */
 export function replaceSecret(context: ServiceContext): UnaryMethod<ReplaceSecretRequest, Secret> {
-  const { database, audit } = context;
+  const { writes, audit } = context;
   return rpc({
     scopes: "secrets:write",
     async handler(request, call) {
       const hosts = requireValid({ value: request.value, allowedHosts: request.allowedHosts });
       const place = requireSecretPlace(request, call);
       const sealed = await sealFor(context, place, request.value);
-      const row = await database.transaction(async (transaction) => {
+      const row = await writes.transaction(call, async (transaction) => {
         const replaced = await replaceRow(transaction, place, sealed, hosts);
         if (replaced === null) throw secretNotFound();
         const entry = secretEntry("secret.replaced", replaced, replaced.earlierHosts);
