@@ -1,3 +1,82 @@
+table integrations.agent_calls with (fillfactor=50)
+  column claim uuid not null
+  column company_id uuid not null
+  column day date not null
+  column reserved bigint not null
+  column held_until timestamp(3) with time zone not null
+  constraint agent_calls_pkey PRIMARY KEY (claim)
+  constraint agent_calls_reserved CHECK ((reserved >= 0))
+
+table integrations.agent_executions
+  column id text collate "C" not null
+  column company_id uuid not null
+  column agent_id text collate "C" not null
+  column agent_version integer not null
+  column status text not null default 'running'::text
+  column input json not null
+  column user_message text
+  column output json
+  column raw_output text
+  column provider text not null
+  column model text not null
+  column input_tokens bigint not null default 0
+  column output_tokens bigint not null default 0
+  column total_tokens bigint not null default 0
+  column duration_ms bigint
+  column finish_reason text
+  column schema_valid boolean
+  column repair_attempts smallint not null default 0
+  column warnings json not null default '[]'::json
+  column workflow_run_id text
+  column error json
+  column idempotency_key text
+  column claim uuid not null
+  column created_at timestamp(3) with time zone not null default now()
+  column ended_at timestamp(3) with time zone
+  constraint agent_executions_ended CHECK (((status = 'running'::text) = (ended_at IS NULL)))
+  constraint agent_executions_error CHECK (((status = ANY (ARRAY['failed'::text, 'cancelled'::text])) = (error IS NOT NULL)))
+  constraint agent_executions_output CHECK (((status = 'completed'::text) = (output IS NOT NULL)))
+  constraint agent_executions_pkey PRIMARY KEY (id)
+  constraint agent_executions_status CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+  CREATE INDEX agent_executions_by_agent ON integrations.agent_executions USING btree (company_id, agent_id, created_at DESC, id DESC)
+  CREATE UNIQUE INDEX agent_executions_idempotency_key ON integrations.agent_executions USING btree (company_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
+  CREATE UNIQUE INDEX agent_executions_running_key ON integrations.agent_executions USING btree (claim) WHERE (status = 'running'::text)
+
+table integrations.agent_token_days with (fillfactor=50)
+  column company_id uuid not null
+  column day date not null
+  column used bigint not null
+  column reserved bigint not null
+  constraint agent_token_days_amounts CHECK (((used >= 0) AND (reserved >= 0)))
+  constraint agent_token_days_pkey PRIMARY KEY (company_id, day)
+  CREATE INDEX agent_token_days_by_day ON integrations.agent_token_days USING btree (day)
+
+table integrations.agents with (fillfactor=80)
+  column id uuid not null
+  column company_id uuid not null
+  column name text collate "C" not null
+  column description text
+  column type text not null
+  column status text not null default 'active'::text
+  column provider text not null
+  column system_prompt text not null
+  column output_schema json
+  column temperature double precision not null
+  column max_tokens integer not null
+  column version integer not null default 1
+  column content_bytes integer not null
+  column created_at timestamp(3) with time zone not null default now()
+  column updated_at timestamp(3) with time zone not null default now()
+  constraint agents_max_tokens CHECK (((max_tokens >= 1) AND (max_tokens <= 128000)))
+  constraint agents_pkey PRIMARY KEY (id)
+  constraint agents_provider CHECK ((provider = ANY (ARRAY['openai'::text, 'anthropic'::text])))
+  constraint agents_status CHECK ((status = ANY (ARRAY['active'::text, 'deprecated'::text])))
+  constraint agents_temperature CHECK (((temperature >= (0)::double precision) AND (temperature <= (2)::double precision)))
+  constraint agents_type CHECK ((type = ANY (ARRAY['extraction'::text, 'content'::text, 'transform'::text, 'decision'::text, 'code'::text, 'classification'::text, 'custom'::text])))
+  constraint agents_version CHECK ((version >= 1))
+  CREATE UNIQUE INDEX agents_active_name_key ON integrations.agents USING btree (company_id, name) WHERE (status = 'active'::text)
+  CREATE INDEX agents_by_company ON integrations.agents USING btree (company_id, status, created_at DESC, id DESC)
+
 table integrations.archived_workflows
   column company_id uuid not null
   column workflow_id uuid not null

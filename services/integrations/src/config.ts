@@ -2,6 +2,8 @@ import type { RpcTlsFiles } from "@workflow/rpc";
 import { parseConfig, parseProviderSettings, pickSettings } from "@workflow/service";
 import type { Environment, ProviderSettings } from "@workflow/service";
 import type { z } from "zod";
+import { toModelSettings } from "./agents/models/model-settings.ts";
+import type { ModelSettings } from "./agents/models/model-settings.ts";
 import type { BrokerOptions } from "./authorization/nango.ts";
 
 const settings = pickSettings(
@@ -13,8 +15,18 @@ const settings = pickSettings(
   "EMAIL_FROM",
   "EMAIL_FROM_DOMAINS",
   "EMAIL_PER_DAY",
+  "AGENT_TOKENS_PER_DAY",
+  "AGENT_EXECUTION_RETENTION_DAYS",
   "NANGO_BASE_URL",
   "NANGO_SECRET_KEY",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "OPENAI_API",
+  "OPENAI_MODEL",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "ANTHROPIC_MODEL",
+  "AGENT_TIMEOUT_MS",
   "OUTBOUND_ALLOW_PRIVATE",
   "OUTBOUND_DNS_SERVERS",
   "OUTBOUND_NAT64_PREFIXES",
@@ -40,6 +52,8 @@ export type IntegrationsConfig = z.output<typeof settings> & {
   tlsFiles: RpcTlsFiles;
   /** The OAuth broker; null without NANGO_SECRET_KEY. */
   broker: BrokerOptions | null;
+  /** The models that agents use. */
+  models: ModelSettings;
   /** What is set for each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
 };
@@ -55,5 +69,6 @@ export function readConfig(env: Environment): IntegrationsConfig {
   };
   const { NANGO_BASE_URL: baseUrl, NANGO_SECRET_KEY: secretKey } = config;
   const broker = secretKey === undefined ? null : { baseUrl, secretKey };
-  return { ...config, tlsFiles, broker, providers: parseProviderSettings(env) };
+  const providers = parseProviderSettings(env);
+  return { ...config, tlsFiles, broker, models: toModelSettings(config), providers };
 }

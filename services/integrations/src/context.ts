@@ -4,8 +4,14 @@ import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Pauses } from "./actions/pauses.ts";
 import type { RefusedCredentials } from "./actions/renew-refused.ts";
+import type { PrepareQuestion } from "./agents/agent-answer.ts";
+import type { AgentCalls } from "./agents/executions/open-agent-calls.ts";
+import type { EvaluationPlaces } from "./agents/evaluation/evaluation-places.ts";
+import type { CaseExpressions } from "./agents/evaluation/lazy-expressions.ts";
+import type { Models } from "./agents/models/model.ts";
 import type { AttemptPage } from "./authorization/attempt-page.ts";
 import type { CallbackContext } from "./authorization/complete-authorization.ts";
+import type { CompanyWrites } from "./company-writes.ts";
 import type { ConnectionAccessCache } from "./connections/access.ts";
 import type { AuthorizationFlow } from "./connections/authorization-flow.ts";
 import type { LoginTokens } from "./connections/login-tokens.ts";
@@ -17,8 +23,10 @@ import type { ProviderHttp } from "./provider-http/provider-http.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 /** What the RPC handlers work with. */
-export interface ServiceContext {
+export interface ServiceContext extends AgentCalls {
   database: Database;
+  /** Changes that callers ask for. */
+  writes: CompanyWrites;
   ring: KeyRing;
   uses: UseRecorder;
   mail: Mail;
@@ -49,5 +57,13 @@ export interface ServiceContext {
   files: FileLoader;
   /** Makes and reads the cursors of lists. */
   cursors: CursorCodec;
+  /** The models that agents use. */
+  models: Models;
+  /** Checks and composes what an agent is asked. */
+  prepareQuestion: PrepareQuestion;
+  /** Evaluations of agents that are under way, and how long each may take. */
+  evaluations: EvaluationPlaces;
+  /** What judges answers by expressions. */
+  expressions: CaseExpressions;
   logger: Logger;
 }

@@ -1,21 +1,23 @@
-import { fileURLToPath } from "node:url";
-import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
+import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
-import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
-import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
-import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
-import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
-import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import type { IssuerKeys, RpcTls } from "@workflow/rpc";
+import { createScope, loop } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { startPauses } from "./actions/pauses.ts";
 import { createRefusedCredentials } from "./actions/renew-refused.ts";
+import { openAgentCalls } from "./agents/executions/open-agent-calls.ts";
+import type { AgentCallOptions } from "./agents/executions/open-agent-calls.ts";
+import { EvaluationPlaces } from "./agents/evaluation/evaluation-places.ts";
+import { openLazyExpressions } from "./agents/evaluation/lazy-expressions.ts";
+import { createModels } from "./agents/models/create-models.ts";
+import { defaultModelSettings } from "./agents/models/model-settings.ts";
+import type { ModelSettings } from "./agents/models/model-settings.ts";
+import { createPrepareQuestion } from "./agents/prepare-question.ts";
+import { composePrompt } from "./agents/prompt/compose-prompt.ts";
 import { createAuthorization } from "./authorization/authorization.ts";
 import type { CallbackWaits } from "./authorization/complete-authorization.ts";
 import { BROKER_ID } from "./authorization/nango.ts";
@@ -24,10 +26,10 @@ import { startLeftoverRemoval } from "./authorization/remove-leftovers.ts";
 import { startRenewals } from "./authorization/renew-ahead.ts";
 import { startRevocations } from "./authorization/revoke-queued.ts";
 import { startAttemptSweep } from "./authorization/sweep.ts";
+import { CompanyWrites } from "./company-writes.ts";
 import { createLoginTokens } from "./connections/login-tokens.ts";
 import type { RenewalsUnderWay } from "./connections/renew-access.ts";
 import { startConnectionAccess } from "./connections/start-access.ts";
-import type { ServiceContext } from "./context.ts";
 import { openMail } from "./email/mail.ts";
 import type { MailOptions } from "./email/mail.ts";
 import type { LoadKeks } from "./encryption/key-ring.ts";
@@ -35,28 +37,7 @@ import { openKeyRing } from "./encryption/open-key-ring.ts";
 import { forgetArchivedWorkflows } from "./events/forget-archived.ts";
 import { createFileLoader } from "./files/file-loader.ts";
 import { createProviderHttp } from "./provider-http/provider-http.ts";
-import { authorizeRequest } from "./rpc/authorize-request.ts";
-import { checkConnections } from "./rpc/check-connections.ts";
-import { connectApiKey } from "./rpc/connect-api-key.ts";
-import { createConnection } from "./rpc/create-connection.ts";
-import { beginAuthorization } from "./rpc/begin-authorization.ts";
-import { completeAuthorization } from "./rpc/complete-authorization.ts";
-import { continueAuthorization } from "./rpc/continue-authorization.ts";
-import { createSecret } from "./rpc/create-secret.ts";
-import { deleteConnection } from "./rpc/delete-connection.ts";
-import { deleteSecret } from "./rpc/delete-secret.ts";
-import { executeAction } from "./rpc/execute-action.ts";
-import { getConnection } from "./rpc/get-connection.ts";
-import { listBankAccounts } from "./rpc/list-bank-accounts.ts";
-import { getAuthorizationAttempt } from "./rpc/get-authorization-attempt.ts";
-import { listConnections } from "./rpc/list-connections.ts";
-import { listSecrets } from "./rpc/list-secrets.ts";
-import { refreshConnection } from "./rpc/refresh-connection.ts";
-import { replaceSecret } from "./rpc/replace-secret.ts";
-import { reportAnswer } from "./rpc/report-answer.ts";
-import { resolveSecrets } from "./rpc/resolve-secrets.ts";
-import { sendEmail } from "./rpc/send-email.ts";
-import { verifyConnection } from "./rpc/verify-connection.ts";
+import { createServer } from "./server.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { createUseRecorder } from "./use-recorder.ts";
 import type { UseRecorder } from "./use-recorder.ts";
@@ -81,10 +62,18 @@ export interface IntegrationsServiceOptions {
   outboundNat64Prefixes?: readonly string[] | undefined;
   /** The OAuth broker; without one, accounts are connected by the applications among `providers`. */
   broker?: BrokerOptions | null | undefined;
+  /** The models that agents use; those of the settings' defaults, without keys, when absent. */
+  models?: ModelSettings | undefined;
+  /** Of one exchange with an AI provider; 120 s by default. */
+  agentTimeoutMs?: number | undefined;
   /** How long either is waited for when accounts are connected or renewed; 10 s by default. */
   answerTimeoutMs?: number | undefined;
   /** How long callbacks of one attempt wait for each other; by default below 45 s with what they ask. */
   callbackWaits?: CallbackWaits | undefined;
+  /** Limits of questions to agents; none by default. */
+  agentCalls?: AgentCallOptions | undefined;
+  /** How long an evaluation of an agent may take; 5 min by default. */
+  evaluationTimeoutMs?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
   /** Whose tokens are accepted. */
@@ -106,8 +95,8 @@ export interface RunningService {
 }
 
 const DATABASE_ROLE = "workflow_integrations";
-const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const USES_FLUSH_MS = 3_000;
+const AGENT_TIMEOUT_MS = 120_000;
 
 /**
  * Starts the service.
@@ -130,6 +119,7 @@ export async function startIntegrationsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    const writes = new CompanyWrites(database, options.databasePoolSize);
     const ring = await openKeyRing(database, options.loadKeks);
     const archived = await forgetArchivedWorkflows(database, options.bus);
     scope.defer(() => archived.close());
@@ -150,6 +140,7 @@ export async function startIntegrationsService(
     scope.defer(() => files.close());
     const connecting = createAuthorization({
       database,
+      writes,
       ring,
       providerHttp,
       providers,
@@ -169,6 +160,15 @@ export async function startIntegrationsService(
     const pauses = startPauses(database, logger, scope);
     const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
     const cursors = createCursorCodec(await getCursorKey(database));
+    const models = createModels({
+      ...(options.models ?? defaultModelSettings()),
+      ...outbound,
+      logger,
+    });
+    scope.defer(() => models.close());
+    const exchangeTimeoutMs = options.agentTimeoutMs ?? AGENT_TIMEOUT_MS;
+    const prepareQuestion = createPrepareQuestion({ models, composePrompt, exchangeTimeoutMs });
+    const agentCalls = openAgentCalls(database, options.agentCalls ?? {}, options, scope);
     const audit = createAuditTrail({
       database,
       schema: "integrations",
@@ -184,6 +184,7 @@ export async function startIntegrationsService(
     const server = createServer(
       {
         database,
+        writes,
         ring,
         uses,
         mail,
@@ -201,6 +202,11 @@ export async function startIntegrationsService(
         refused,
         files,
         cursors,
+        evaluations: new EvaluationPlaces(options.evaluationTimeoutMs),
+        expressions: openLazyExpressions(logger, options.metricsRegistry, scope),
+        models,
+        prepareQuestion,
+        ...agentCalls,
         logger,
       },
       options,
@@ -208,6 +214,8 @@ export async function startIntegrationsService(
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
+    // Before the server ends the calls.
+    scope.defer(() => agentCalls.heldCalls.stopping());
     return { grpcAddress: bound.address, stop: () => scope.close() };
   });
 }
@@ -239,54 +247,6 @@ function startUseRecorder(database: Database, logger: Logger, scope: Scope): Use
     });
   });
   return recorder;
-}
-
-function createServer(context: ServiceContext, options: IntegrationsServiceOptions): RpcServer {
-  const { metricsRegistry } = options;
-  const server = createRpcServer({
-    logger: options.logger,
-    verifier: createTokenVerifier({
-      audience: "integrations",
-      publicKeys: options.tokenPublicKeys,
-      revoked: createRevokedTokens(context.database, "integrations"),
-    }),
-    toAppError: databaseErrorToAppError,
-    tls: options.grpcTls,
-    protoRoot: PROTO_ROOT,
-    reflection: options.grpcReflection,
-    ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
-  });
-  server.add(SecretsServiceService, {
-    listSecrets: listSecrets(context),
-    createSecret: createSecret(context),
-    replaceSecret: replaceSecret(context),
-    deleteSecret: deleteSecret(context),
-    resolveSecrets: resolveSecrets(context),
-  });
-  server.add(ActionsServiceService, {
-    executeAction: executeAction(context),
-    authorizeRequest: authorizeRequest(context),
-    reportAnswer: reportAnswer(context),
-    checkConnections: checkConnections(context),
-  });
-  server.add(ConnectionsServiceService, {
-    listConnections: listConnections(context),
-    getConnection: getConnection(context),
-    createConnection: createConnection(context),
-    connectApiKey: connectApiKey(context),
-    deleteConnection: deleteConnection(context),
-    refreshConnection: refreshConnection(context),
-    verifyConnection: verifyConnection(context),
-    listBankAccounts: listBankAccounts(context),
-  });
-  server.add(AuthorizationsServiceService, {
-    beginAuthorization: beginAuthorization(context),
-    getAuthorizationAttempt: getAuthorizationAttempt(context),
-    continueAuthorization: continueAuthorization(context),
-    completeAuthorization: completeAuthorization(context),
-  });
-  server.add(EmailServiceService, { sendEmail: sendEmail(context) });
-  return server;
 }
 
 export { EVENT_CONSUMERS } from "./events/forget-archived.ts";

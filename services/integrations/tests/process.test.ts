@@ -37,6 +37,9 @@ beforeAll(async () => {
     INTEGRATIONS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     ...tokens.environment(),
     METRICS_PORT: "0",
+    // As settings that are not set: the AI SDK would not start with them.
+    OPENAI_BASE_URL: "",
+    ANTHROPIC_BASE_URL: "",
   };
 });
 afterEach(() => {

@@ -1,0 +1,16 @@
+import type { Violation } from "@workflow/errors";
+
+/** An input that the agent does not take; paths begin with `input`, `userMessage` or `overrides`. */
+export class AgentInputError extends Error {
+  override readonly name = "AgentInputError";
+  readonly violations: readonly Violation[];
+
+  constructor(violations: readonly Violation[]) {
+    super(`The agent's input is not valid: ${violations.map(toText).join("; ")}.`);
+    this.violations = violations;
+  }
+}
+
+function toText({ path, message }: Violation): string {
+  return `${path.join(".")} ${message}`;
+}

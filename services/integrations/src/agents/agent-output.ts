@@ -1,0 +1,73 @@
+import {
+  isStorableText,
+  listInfiniteNumbers,
+  NESTING_MAX,
+  parseJsonText,
+} from "@workflow/definition";
+import type { JsonSchemaValidator } from "@workflow/definition";
+import type { Violation } from "@workflow/errors";
+
+/** What a model said, as an output or with what is wrong with it. */
+export type AgentOutput =
+  | { readonly ok: true; readonly outputJson: string }
+  | { readonly ok: false; readonly violations: readonly Violation[] };
+
+/**
+ * Reads an answer: JSON that fits the schema, or text where there is none. An answer that is one code fence as a
+ * whole counts as what the fence holds: models write JSON so however they are asked. JSON amid other text does
+ * not count.
+ */
+export function readOutput(text: string, schema: JsonSchemaValidator | null): AgentOutput {
+  if (schema === null) return text.trim() === "" ? empty() : fits(text);
+  const json = withoutFence(text.trim());
+  if (json === "") return empty();
+  const parsed = parse(json);
+  if (!parsed.ok) return wrong(parsed.message);
+  const infinite = listInfiniteNumbers(json, parsed.value);
+  if (infinite.length > 0) {
+    return refused(infinite.map((path) => ({ path, message: "is too large a number" })));
+  }
+  const violations = schema.validate(parsed.value);
+  return violations.length === 0 ? fits(parsed.value) : refused(violations);
+}
+
+/** A fence around everything, with or without the word json; nothing else of Markdown is read. */
+const FENCE = /^```(?:json|JSON)?[ \t]*\r?\n(.*)\r?\n?```$/s;
+
+function withoutFence(text: string): string {
+  const inside = FENCE.exec(text)?.[1];
+  return inside === undefined || inside.includes("```") ? text : inside.trim();
+}
+
+type Parsed = { ok: true; value: unknown } | { ok: false; message: string };
+
+/** Objects and arrays by the rules of every body (D2); a schema may also ask for a single value. */
+function parse(json: string): Parsed {
+  if (json.startsWith("{")) return parseJsonText(json, "object");
+  if (json.startsWith("[")) return parseJsonText(json, "array");
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "string" && !isStorableText(value)) {
+      return { ok: false, message: "must not contain NUL or unpaired surrogates" };
+    }
+    return { ok: true, value };
+  } catch {
+    return { ok: false, message: `is not valid JSON of at most ${NESTING_MAX} levels` };
+  }
+}
+
+function fits(value: unknown): AgentOutput {
+  return { ok: true, outputJson: JSON.stringify(value) };
+}
+
+function empty(): AgentOutput {
+  return wrong("is empty");
+}
+
+function wrong(message: string): AgentOutput {
+  return refused([{ path: [], message }]);
+}
+
+function refused(violations: readonly Violation[]): AgentOutput {
+  return { ok: false, violations };
+}

@@ -1,0 +1,22 @@
+import { AppError } from "@workflow/errors";
+import type { Agent } from "./agent.ts";
+import { agentNotFound, findAgent } from "./find-agent.ts";
+import type { FindingContext } from "./find-agent.ts";
+
+/**
+ * The agent with this id, when a company can ask it.
+ *
+ * @throws AppError NOT_FOUND for one that it does not have, BAD_REQUEST for one that is deprecated (D43)
+ */
+export async function getAskableAgent(
+  context: FindingContext,
+  companyId: string,
+  agentId: string,
+): Promise<Agent> {
+  const agent = await findAgent(context, companyId, agentId);
+  if (agent === null) throw agentNotFound();
+  if (agent.status === "active") return agent;
+  throw new AppError("BAD_REQUEST", "The agent is deprecated and cannot be asked any more.", {
+    details: { status: agent.status },
+  });
+}

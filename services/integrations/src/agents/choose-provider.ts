@@ -1,0 +1,46 @@
+import type { Violation } from "@workflow/errors";
+import { AGENT_PROVIDERS } from "./agent.ts";
+import type { AgentProvider } from "./agent.ts";
+import type { Models } from "./models/model.ts";
+
+/** What a caller says of the model to be asked. */
+export interface ModelChoice {
+  provider?: string | undefined;
+  model?: string | undefined;
+}
+
+/** The provider, or why what was chosen is not offered together. */
+export type ChosenProvider =
+  { ok: true; provider: AgentProvider } | { ok: false; problem: Violation };
+
+/**
+ * The provider that a choice comes to (D43). The first of these that there is: the one named, the agent's own,
+ * that of the model, the default. The model can only be that of the provider.
+ *
+ * @param current the agent's provider so far; null for a new one
+ */
+export function chooseProvider(
+  { provider, model }: ModelChoice,
+  current: AgentProvider | null,
+  models: Pick<Models, "modelOf">,
+): ChosenProvider {
+  const named = AGENT_PROVIDERS.find((each) => each === provider);
+  if (provider !== undefined && named === undefined) {
+    return refuse("provider", `must be one of ${AGENT_PROVIDERS.join(", ")}`);
+  }
+  const known = named ?? current;
+  if (model === undefined) return { ok: true, provider: known ?? AGENT_PROVIDERS[0] };
+  if (known !== null) {
+    const offered = models.modelOf(known);
+    if (model === offered) return { ok: true, provider: known };
+    return refuse("model", `must be ${offered}, the model of ${known}`);
+  }
+  const owner = AGENT_PROVIDERS.find((each) => models.modelOf(each) === model);
+  if (owner !== undefined) return { ok: true, provider: owner };
+  const offers = AGENT_PROVIDERS.map((each) => `${models.modelOf(each)} (${each})`);
+  return refuse("model", `must be ${offers.join(" or ")}`);
+}
+
+function refuse(field: "provider" | "model", message: string): ChosenProvider {
+  return { ok: false, problem: { path: [field], message } };
+}

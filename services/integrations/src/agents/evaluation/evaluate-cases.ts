@@ -1,0 +1,178 @@
+import type { AgentAnswer, AgentFailure, AgentQuestion } from "../agent-answer.ts";
+import type { Agent, AgentOverrides } from "../agent.ts";
+import { isDayOver, outOfTime, toCaseError } from "./case-error.ts";
+import { NO_USAGE } from "../usage.ts";
+import type { CaseError } from "./case-error.ts";
+import type { CaseResult, EvaluationCase } from "./evaluation-case.ts";
+import { judgeOutput } from "./judge-output.ts";
+import type { CaseExpressions } from "./lazy-expressions.ts";
+
+/** What an evaluation works with. */
+export interface EvaluationTools {
+  readonly expressions: CaseExpressions;
+  /** Asks for one case; its errors are those of `PrepareQuestion`, of what it prepares and of the company's budget of tokens. */
+  readonly ask: (question: AgentQuestion) => Promise<AgentAnswer>;
+}
+
+/** An agent with the cases that it is judged by. */
+export interface Evaluation {
+  readonly companyId: string;
+  readonly agent: Agent;
+  readonly cases: readonly EvaluationCase[];
+  readonly overrides: AgentOverrides;
+  /** Aborted when whoever asked has gone. */
+  readonly signal: AbortSignal;
+  /** By performance.now(). */
+  readonly startedAt: number;
+  /** Of the whole, what came before the first case included. */
+  readonly timeoutMs: number;
+}
+
+/** Cases that are asked at the same time. */
+const CONCURRENCY = 5;
+/** Of all outputs together: an answer to the caller is held as a whole. */
+const OUTPUT_BYTES_SUM_MAX = 16 * 1024 * 1024;
+/** The evaluation's own time ends first, so that a case says which of them it was. */
+const MARGIN_MS = 1_000;
+
+/**
+ * Asks for all cases, some at a time, and judges what comes.
+ *
+ * @returns in the order of the cases
+ * @throws AppError RATE_LIMITED when the day's tokens were used up before any case was asked; the signal's
+ *   reason when that was aborted; what else keeps all cases from being asked
+ */
+export async function evaluateCases(
+  tools: EvaluationTools,
+  evaluation: Evaluation,
+): Promise<CaseResult[]> {
+  const run = new EvaluationRun(tools, evaluation);
+  try {
+    return await run.results();
+  } finally {
+    run.end();
+  }
+}
+
+class EvaluationRun {
+  readonly #tools: EvaluationTools;
+  readonly #evaluation: Evaluation;
+  readonly #endsAt: number;
+  readonly #late = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  /** The first thing that ended the whole evaluation. */
+  readonly #failed = new AbortController();
+  readonly #signal: AbortSignal;
+  /** The refusal after which no other case need be asked. */
+  #dayOver: unknown;
+  #outputBytesLeft = OUTPUT_BYTES_SUM_MAX;
+
+  constructor(tools: EvaluationTools, evaluation: Evaluation) {
+    this.#tools = tools;
+    this.#evaluation = evaluation;
+    this.#endsAt = evaluation.startedAt + evaluation.timeoutMs;
+    const leftMs = Math.max(0, this.#endsAt - performance.now());
+    this.#timer = setTimeout(() => this.#late.abort(), leftMs);
+    this.#signal = AbortSignal.any([evaluation.signal, this.#late.signal, this.#failed.signal]);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async results(): Promise<CaseResult[]> {
+    const { cases, signal } = this.#evaluation;
+    const results: CaseResult[] = [];
+    const waiting = cases.entries();
+    // One iterator for all of them: each takes the next case that nobody has taken.
+    const work = async (): Promise<void> => {
+      for (const [index, each] of waiting) results[index] = await this.#evaluate(each);
+    };
+    const workers = Array.from({ length: CONCURRENCY }, async () => {
+      try {
+        await work();
+      } catch (error) {
+        this.#failed.abort(error);
+      }
+    });
+    await Promise.all(workers);
+    signal.throwIfAborted();
+    this.#failed.signal.throwIfAborted();
+    const isNoneAsked = results.every(({ error }) => error?.code === "AGENT_QUOTA");
+    if (isNoneAsked && this.#dayOver !== undefined) throw this.#dayOver;
+    return results;
+  }
+
+  async #evaluate(each: EvaluationCase): Promise<CaseResult> {
+    const { timeoutMs } = this.#evaluation;
+    const startedAt = performance.now();
+    const failed = ({ error, usage }: CaseError): CaseResult => ({
+      ...withoutOutput(error),
+      usage,
+      durationMs: Math.round(performance.now() - startedAt),
+    });
+    if (this.#late.signal.aborted) return failed(outOfTime(timeoutMs, false));
+    this.#signal.throwIfAborted();
+    const known = toCaseError(this.#dayOver);
+    if (known !== null) return failed(known);
+    try {
+      return await this.#judge(each, await this.#ask(each));
+    } catch (error) {
+      if (this.#evaluation.signal.aborted || this.#failed.signal.aborted) throw error;
+      if (this.#late.signal.aborted) return failed(outOfTime(timeoutMs, true));
+      if (isDayOver(error)) this.#dayOver = error;
+      const found = toCaseError(error);
+      if (found === null) throw error;
+      return failed(found);
+    }
+  }
+
+  #ask({ input, userMessage }: EvaluationCase): Promise<AgentAnswer> {
+    const { companyId, agent, overrides } = this.#evaluation;
+    const timeoutMs = Math.max(0, this.#endsAt - performance.now()) + MARGIN_MS;
+    const signal = this.#signal;
+    return this.#tools.ask({ companyId, agent, input, userMessage, overrides, signal, timeoutMs });
+  }
+
+  async #judge(each: EvaluationCase, answer: AgentAnswer): Promise<CaseResult> {
+    const { outputJson, usage, durationMs, schemaValid, error } = answer;
+    const cost = { usage, durationMs };
+    if (outputJson === null) {
+      return { ...withoutOutput(error ?? NO_OUTPUT), ...cost, schemaValid };
+    }
+    this.#outputBytesLeft -= Buffer.byteLength(outputJson);
+    if (this.#outputBytesLeft < 0) return { ...withoutOutput(TOO_LARGE), ...cost, schemaValid };
+    const reason = await this.#findFault(each, outputJson);
+    return { reason, outputJson, schemaValid, ...cost, error: null };
+  }
+
+  /** An output that was paid for is shown, although there was no time to judge it. */
+  async #findFault(each: EvaluationCase, outputJson: string): Promise<string | null> {
+    const { companyId, signal, timeoutMs } = this.#evaluation;
+    const { expressions } = this.#tools;
+    try {
+      return await judgeOutput(expressions, companyId, each, outputJson, this.#signal);
+    } catch (error) {
+      if (signal.aborted || !this.#late.signal.aborted) throw error;
+      return outOfTime(timeoutMs, true).error.message;
+    }
+  }
+}
+
+function withoutOutput(error: AgentFailure): CaseResult {
+  const usage = NO_USAGE;
+  const reason = error.message;
+  return { reason, outputJson: null, schemaValid: null, usage, durationMs: 0, error };
+}
+
+const NO_OUTPUT: AgentFailure = {
+  code: "AGENT_OUTPUT_INVALID",
+  message: "The answer holds no output.",
+  details: {},
+};
+
+const TOO_LARGE: AgentFailure = {
+  code: "AGENT_OUTPUT_TOO_LARGE",
+  message: `The outputs of an evaluation have at most ${OUTPUT_BYTES_SUM_MAX} bytes together.`,
+  details: { bytesMax: OUTPUT_BYTES_SUM_MAX },
+};

@@ -1,0 +1,71 @@
+import { AppError } from "@workflow/errors";
+import type { AgentFailure } from "../agent-answer.ts";
+import { ModelCallError } from "../models/model-call-error.ts";
+
+/** Its process died, or was stopped, while the provider was asked; nobody knows the answer. */
+export const INTERRUPTED: AgentFailure = {
+  code: "AGENT_INTERRUPTED",
+  message: "The service ended while the agent was asked; nobody knows the answer.",
+  details: {},
+};
+
+/** The caller gave up. */
+export const CANCELLED: AgentFailure = {
+  code: "AGENT_CANCELLED",
+  message: "The caller gave up, or its run was cancelled.",
+  details: {},
+};
+
+/** Something of ours went wrong; the log says what. */
+export const FAULT: AgentFailure = {
+  code: "AGENT_FAILED",
+  message: "An internal error occurred.",
+  details: {},
+};
+
+/** A provider gave no answer, and there is a record of that. */
+export class RecordedCallError extends ModelCallError {
+  /** Of the execution that has failed. */
+  readonly executionId: string;
+
+  constructor({ message, failure, cause }: ModelCallError, executionId: string) {
+    super(message, failure, { cause });
+    this.executionId = executionId;
+  }
+}
+
+/** Why a provider gave no answer, as records and cases tell it; a fault of ours says no more than that. */
+export function toAgentFailure(error: unknown): AgentFailure {
+  if (!(error instanceof ModelCallError)) return FAULT;
+  const { provider, code, status, retryAfterMs } = error.failure;
+  const details = {
+    provider,
+    ...(status === null ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }),
+  };
+  return { code, message: error.message, details };
+}
+
+/** With these a provider says that the question is wrong, such as one that is longer than the model takes. */
+const QUESTION_STATUSES: readonly (number | null)[] = [400, 413, 422];
+
+/**
+ * The same for callers of ours other than steps: NOT_CONFIGURED; BAD_REQUEST where the question itself was
+ * refused, as it would be again; else UPSTREAM_ERROR. The latter two have `details.code`.
+ */
+export function toCallError(error: ModelCallError): AppError {
+  const { message, failure } = error;
+  if (failure.code === "NOT_CONFIGURED") return new AppError("NOT_CONFIGURED", message);
+  const { provider, code, status, retryAfterMs } = failure;
+  const isQuestions = code === "AGENT_REFUSED" && QUESTION_STATUSES.includes(status);
+  return new AppError(isQuestions ? "BAD_REQUEST" : "UPSTREAM_ERROR", message, {
+    details: {
+      provider,
+      ...(status === null ? {} : { status }),
+      code,
+      ...(error instanceof RecordedCallError ? { executionId: error.executionId } : {}),
+    },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    cause: error,
+  });
+}

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { renewCalls } from "../../store/agent-calls.ts";
+
+/** The calls of this process, whose leases it renews. */
+export interface HeldCalls {
+  /** How long a call outlives its process. */
+  readonly leaseMs: number;
+  /** Whether the process is about to end, so that calls which end now are nobody's fault. */
+  readonly isStopping: () => boolean;
+  /**
+   * Renews a call's lease until it is let go. Where that can't be done in time `stop` is aborted, with a
+   * `LostClaimError`: somebody else may have ended the call.
+   *
+   * @param admittedFrom by performance.now(), when the database was asked: its lease ends no earlier
+   */
+  hold(claim: string, stop: AbortController, admittedFrom: number): HeldCall;
+  /** From now on `isStopping`. */
+  stopping(): void;
+}
+
+/** A call whose lease is renewed. */
+export interface HeldCall {
+  /** Whether the lease has run out, as far as this process knows. */
+  readonly isOver: () => boolean;
+  readonly letGo: () => void;
+}
+
+/** The call is not ours any more. */
+export class LostClaimError extends AppError {
+  constructor() {
+    super("UNAVAILABLE", "The question was given up, as its record could not be kept.");
+  }
+}
+
+interface Holding {
+  stop: AbortController;
+  /** By performance.now(). */
+  heldUntil: number;
+}
+
+/** So that a renewal may fail a few times. */
+const RENEWALS_PER_LEASE = 6;
+/** A connection that swallows everything fails by no limit of the server: another is tried in time. */
+const PATIENCES_PER_LEASE = 3;
+/** How long calls that were ended by the end of the process may take to say so. */
+const LAST_WORDS_MS = 5_000;
+const LOOK_MS = 20;
+
+/** Starts to renew leases; the scope ends it once the calls have ended, or after a few seconds. */
+export function startHeldCalls(
+  database: Database,
+  { leaseMs, logger }: { leaseMs: number; logger: Logger },
+  scope: Scope,
+): HeldCalls {
+  const holdings = new Map<string, Holding>();
+  let isStopping = false;
+
+  const endOverdue = (): void => {
+    const now = performance.now();
+    for (const { stop, heldUntil } of holdings.values()) {
+      if (heldUntil <= now) stop.abort(new LostClaimError());
+    }
+  };
+  const renew = async (): Promise<void> => {
+    if (holdings.size === 0) return;
+    const asked = new Map(holdings);
+    const askedAt = performance.now();
+    try {
+      const renewing = renewCalls(database, [...asked.keys()], leaseMs);
+      const kept = new Set(await inTime(renewing, leaseMs / PATIENCES_PER_LEASE));
+      for (const [claim, holding] of asked) {
+        holding.heldUntil = kept.has(claim) ? askedAt + leaseMs : 0;
+      }
+    } catch (error) {
+      // Not thrown: the loop would wait ever longer, and leases don't.
+      logger.warn({ err: error }, "the leases of agents' calls were not renewed");
+    }
+    endOverdue();
+  };
+  // Apart from renewals, which may take long: a lease ends when it ends.
+  const watch = setInterval(endOverdue, leaseMs / RENEWALS_PER_LEASE);
+  const ending = new AbortController();
+  const { done } = loop({
+    name: "agent-calls",
+    signal: ending.signal,
+    intervalMs: leaseMs / RENEWALS_PER_LEASE,
+    logger,
+    run: renew,
+  });
+  scope.defer(async () => {
+    const patience = performance.now() + LAST_WORDS_MS;
+    while (holdings.size > 0 && performance.now() < patience) await pause(LOOK_MS);
+    ending.abort();
+    clearInterval(watch);
+    await done;
+  });
+  return {
+    leaseMs,
+    isStopping: () => isStopping,
+    hold(claim, stop, admittedFrom) {
+      const holding = { stop, heldUntil: admittedFrom + leaseMs };
+      holdings.set(claim, holding);
+      return {
+        isOver: () => performance.now() >= holding.heldUntil,
+        letGo: () => void holdings.delete(claim),
+      };
+    },
+    stopping() {
+      isStopping = true;
+    },
+  };
+}
+
+/** What comes of the work later is not waited for. */
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new AppError("UNAVAILABLE", "The database did not answer in time.");
+    timer = setTimeout(() => reject(error), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

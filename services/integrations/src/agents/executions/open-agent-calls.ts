@@ -1,0 +1,94 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { Shares } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createAgentMetrics } from "./agent-metrics.ts";
+import type { AgentMetrics } from "./agent-metrics.ts";
+import { startHeldCalls } from "./held-calls.ts";
+import type { HeldCalls } from "./held-calls.ts";
+import { createTokenBudget } from "./token-budget.ts";
+import type { TokenBudget } from "./token-budget.ts";
+import { startAgentUpkeep } from "./upkeep.ts";
+
+/** The settings of questions to agents, as far as they were given. */
+export interface AgentCallOptions {
+  /** AGENT_TOKENS_PER_DAY; no limit by default. */
+  tokensPerDay?: number | undefined;
+  /** AGENT_EXECUTION_RETENTION_DAYS; for ever by default. */
+  retentionDays?: number | undefined;
+  /** How long a call outlives its process; 30 s unless said otherwise. */
+  leaseMs?: number | undefined;
+}
+
+/** What questions to agents share. */
+export interface AgentCalls {
+  readonly heldCalls: HeldCalls;
+  readonly tokenBudget: TokenBudget;
+  readonly agentMetrics: AgentMetrics;
+  readonly agentPlaces: AgentPlaces;
+}
+
+/** Places for questions that wait or are asked in this process, other than those of steps. */
+export interface AgentPlaces {
+  /**
+   * Does the work in places of the company, as many as the question's bytes take.
+   *
+   * @throws AppError RATE_LIMITED when the company has its share
+   */
+  within<Result>(companyId: string, bytes: number, work: () => Promise<Result>): Promise<Result>;
+}
+
+const LEASE_MS = 30_000;
+/** Looks for dead calls in the time of one lease. */
+const SWEEPS_PER_LEASE = 6;
+const MIB = 1024 * 1024;
+/**
+ * Bytes of questions that are held while they wait and are asked; parsed, composed and sent each is some
+ * twelve times as much. Who is alone gets half. Callers beyond it pay with a refusal, never the others.
+ */
+const UNDER_WAY = { total: 32 * MIB, perTenant: 16 * MIB };
+/** So that small questions are 200 of a company, and 400 in all. */
+const QUESTIONS_MAX = 200;
+const QUESTION_BYTES_MIN = Math.floor(UNDER_WAY.perTenant / QUESTIONS_MAX);
+const BUSY_RETRY_MS = 1_000;
+
+/** Opens what questions to agents share; the scope closes it. */
+export function openAgentCalls(
+  database: Database,
+  { tokensPerDay = 0, retentionDays = 0, leaseMs = LEASE_MS }: AgentCallOptions,
+  { logger, metricsRegistry }: { logger: Logger; metricsRegistry?: Registry | undefined },
+  scope: Scope,
+): AgentCalls {
+  const sweepEveryMs = leaseMs / SWEEPS_PER_LEASE;
+  startAgentUpkeep(database, { sweepEveryMs, retentionDays, logger }, scope);
+  return {
+    heldCalls: startHeldCalls(database, { leaseMs, logger }, scope),
+    tokenBudget: createTokenBudget(tokensPerDay),
+    agentMetrics: createAgentMetrics(metricsRegistry),
+    agentPlaces: createAgentPlaces(),
+  };
+}
+
+function createAgentPlaces(): AgentPlaces {
+  const places = new Shares(UNDER_WAY);
+  return {
+    async within(companyId, bytes, work) {
+      const giveBack = places.take(companyId, Math.max(bytes, QUESTION_BYTES_MIN));
+      if (giveBack === null) throw tooMany();
+      try {
+        return await work();
+      } finally {
+        giveBack();
+      }
+    },
+  };
+}
+
+function tooMany(): AppError {
+  return new AppError("RATE_LIMITED", "Too many questions to agents are under way.", {
+    details: { limit: "agentCalls", perCompany: QUESTIONS_MAX, bytesMax: UNDER_WAY.perTenant },
+    retryAfterMs: BUSY_RETRY_MS,
+  });
+}

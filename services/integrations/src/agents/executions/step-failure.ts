@@ -1,0 +1,80 @@
+import { isAppError } from "@workflow/errors";
+import { StepFailureError } from "../../actions/action-failure.ts";
+import type { ExecutionRow } from "../../store/agent-executions.ts";
+import { AgentInputError } from "../agent-input-error.ts";
+import { ModelCallError } from "../models/model-call-error.ts";
+import { toAgentFailure } from "./agent-error.ts";
+
+/** The agent's id is nobody's, or another company's. */
+export function noSuchAgent(agentId: string): StepFailureError {
+  return new StepFailureError({
+    code: "AGENT_NOT_FOUND",
+    message: "Agent not found",
+    details: { agentId },
+  });
+}
+
+/** The agent is kept for the record only. */
+export function deprecatedAgent(agentId: string): StepFailureError {
+  return new StepFailureError({
+    code: "AGENT_DEPRECATED",
+    message: "The agent is deprecated.",
+    details: { agentId },
+  });
+}
+
+/**
+ * What it means to a step that an agent was not asked, or that there is no answer. What is no failure of the
+ * step is returned as it is.
+ */
+export function toStepFailure(error: unknown): unknown {
+  if (error instanceof AgentInputError) {
+    const { message, violations } = error;
+    return new StepFailureError({
+      code: "INVALID_INPUT",
+      message,
+      details: { problems: violations },
+    });
+  }
+  if (error instanceof ModelCallError) {
+    const { code, retryable, retryAfterMs, status } = error.failure;
+    const { message, details } = toAgentFailure(error);
+    return new StepFailureError({
+      code,
+      message,
+      details,
+      retryable,
+      answered: status !== null,
+      retryAfterMs,
+    });
+  }
+  if (!isAppError(error) || error.reason !== "RATE_LIMITED") return error;
+  const { message, retryAfterMs } = error;
+  const details = Object.fromEntries(Object.entries(Object(error.details)));
+  // No policy waits for another day (D63); what calls under way hold is soon free.
+  const isUsedUp = "resetsAt" in details;
+  return new StepFailureError({
+    code: "AGENT_QUOTA",
+    message,
+    details,
+    ...(isUsedUp ? {} : { retryable: true, retryAfterMs }),
+  });
+}
+
+/**
+ * The failure of a step whose agent's answer can't be used. It is not tried again: the model was told what is
+ * wrong, twice, and paid each time.
+ */
+export function unusableAnswer({ id, error }: ExecutionRow): StepFailureError {
+  const { code, message, details } = error ?? {
+    code: "AGENT_OUTPUT_INVALID",
+    message: "The agent's answer can't be used.",
+    details: {},
+  };
+  return new StepFailureError({
+    code,
+    message,
+    details: { ...details, executionId: id },
+    answered: true,
+  });
+}

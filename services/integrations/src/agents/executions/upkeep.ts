@@ -1,0 +1,66 @@
+import { firstIdAt } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { deleteOldTokenDays, endDeadCalls } from "../../store/agent-calls.ts";
+import { deleteOldExecutions } from "../../store/agent-executions.ts";
+import { INTERRUPTED } from "./agent-error.ts";
+import { EXECUTION_ID_PREFIX } from "./recorded-question.ts";
+
+/** How long things are kept. */
+export interface AgentUpkeepOptions {
+  /** Between two looks for calls whose process is dead. */
+  sweepEveryMs: number;
+  /** AGENT_EXECUTION_RETENTION_DAYS; 0 is for ever. */
+  retentionDays: number;
+  logger: Logger;
+}
+
+const DEAD_BATCH = 100;
+const PURGE_EVERY_MS = 3_600_000;
+/** Small, as an execution may hold megabytes. */
+const EXECUTIONS_BATCH = 200;
+const DAYS_BATCH = 5_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Ends what dead processes have left, and forgets what is old, of all companies; the scope stops it. */
+export function startAgentUpkeep(
+  database: Database,
+  { sweepEveryMs, retentionDays, logger }: AgentUpkeepOptions,
+  scope: Scope,
+): void {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const sweep = loop({
+    name: "dead-agent-calls",
+    signal,
+    intervalMs: sweepEveryMs,
+    logger,
+    run: async () => {
+      const ended = await endDeadCalls(database, JSON.stringify(INTERRUPTED), DEAD_BATCH);
+      return ended === DEAD_BATCH ? "again" : undefined;
+    },
+  });
+  const purge = loop({
+    name: "purge-agent-executions",
+    signal,
+    intervalMs: PURGE_EVERY_MS,
+    logger,
+    run: async () => {
+      const days = await deleteOldTokenDays(database, DAYS_BATCH);
+      const executions = await deleteOlderThan(database, retentionDays);
+      return days === DAYS_BATCH || executions === EXECUTIONS_BATCH ? "again" : undefined;
+    },
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await Promise.all([sweep.done, purge.done]);
+  });
+}
+
+async function deleteOlderThan(database: Database, retentionDays: number): Promise<number> {
+  if (retentionDays === 0) return 0;
+  const oldest = new Date(Date.now() - retentionDays * DAY_MS);
+  return deleteOldExecutions(database, firstIdAt(EXECUTION_ID_PREFIX, oldest), EXECUTIONS_BATCH);
+}

@@ -1,0 +1,56 @@
+import { isUuid } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { findOwnAgent } from "../store/agents.ts";
+import type { AgentKey } from "../store/agents.ts";
+import type { Agent } from "./agent.ts";
+import { findCoreAgent } from "./core/core-agents.ts";
+import type { Models } from "./models/model.ts";
+
+/** What it takes to find an agent. */
+export interface FindingContext {
+  readonly database: Queryable;
+  readonly models: Pick<Models, "coreProvider">;
+}
+
+/**
+ * The agent with this id that a company can see, whatever its status: a core agent or one of its own; null
+ * when there is none. An id of the wrong form names none (D1).
+ */
+export async function findAgent(
+  { database, models }: FindingContext,
+  companyId: string,
+  agentId: string,
+): Promise<Agent | null> {
+  const core = findCoreAgent(agentId, models.coreProvider());
+  if (core !== null) return core;
+  const key = toAgentKey(companyId, agentId);
+  return key === null ? null : findOwnAgent(database, key);
+}
+
+/**
+ * The agent of their own that a caller means to change. Throws BAD_REQUEST for a core agent, NOT_FOUND for an
+ * id of the wrong form (D1).
+ */
+export function requireOwnAgentKey(
+  { models }: Pick<FindingContext, "models">,
+  agentId: string,
+  { identity }: { identity: { companyId: string } },
+): AgentKey {
+  if (findCoreAgent(agentId, models.coreProvider()) !== null) {
+    throw new AppError("BAD_REQUEST", "Core agents cannot be changed or deleted.");
+  }
+  const key = toAgentKey(identity.companyId, agentId);
+  if (key === null) throw agentNotFound();
+  return key;
+}
+
+/** The one answer for agents that are not there. */
+export function agentNotFound(): AppError {
+  return new AppError("NOT_FOUND", "Agent not found");
+}
+
+function toAgentKey(companyId: string, agentId: string): AgentKey | null {
+  if (!isUuid(agentId)) return null;
+  return { companyId: companyId.toLowerCase(), agentId: agentId.toLowerCase() };
+}

@@ -1,0 +1,116 @@
+import type { OpenAIChatLanguageModel } from "@ai-sdk/openai/internal";
+import type { AgentUsage } from "../agent.ts";
+import type { CalledProvider } from "./call-failure.ts";
+import { toModelCallError } from "./call-failure.ts";
+import { estimateQuestionTokens, estimateTokens } from "./estimate-tokens.ts";
+import type { FinishReason, ModelAnswer, ModelQuestion } from "./model.ts";
+import { openProviderRequest } from "./provider-request.ts";
+import type { ProviderRequestOptions } from "./provider-request.ts";
+
+/** What all models of the AI SDK have in common. */
+export type SdkModel = Pick<OpenAIChatLanguageModel, "doGenerate">;
+/** What it is asked with. */
+export type SdkCallOptions = Parameters<SdkModel["doGenerate"]>[0];
+type SdkAnswer = Awaited<ReturnType<SdkModel["doGenerate"]>>;
+
+/** How one provider's API is spoken. */
+export interface ModelCall {
+  readonly question: ModelQuestion;
+  /** The model that asks by this `fetch`. */
+  readonly createModel: (fetch: typeof globalThis.fetch) => SdkModel;
+  /** What the provider wants besides the question. */
+  readonly options: Pick<SdkCallOptions, "reasoning" | "responseFormat" | "providerOptions">;
+  readonly called: CalledProvider;
+}
+
+/**
+ * Asks a model by one HTTP request. `doGenerate` is called rather than `generateText`, which would report to
+ * whoever registered for telemetry, print warnings, and parse the answer; none of that is wanted here.
+ *
+ * @throws ModelCallError
+ */
+export async function askOnce(
+  call: ModelCall,
+  options: ProviderRequestOptions,
+): Promise<ModelAnswer> {
+  const { question, called } = call;
+  const exchange = openProviderRequest(options);
+  let answer: SdkAnswer;
+  try {
+    answer = await call.createModel(exchange.fetch).doGenerate({
+      ...call.options,
+      prompt: toPrompt(question),
+      temperature: question.temperature,
+      maxOutputTokens: question.maxTokens,
+    });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw await toModelCallError(error, exchange, called);
+  }
+  const said = readText(answer);
+  const text = called.scrubber === null ? said : await called.scrubber.textInTurns(said);
+  const { usage, isEstimate } = readUsage(answer, question, text);
+  return {
+    text,
+    finishReason: toFinishReason(answer.finishReason.unified),
+    usage,
+    warnings: [
+      ...answer.warnings.flatMap(toWarning),
+      ...(isEstimate
+        ? ["The provider did not say how many tokens were used; they are estimated."]
+        : []),
+    ],
+  };
+}
+
+function toPrompt({ system, messages }: ModelQuestion): SdkCallOptions["prompt"] {
+  return [
+    { role: "system", content: system },
+    ...messages.map(({ role, text }) => ({ role, content: [{ type: "text" as const, text }] })),
+  ];
+}
+
+/** Nothing here interrupts a model. */
+function toFinishReason(reason: SdkAnswer["finishReason"]["unified"]): FinishReason {
+  return reason === "interrupted" ? "other" : reason;
+}
+
+/** A model that thinks aloud says so: what counts as structured output is its last answer. */
+function readText({ structuredOutputText, content }: SdkAnswer): string {
+  if (structuredOutputText !== undefined) return structuredOutputText;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** More than any answer has: a server that says so does not count. */
+const TOKENS_MAX = 100_000_000;
+
+/** Compatible servers may not count: nothing is free, so that what they leave open is estimated. */
+function readUsage(
+  { usage }: SdkAnswer,
+  question: ModelQuestion,
+  text: string,
+): { usage: AgentUsage; isEstimate: boolean } {
+  const input = toCount(usage.inputTokens.total);
+  const counted = toCount(usage.outputTokens.total);
+  // Of no text, models that reason may have written some and others none.
+  const output = text === "" ? (counted ?? 0) : counted;
+  const inputTokens = input ?? estimateQuestionTokens(question);
+  const outputTokens = output ?? estimateTokens(text);
+  return {
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    isEstimate: input === null || output === null,
+  };
+}
+
+function toCount(tokens: number | undefined): number | null {
+  if (tokens === undefined || !Number.isSafeInteger(tokens)) return null;
+  return tokens > 0 && tokens <= TOKENS_MAX ? tokens : null;
+}
+
+/** How much a model reasons is set by us, so that nobody has to be told. */
+function toWarning(warning: SdkAnswer["warnings"][number]): string[] {
+  if (warning.type === "other") return [warning.message];
+  if (warning.type === "deprecated") return [`${warning.setting}: ${warning.message}`];
+  if (warning.feature === "reasoning") return [];
+  return [warning.details ?? `${warning.feature} is not supported by the model`];
+}

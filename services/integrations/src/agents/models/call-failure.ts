@@ -1,0 +1,203 @@
+import { APICallError } from "ai";
+import type { HttpClientError, HttpClientErrorCode } from "@workflow/http-client";
+import type { Scrubber } from "@workflow/scrubber";
+import { storableText } from "../../provider-http/storable-text.ts";
+import type { AgentProvider } from "../agent.ts";
+import { ModelCallError } from "./model-call-error.ts";
+import type { ModelCallFailure } from "./model-call-error.ts";
+import type { ProviderRequest } from "./provider-request.ts";
+import { readRetryAfter } from "./retry-after.ts";
+
+/** Whom a call was for, and what its error must not hold. */
+export interface CalledProvider {
+  readonly provider: AgentProvider;
+  /** The setting that holds the key. */
+  readonly keySetting: string;
+  /** Takes the key out of the provider's words; null where there is none to take out. */
+  readonly scrubber: Scrubber | null;
+}
+
+/** An answer of a status that is no success, with the provider's words for those who branch on them. */
+export class ModelStatusError extends ModelCallError {
+  /** The provider's code; null without one. */
+  readonly providerCode: string | null;
+  /** The provider's message without the key, as much as `WORDS_CHARS_MAX`. */
+  readonly words: string;
+
+  constructor(message: string, failure: ModelCallFailure, said: ProviderWords) {
+    super(message, failure);
+    this.providerCode = said.code;
+    this.words = said.words;
+  }
+}
+
+interface ProviderWords {
+  readonly code: string | null;
+  readonly words: string;
+}
+
+/** As much of a provider's words is read, and as much of it is shown. */
+const WORDS_CHARS_MAX = 2_000;
+const SHOWN_CHARS_MAX = 200;
+
+/** Client errors that pass, besides the time-out 408. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([409, 425]);
+
+/**
+ * Time-outs, those of gateways before a provider included: a model may have written until then. Answers of
+ * other statuses that are no success cost nothing; where a provider bills them, the operator pays.
+ */
+const TIMEOUT_STATUSES: ReadonlySet<number> = new Set([408, 504, 524]);
+
+/** What would come again, whatever the time. */
+const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
+  "INVALID_URL",
+  "INVALID_REQUEST",
+  "ADDRESS_NOT_ALLOWED",
+  "RESPONSE_TOO_LARGE",
+]);
+
+/** What kept a provider from answering, from what the SDK threw and what the exchange saw. */
+export async function toModelCallError(
+  error: unknown,
+  exchange: ProviderRequest,
+  called: CalledProvider,
+): Promise<ModelCallError> {
+  if (exchange.error !== null) return fromTransport(exchange.error, called);
+  if (exchange.response === null) {
+    // The SDK refused the question itself, so that nothing was sent.
+    return failed(called, "AGENT_REFUSED", "The AI SDK can't ask this question", { status: null });
+  }
+  const { status } = exchange.response;
+  if (status >= 200 && status <= 299) {
+    const message = `The AI provider ${called.provider} answered ${status}, but not as its API describes`;
+    return failed(called, "AGENT_UNAVAILABLE", message, {
+      status,
+      retryable: true,
+      mayHaveCost: true,
+    });
+  }
+  return fromStatus(status, exchange, await readWords(error, called), called);
+}
+
+function fromTransport(error: HttpClientError, called: CalledProvider): ModelCallError {
+  const { provider } = called;
+  if (error.code === "TIMEOUT") return timedOut(provider);
+  const failure = {
+    status: null,
+    retryable: !FINAL_CODES.has(error.code),
+    mayHaveCost: error.sent,
+    cause: error,
+  };
+  return failed(called, "AGENT_UNAVAILABLE", describe(error, provider), failure);
+}
+
+/** Without the client's words: they name the host, which may be a private one of the operator. */
+function describe({ code, sent }: HttpClientError, provider: AgentProvider): string {
+  if (code === "RESPONSE_TOO_LARGE") {
+    return `The AI provider ${provider} answered more than can be taken`;
+  }
+  if (sent)
+    return `The connection to the AI provider ${provider} broke before the answer was complete`;
+  return `The AI provider ${provider} can't be reached (${code})`;
+}
+
+/** No answer came in time. */
+export function timedOut(provider: AgentProvider): ModelCallError {
+  const message = `The AI provider ${provider} did not answer in time.`;
+  return new ModelCallError(message, {
+    provider,
+    code: "AGENT_TIMEOUT",
+    status: null,
+    retryable: true,
+    mayHaveCost: true,
+  });
+}
+
+function fromStatus(
+  status: number,
+  { response }: ProviderRequest,
+  said: ProviderWords,
+  { provider, keySetting }: CalledProvider,
+): ModelCallError {
+  const { code, retryable, explained } = judge(status, said, keySetting);
+  const shown = cutWords(said.words);
+  const why = explained ?? (shown === "" ? null : shown);
+  const message = `The AI provider ${provider} answered ${status}${why === null ? "." : `: ${why}`}`;
+  const retryAfterMs = retryable ? readRetryAfter(response?.headers ?? {}) : undefined;
+  const mayHaveCost = TIMEOUT_STATUSES.has(status);
+  const failure = { provider, code, status, retryable, mayHaveCost, retryAfterMs };
+  return new ModelStatusError(message, failure, said);
+}
+
+/** Nothing follows the cut, so that who masks secrets finds the beginning of one there. */
+function cutWords(words: string): string {
+  return words.slice(0, SHOWN_CHARS_MAX).replace(/[\ud800-\udbff]$/, "");
+}
+
+/** `explained` takes the place of the provider's words, which may repeat what it was sent. */
+function judge(
+  status: number,
+  said: ProviderWords,
+  keySetting: string,
+): Pick<ModelCallFailure, "code" | "retryable"> & { explained?: string } {
+  if (status < 400) {
+    const explained = "it sends to another address, which is not followed.";
+    return { code: "AGENT_UNAVAILABLE", retryable: false, explained };
+  }
+  if (status === 401 || status === 403) {
+    const explained = `it does not take the key of ${keySetting}.`;
+    return { code: "AGENT_REFUSED", retryable: false, explained };
+  }
+  if (status === 429) {
+    // A spent account is no matter of minutes. Either answer names the operator's organization.
+    const isSpent = said.code === "insufficient_quota";
+    const explained = isSpent
+      ? "the account of this installation is used up."
+      : "it takes no more questions for now.";
+    return { code: "AGENT_RATE_LIMITED", retryable: !isSpent, explained };
+  }
+  if (TIMEOUT_STATUSES.has(status)) return { code: "AGENT_TIMEOUT", retryable: true };
+  if (status >= 500 || PASSING_STATUSES.has(status)) {
+    return { code: "AGENT_UNAVAILABLE", retryable: true };
+  }
+  return { code: "AGENT_REFUSED", retryable: false };
+}
+
+function failed(
+  { provider }: CalledProvider,
+  code: ModelCallFailure["code"],
+  message: string,
+  {
+    status,
+    retryable = false,
+    mayHaveCost = false,
+    cause,
+  }: { status: number | null; retryable?: boolean; mayHaveCost?: boolean; cause?: unknown },
+): ModelCallError {
+  const options = cause === undefined ? undefined : { cause };
+  const failure = { provider, code, status, retryable, mayHaveCost };
+  return new ModelCallError(`${message}.`, failure, options);
+}
+
+/** The SDK has a message of the provider only where the body was as described. */
+async function readWords(error: unknown, { scrubber }: CalledProvider): Promise<ProviderWords> {
+  if (!APICallError.isInstance(error) || error.data === undefined) return { code: null, words: "" };
+  const text = storableText(error.message);
+  const words =
+    scrubber === null
+      ? text.slice(0, WORDS_CHARS_MAX)
+      : (await scrubber.cutTextInTurns(text, WORDS_CHARS_MAX)).slice(0, WORDS_CHARS_MAX);
+  return { code: readCode(error.data), words };
+}
+
+/** `error.code` of OpenAI's body, `error.type` of Anthropic's. */
+function readCode(data: unknown): string | null {
+  const error: unknown = member(data, "error");
+  const code = member(error, "code") ?? member(error, "type");
+  return typeof code === "string" ? code : null;
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,188 @@
+import { createSafeHttpClient } from "@workflow/http-client";
+import { createScrubber } from "@workflow/scrubber";
+import { Turns } from "@workflow/service";
+import { AnswerRooms } from "../../provider-http/answer-room.ts";
+import type { AgentProvider } from "../agent.ts";
+import type { Logger } from "pino";
+import { createAnthropicModel } from "./anthropic.ts";
+import { askOnce } from "./ask-once.ts";
+import { timedOut } from "./call-failure.ts";
+import type { CalledProvider } from "./call-failure.ts";
+import { ModelCallError } from "./model-call-error.ts";
+import { createModelFaults } from "./model-faults.ts";
+import { ANSWER_BYTES_MAX } from "./provider-request.ts";
+import type { ModelAnswer, AskOptions, ModelQuestion, Models } from "./model.ts";
+import { createOpenAiModel } from "./openai.ts";
+import type { OpenAiApi } from "./openai.ts";
+import type { ProviderModel } from "./provider-model.ts";
+
+/** What the operator set for one provider. */
+export interface OfferedModel {
+  /** Undefined where agents of the provider can't be asked. */
+  readonly apiKey?: string | undefined;
+  /** The provider itself, or a server compatible with it; may be private and without TLS. */
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+/** What is needed to ask models. */
+export interface ModelsOptions {
+  readonly openai: OfferedModel & { readonly api: OpenAiApi };
+  readonly anthropic: OfferedModel;
+  readonly dnsServers?: readonly string[] | undefined;
+  readonly nat64Prefixes?: readonly string[] | undefined;
+  /** Hears of what only the operator can mend. */
+  readonly logger: Logger;
+}
+
+/** The models of the installation, and the connections to them. */
+export interface OpenModels extends Models {
+  /** Refuses new questions and waits for those under way. */
+  close(): Promise<void>;
+}
+
+const KEY_SETTINGS = { openai: "OPENAI_API_KEY", anthropic: "ANTHROPIC_API_KEY" } as const;
+
+/**
+ * Requests to a provider under way: beyond it questions wait, at the expense of their whole time, while that of
+ * their exchange begins with a place. One company has half of the places. Nothing was sent yet, and nobody pays.
+ */
+const CALLS_UNDER_WAY = { perTenant: 128, total: 256 } as const;
+
+/** Opens nothing yet; connections come with questions. */
+export function createModels(options: ModelsOptions): OpenModels {
+  const { dnsServers, nat64Prefixes } = options;
+  // The hosts are the operator's: no tenant names one.
+  const client = createSafeHttpClient({ allowPrivate: true, dnsServers, nat64Prefixes });
+  // One that hangs does not keep places from the other.
+  const turns = { openai: new Turns(CALLS_UNDER_WAY), anthropic: new Turns(CALLS_UNDER_WAY) };
+  const rooms = new AnswerRooms();
+  const models = openProviders(options);
+  const faults = createModelFaults(options.logger);
+
+  const missingSetting = (provider: AgentProvider): string | null =>
+    models[provider] === null ? KEY_SETTINGS[provider] : null;
+
+  const askWithin = async (
+    { model, called }: OpenedProvider,
+    question: ModelQuestion,
+    { companyId, signal, timeoutMs, onSent }: AskOptions,
+  ): Promise<ModelAnswer> => {
+    const room = rooms.open({ companyId, bytesMax: ANSWER_BYTES_MAX, signal });
+    const exchange = { client: client.forTenant(companyId), signal, timeoutMs, onSent, room };
+    try {
+      return await model.ask(question, (call) => askOnce({ ...call, question, called }, exchange));
+    } finally {
+      room.leave();
+    }
+  };
+
+  return {
+    modelOf: (provider) => options[provider].model,
+    missingSetting,
+    coreProvider: () =>
+      models.openai === null && models.anthropic !== null ? "anthropic" : "openai",
+    async ask(provider, question, exchange) {
+      const opened = models[provider];
+      if (opened === null) throw notConfigured(provider);
+      const startedAt = performance.now();
+      const { companyId, signal, leftMs } = exchange;
+      const waiting = { signal, timeoutMs: leftMs, late: noPlace(provider) };
+      const giveBack = await withinTime(waiting, (stop) => turns[provider].take(companyId, stop));
+      const restMs = leftMs - (performance.now() - startedAt);
+      const timeoutMs = toTimeout(Math.min(exchange.timeoutMs, restMs));
+      try {
+        const answer = await withinTime({ signal, timeoutMs, late: timedOut(provider) }, (stop) =>
+          askWithin(opened, question, { ...exchange, signal: stop, timeoutMs }),
+        );
+        faults.passed(provider);
+        return answer;
+      } catch (error) {
+        faults.note(provider, error);
+        throw error;
+      } finally {
+        giveBack();
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+interface OpenedProvider {
+  readonly model: ProviderModel;
+  readonly called: CalledProvider;
+}
+
+function openProviders({
+  openai,
+  anthropic,
+}: ModelsOptions): Readonly<Record<AgentProvider, OpenedProvider | null>> {
+  const open = (
+    provider: AgentProvider,
+    { apiKey, baseUrl, model }: OfferedModel,
+    create: (settings: { apiKey: string; baseUrl: string; model: string }) => ProviderModel,
+  ): OpenedProvider | null =>
+    apiKey === undefined
+      ? null
+      : {
+          model: create({ apiKey, baseUrl: baseUrl.replace(/\/+$/, ""), model }),
+          called: {
+            provider,
+            keySetting: KEY_SETTINGS[provider],
+            scrubber: createScrubber([apiKey]),
+          },
+        };
+  return {
+    openai: open("openai", openai, (settings) => createOpenAiModel(settings, openai.api)),
+    anthropic: open("anthropic", anthropic, createAnthropicModel),
+  };
+}
+
+/** The operator has to set something before agents of the provider can be asked. */
+export function notConfigured(provider: AgentProvider): ModelCallError {
+  const message = `Agents of the provider ${provider} can't be asked: ${KEY_SETTINGS[provider]} is not set.`;
+  return new ModelCallError(message, {
+    provider,
+    code: "NOT_CONFIGURED",
+    status: null,
+    retryable: false,
+    mayHaveCost: false,
+  });
+}
+
+/** Other questions had all places for as long as there was time. */
+function noPlace(provider: AgentProvider): ModelCallError {
+  const message = `Too many questions to AI providers were under way to ask ${provider} in time.`;
+  return new ModelCallError(message, {
+    provider,
+    code: "AGENT_TIMEOUT",
+    status: null,
+    retryable: true,
+    mayHaveCost: false,
+  });
+}
+
+/** One clock for all of the work, which ends it with `late`; the caller's signal ends it too. */
+async function withinTime<T>(
+  { signal, timeoutMs, late }: { signal: AbortSignal; timeoutMs: number; late: ModelCallError },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(late), toTimeout(timeoutMs));
+  const onAbort = (): void => stop.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await work(stop.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** 2^31-1: a timer set beyond fires at once. */
+const TIMEOUT_MS_MAX = 2_147_483_647;
+
+function toTimeout(timeoutMs: number): number {
+  return Math.min(Math.max(Math.ceil(timeoutMs), 1), TIMEOUT_MS_MAX);
+}

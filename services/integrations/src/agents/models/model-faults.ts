@@ -1,0 +1,54 @@
+import type { Logger } from "pino";
+import type { AgentProvider } from "../agent.ts";
+import { ModelStatusError } from "./call-failure.ts";
+import { ModelCallError } from "./model-call-error.ts";
+
+/** Tells the operator what only the operator can mend, once for each until the provider has answered again. */
+export interface ModelFaults {
+  /** Errors of other kinds are passed over. */
+  note(provider: AgentProvider, error: unknown): void;
+  passed(provider: AgentProvider): void;
+}
+
+/** Remembers, in this process, what the operator has been told. */
+export function createModelFaults(logger: Logger): ModelFaults {
+  const told = new Map<AgentProvider, string>();
+  return {
+    note(provider, error) {
+      if (!(error instanceof ModelCallError)) return;
+      const setting = findSetting(provider, error);
+      if (setting === null || told.get(provider) === setting) return;
+      told.set(provider, setting);
+      const { status } = error.failure;
+      // Callers are not told which host it is; the HTTP client's error names it and no more.
+      const { cause: err } = error;
+      logger.error(
+        { provider, setting, status, err },
+        "an AI provider does not answer this installation",
+      );
+    },
+    passed(provider) {
+      if (!told.delete(provider)) return;
+      logger.info({ provider }, "an AI provider answers this installation again");
+    },
+  };
+}
+
+/** The setting that is at fault; null where it is none. */
+function findSetting(provider: AgentProvider, error: ModelCallError): string | null {
+  const prefix = provider.toUpperCase();
+  const { status, code, mayHaveCost } = error.failure;
+  if (!(error instanceof ModelStatusError)) {
+    const isUnreached = status === null && code === "AGENT_UNAVAILABLE" && !mayHaveCost;
+    return isUnreached ? `${prefix}_BASE_URL` : null;
+  }
+  const { failure, providerCode } = error;
+  // Not 403: gateways say so of prompts, too.
+  if (status === 401) return `${prefix}_API_KEY`;
+  if (status === 429 && !failure.retryable) return `${prefix}_API_KEY`;
+  if (status === 404) {
+    const isModel = providerCode === "model_not_found" || providerCode === "not_found_error";
+    return isModel ? `${prefix}_MODEL` : `${prefix}_BASE_URL`;
+  }
+  return status !== null && status < 400 ? `${prefix}_BASE_URL` : null;
+}

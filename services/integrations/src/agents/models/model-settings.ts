@@ -1,0 +1,38 @@
+import { parseConfig, pickSettings } from "@workflow/service";
+import type { z } from "zod";
+import type { ModelsOptions } from "./create-models.ts";
+
+const settings = pickSettings(
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "OPENAI_API",
+  "OPENAI_MODEL",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "ANTHROPIC_MODEL",
+);
+
+/** Which models there are, without how the network is. */
+export type ModelSettings = Pick<ModelsOptions, "openai" | "anthropic">;
+
+/** The models of an installation, from its settings. */
+export function toModelSettings(values: z.output<typeof settings>): ModelSettings {
+  return {
+    openai: {
+      apiKey: values.OPENAI_API_KEY,
+      baseUrl: values.OPENAI_BASE_URL,
+      model: values.OPENAI_MODEL,
+      api: values.OPENAI_API,
+    },
+    anthropic: {
+      apiKey: values.ANTHROPIC_API_KEY,
+      baseUrl: values.ANTHROPIC_BASE_URL,
+      model: values.ANTHROPIC_MODEL,
+    },
+  };
+}
+
+/** Those of an installation where nothing is set: named, but without a key. */
+export function defaultModelSettings(): ModelSettings {
+  return toModelSettings(parseConfig(settings, {}));
+}

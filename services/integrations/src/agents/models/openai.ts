@@ -1,0 +1,128 @@
+import {
+  OpenAIChatLanguageModel,
+  openaiModelCatalog,
+  OpenAIResponsesLanguageModel,
+} from "@ai-sdk/openai/internal";
+import type { SdkCallOptions, SdkModel } from "./ask-once.ts";
+import { ModelStatusError } from "./call-failure.ts";
+import type { ModelAnswer, ModelQuestion } from "./model.ts";
+import type { ProviderModel, ProviderSettings, SendCall } from "./provider-model.ts";
+import { openAiSchemaMode } from "./strict-schema.ts";
+import type { OpenAiSchemaMode } from "./strict-schema.ts";
+import { withoutSchemaIfRefused } from "./without-schema.ts";
+
+/** The two APIs by which OpenAI, and servers compatible with it, are asked; `auto` finds out. */
+export const OPENAI_APIS = ["auto", "responses", "chat"] as const;
+export type OpenAiApi = (typeof OPENAI_APIS)[number];
+
+type Route = Exclude<OpenAiApi, "auto">;
+
+/**
+ * OpenAI itself is asked by the Responses API. Compatible servers are asked by Chat Completions, which nearly
+ * all of them have, and by Responses once they answered 404 to it and not because of the model.
+ */
+export function createOpenAiModel(settings: ProviderSettings, api: OpenAiApi): ProviderModel {
+  const { model } = settings;
+  const isOpenAi = isOpenAiItself(settings.baseUrl);
+  let preferred: Route = isOpenAi ? "responses" : "chat";
+
+  const askBy = (route: Route, question: ModelQuestion, send: SendCall): Promise<ModelAnswer> => {
+    const mode = question.outputSchema === null ? null : openAiSchemaMode(question.outputSchema);
+    return withoutSchemaIfRefused(mode !== null, (withSchema) =>
+      send({
+        createModel: (fetch) => createSdkModel(settings, route, fetch),
+        options: {
+          ...(canStopReasoning(model) ? { reasoning: "none" } : {}),
+          ...toFormat(question, withSchema ? mode : null, isOpenAi || route === "responses"),
+        },
+      }),
+    );
+  };
+
+  return {
+    async ask(question, send) {
+      if (api !== "auto") return askBy(api, question, send);
+      if (isOpenAi) return askBy("responses", question, send);
+      const first = preferred;
+      try {
+        return await askBy(first, question, send);
+      } catch (error) {
+        if (!isUnknownRoute(error, model)) throw error;
+        const other: Route = first === "chat" ? "responses" : "chat";
+        const answer = await askByOther(askBy(other, question, send), error);
+        preferred = other;
+        return answer;
+      }
+    },
+  };
+}
+
+/** The classes themselves: the package's main module reads the environment, and fails at an empty address there. */
+function createSdkModel(
+  { apiKey, baseUrl, model }: ProviderSettings,
+  route: Route,
+  fetch: typeof globalThis.fetch,
+): SdkModel {
+  const config = {
+    provider: `openai.${route}`,
+    url: ({ path }: { path: string }) => `${baseUrl}${path}`,
+    headers: { authorization: `Bearer ${apiKey}` },
+    fetch,
+  };
+  return route === "chat"
+    ? new OpenAIChatLanguageModel(model, config)
+    : new OpenAIResponsesLanguageModel(model, config);
+}
+
+/** A server that knows neither route says so of the first. */
+async function askByOther(asking: Promise<ModelAnswer>, first: unknown): Promise<ModelAnswer> {
+  try {
+    return await asking;
+  } catch (error) {
+    throw error instanceof ModelStatusError && error.failure.status === 404 ? first : error;
+  }
+}
+
+/** OpenAI's hosts, those of its regions included. */
+function isOpenAiItself(baseUrl: string): boolean {
+  return /(?:^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
+}
+
+/** A 404 that is about the model comes from a route that the server knows. */
+function isUnknownRoute(error: unknown, model: string): boolean {
+  return (
+    error instanceof ModelStatusError &&
+    error.failure.status === 404 &&
+    error.providerCode !== "model_not_found" &&
+    !error.words.includes(model)
+  );
+}
+
+/**
+ * Models that can do without reasoning take a temperature only then, and their limit of tokens is that of the
+ * answer. Others reason as the provider has it.
+ */
+function canStopReasoning(model: string): boolean {
+  const undated = model.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+  if (!Object.hasOwn(openaiModelCatalog, undated)) return false;
+  const reasoning = openaiModelCatalog[undated]?.capabilities.language?.reasoning;
+  return (
+    reasoning !== undefined &&
+    Reflect.get(reasoning, "sampling") === "reasoning-effort-none" &&
+    reasoning.efforts?.includes("none") === true
+  );
+}
+
+/** OpenAI may store what it is asked by either API, and is told not to; Chat Completions elsewhere know no `store`. */
+function toFormat(
+  { outputSchema }: ModelQuestion,
+  mode: OpenAiSchemaMode,
+  canStore: boolean,
+): Pick<SdkCallOptions, "responseFormat" | "providerOptions"> {
+  const store = canStore ? { store: false } : {};
+  if (outputSchema === null || mode === null) return { providerOptions: { openai: store } };
+  return {
+    responseFormat: { type: "json", name: "answer", schema: { ...outputSchema } },
+    providerOptions: { openai: { ...store, strictJsonSchema: mode === "strict" } },
+  };
+}

@@ -1,0 +1,105 @@
+import { compileJsonSchema } from "@workflow/definition";
+import type { JsonSchemaValidator } from "@workflow/definition";
+import type { Violation } from "@workflow/errors";
+import { Turns } from "@workflow/service";
+import { setImmediate as nextTick } from "node:timers/promises";
+import type { AgentQuestion, PrepareQuestion } from "./agent-answer.ts";
+import { AgentInputError } from "./agent-input-error.ts";
+import { askWithRepairs } from "./ask-with-repairs.ts";
+import { MAX_TOKENS_MAX, TEMPERATURE_MAX } from "./limits.ts";
+import { notConfigured } from "./models/create-models.ts";
+import { estimateQuestionTokens } from "./models/estimate-tokens.ts";
+import type { ModelQuestion, Models } from "./models/model.ts";
+import type { ComposedPrompt } from "./prompt/composed-prompt.ts";
+import { Spending } from "./spending.ts";
+
+/** What asking agents needs. */
+interface AskingOptions {
+  readonly models: Models;
+  /** @throws AgentInputError when the input or the user's message is not what the agent takes */
+  readonly composePrompt: (
+    question: Pick<AgentQuestion, "agent" | "input" | "userMessage">,
+  ) => ComposedPrompt;
+  /** Of one exchange with the provider, of which a question makes at most three. */
+  readonly exchangeTimeoutMs: number;
+}
+
+/** A schema takes up to a tenth of a second in one go, also one that is refused and costs no tokens (D57). */
+const COMPOSING = { perTenant: 1, total: 1 };
+
+/** Checks and composes questions; what they ask is asked by `ask` of the result. */
+export function createPrepareQuestion(options: AskingOptions): PrepareQuestion {
+  const { models, exchangeTimeoutMs } = options;
+  const turns = new Turns(COMPOSING);
+  return async (question) => {
+    const { agent, overrides } = question;
+    const model = models.modelOf(agent.provider);
+    refuseOverrides(question, model);
+    const { system, user, outputSchema, schema } = await composeInTurns(question, options, turns);
+    if (models.missingSetting(agent.provider) !== null) throw notConfigured(agent.provider);
+    const first: ModelQuestion = {
+      system,
+      messages: [{ role: "user", text: user }],
+      temperature: overrides.temperature ?? agent.temperature,
+      maxTokens: overrides.maxTokens ?? agent.maxTokens,
+      outputSchema,
+    };
+    const spending = new Spending();
+    const composed = { models, question, model, first, schema, exchangeTimeoutMs, spending };
+    return {
+      inputTokensEstimate: estimateQuestionTokens(first),
+      maxTokens: first.maxTokens,
+      model,
+      ask: () => askWithRepairs(composed),
+      spent: () => spending.spent,
+    };
+  };
+}
+
+/** Companies take turns, and what else the process has to do comes between two questions. */
+async function composeInTurns(
+  question: AgentQuestion,
+  { composePrompt }: AskingOptions,
+  turns: Turns,
+): Promise<ComposedPrompt & { readonly schema: JsonSchemaValidator | null }> {
+  const giveBack = await turns.take(question.companyId, question.signal);
+  try {
+    await nextTick();
+    const prompt = composePrompt(question);
+    return { ...prompt, schema: compileOutputSchema(prompt.outputSchema) };
+  } finally {
+    giveBack();
+  }
+}
+
+function refuseOverrides({ agent, overrides }: AgentQuestion, theModel: string): void {
+  const { temperature, maxTokens, model } = overrides;
+  const violations: Violation[] = [];
+  if (temperature !== undefined && !(temperature >= 0 && temperature <= TEMPERATURE_MAX)) {
+    const message = `must be from 0 to ${TEMPERATURE_MAX}`;
+    violations.push({ path: ["overrides", "temperature"], message });
+  }
+  if (maxTokens !== undefined && !isTokenLimit(maxTokens)) {
+    const message = `must be a whole number from 1 to ${MAX_TOKENS_MAX}`;
+    violations.push({ path: ["overrides", "maxTokens"], message });
+  }
+  if (model !== undefined && model !== theModel) {
+    const message = `must be ${theModel}, the model of the provider ${agent.provider}`;
+    violations.push({ path: ["overrides", "model"], message });
+  }
+  if (violations.length > 0) throw new AgentInputError(violations);
+}
+
+function isTokenLimit(count: number): boolean {
+  return Number.isInteger(count) && count >= 1 && count <= MAX_TOKENS_MAX;
+}
+
+/** What an agent has was compiled when it was saved; only what is newly forbidden is found here. */
+function compileOutputSchema(schema: ComposedPrompt["outputSchema"]): JsonSchemaValidator | null {
+  if (schema === null) return null;
+  const compiled = compileJsonSchema(schema);
+  if (compiled.ok) return compiled;
+  throw new AgentInputError(
+    compiled.violations.map(({ path, message }) => ({ path: ["outputSchema", ...path], message })),
+  );
+}

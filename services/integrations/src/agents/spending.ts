@@ -1,0 +1,67 @@
+import type { AgentUsage } from "./agent.ts";
+import { estimateQuestionTokens } from "./models/estimate-tokens.ts";
+import type { ModelQuestion } from "./models/model.ts";
+import { addUsage, NO_USAGE } from "./usage.ts";
+
+/** What a question has used so far. */
+export interface Spent {
+  /** Of the answers that came, as providers counted; undefined while there is none. */
+  readonly usage: AgentUsage | undefined;
+  /** Repairs that were asked, one without an answer included. */
+  readonly repairAttempts: number;
+  /**
+   * Tokens that the request without an answer may have used at most until it ended, or until now; 0 when
+   * none was sent.
+   */
+  readonly openTokens: number;
+}
+
+/**
+ * What a model writes in a second at most, for requests whose end nobody has seen. Of a faster one the
+ * operator pays the difference; of a slower one the company, in tokens of its day.
+ */
+const TOKENS_PER_SECOND_MAX = 200;
+
+/** Follows what a question uses, for those who have to count it when there is no answer in the end. */
+export class Spending {
+  #usage: AgentUsage | undefined;
+  #repairAttempts = 0;
+  #asked: ModelQuestion | null = null;
+  #sentAt: number | null = null;
+  #endedAt: number | null = null;
+
+  /** The next attempt begins; nothing of it was sent. */
+  begin(asked: ModelQuestion, repairAttempts: number): void {
+    this.#asked = asked;
+    this.#repairAttempts = repairAttempts;
+    this.#sentAt = null;
+    this.#endedAt = null;
+  }
+
+  /** A request of the attempt goes out; one before it was refused, and cost nothing. */
+  sent(): void {
+    this.#sentAt = performance.now();
+  }
+
+  answered(usage: AgentUsage): void {
+    this.#usage = addUsage(this.#usage ?? NO_USAGE, usage);
+    this.#sentAt = null;
+  }
+
+  /** The attempt has ended without an answer. */
+  failed(): void {
+    this.#endedAt = performance.now();
+  }
+
+  get spent(): Spent {
+    const openTokens = this.#openTokens();
+    return { usage: this.#usage, repairAttempts: this.#repairAttempts, openTokens };
+  }
+
+  #openTokens(): number {
+    if (this.#asked === null || this.#sentAt === null) return 0;
+    const seconds = ((this.#endedAt ?? performance.now()) - this.#sentAt) / 1_000;
+    const written = Math.ceil(seconds * TOKENS_PER_SECOND_MAX);
+    return estimateQuestionTokens(this.#asked) + Math.min(this.#asked.maxTokens, written);
+  }
+}

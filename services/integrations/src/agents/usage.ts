@@ -1,0 +1,13 @@
+import type { AgentUsage } from "./agent.ts";
+
+/** What nothing was used of. */
+export const NO_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/** The tokens of both together. */
+export function addUsage(one: AgentUsage, other: AgentUsage): AgentUsage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+  };
+}
