@@ -8,6 +8,7 @@ import {
   startMetricsServer,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
+import { createAgentClient } from "./effects/agent-client.ts";
 import { createEmailClient } from "./effects/email-client.ts";
 import { createProviderClient } from "./effects/provider-client.ts";
 import { createTablesClient } from "./effects/tables-client.ts";
@@ -44,6 +45,8 @@ async function start() {
     scope.defer(() => email.close());
     const providers = createProviderClient(integrations);
     scope.defer(() => providers.close());
+    const agents = createAgentClient(integrations);
+    scope.defer(() => agents.close());
     const tables = createTablesClient({ address: config.TABLES_GRPC_ADDR, tokenSigner, tls });
     scope.defer(() => tables.close());
     const service = await startRunsService({
@@ -58,6 +61,7 @@ async function start() {
       secrets,
       email,
       providers,
+      agents,
       tables,
       outboundAllowPrivate: config.OUTBOUND_ALLOW_PRIVATE,
       outboundDnsServers: config.OUTBOUND_DNS_SERVERS,

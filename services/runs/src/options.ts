@@ -2,6 +2,7 @@ import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import type { AgentClient } from "./interpreter/effects/agent-client.ts";
 import type { EmailClient } from "./interpreter/effects/email-client.ts";
 import type { ProviderClient } from "./interpreter/effects/provider-client.ts";
 import type { TablesClient } from "./interpreter/effects/tables-client.ts";
@@ -29,6 +30,8 @@ export interface RunsServiceOptions {
   secrets?: SecretsClient | undefined;
   /** The way out for e-mail; without it none can be sent. */
   email?: EmailClient | undefined;
+  /** The way out to AI agents; without it none can be asked. */
+  agents?: AgentClient | undefined;
   /** The way out to providers; without it none can be called. */
   providers?: ProviderClient | undefined;
   /** The way to data tables; without it there are none. */

@@ -4,6 +4,7 @@ import type { SafeHttpClient } from "@workflow/http-client";
 import type { Scope } from "@workflow/service";
 import { createApprovalDesk } from "./effects/approval-desk.ts";
 import { createChildRuns } from "./effects/child-runs.ts";
+import { NO_AGENTS } from "./effects/no-agents.ts";
 import { NO_EMAIL } from "./effects/no-email.ts";
 import { NO_PROVIDERS } from "./effects/no-providers.ts";
 import { NO_TABLES } from "./effects/no-tables.ts";
@@ -14,6 +15,7 @@ import { cancelGivenUp, inRounds } from "./operations/cancel-given-up.ts";
 import { cancelWaitedChildren } from "./operations/cancel-children.ts";
 import { runRetention } from "./operations/retention.ts";
 import { runUpkeep } from "./operations/upkeep.ts";
+import { createSending } from "./interpreter/send-inputs.ts";
 import { WorkerMemory } from "./memory/worker-memory.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";
@@ -62,8 +64,10 @@ export async function startWorker(
       http: openHttp(options.outboundAllowPrivate),
       operatorHttp: openHttp(true),
       expressions,
+      agents: options.agents ?? NO_AGENTS,
       email: options.email ?? NO_EMAIL,
       providers: options.providers ?? NO_PROVIDERS,
+      sending: createSending(),
       tables: options.tables ?? NO_TABLES,
       approvals: createApprovalDesk(database),
       children: createChildRuns({

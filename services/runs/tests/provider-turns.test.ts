@@ -58,7 +58,17 @@ describe.each([0, 60_000])("a step of a paused connection (short waits: %s ms)",
     const run = await harness.runToEnd(await harness.deploy([step]));
     expect(outputOf(run)).toEqual({ id: "c_1" });
     expect(resultsOf(run)[0]).toMatchObject({ attempt: 3 });
+    expect(run.stepResults[0]?.inputJson).toBe('{"email":"ada@example.com"}');
     // The end of the wait for another attempt is nobody's turn.
     expect(calls.map(({ hasTurn }) => hasTurn)).toEqual([false, true, false, true, false]);
+  });
+
+  it("fails with its input on record where the turn is more than an hour away", async () => {
+    answers = [() => ({ kind: "paused", waitMs: 2 * 60 * 60_000 })];
+    const run = await harness.runToEnd(await harness.deploy([{ ...step, retry: undefined }]));
+    expect(run.stepResults[0]).toMatchObject({
+      error: { code: "CONNECTION_PAUSED" },
+      inputJson: '{"email":"ada@example.com"}',
+    });
   });
 });

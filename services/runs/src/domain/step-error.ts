@@ -6,10 +6,13 @@ export class Excerpt {
   /** Text, or JSON. */
   readonly whole: unknown;
   readonly charsMax: number;
+  /** Whether somebody before us may have cut it, so that it may end in a part of a secret. */
+  readonly mayBeCut: boolean;
 
-  constructor(whole: unknown, charsMax: number) {
+  constructor(whole: unknown, charsMax: number, { mayBeCut = false } = {}) {
     this.whole = whole;
     this.charsMax = charsMax;
+    this.mayBeCut = mayBeCut;
   }
 }
 

@@ -8,7 +8,8 @@ import { Turns } from "@workflow/service";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { EmailClient, EmailOutcome } from "../interpreter/effects/email-client.ts";
-import { failureOf, toPaused } from "./provider-client.ts";
+import { toPaused, unavailable } from "./provider-client.ts";
+import { failureOf } from "./step-failure.ts";
 import type { DoneCall, PausedCall } from "../interpreter/effects/paused-call.ts";
 import type { EmailAttachment } from "../interpreter/steps/email-message.ts";
 
@@ -79,7 +80,7 @@ function resultOf({
   pause,
   ...output
 }: SendEmailResponse): DoneCall<EmailOutcome> | PausedCall {
-  if (failure !== undefined) throw failureOf(failure);
+  if (failure !== undefined) throw failureOf(failure, unavailable);
   if (pause !== undefined) return toPaused(pause);
   return { kind: "done", output };
 }

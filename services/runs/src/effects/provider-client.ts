@@ -1,16 +1,12 @@
-import { isAppError } from "@workflow/errors";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
-import type {
-  ActionFailure,
-  ConnectionChoice,
-  Pause,
-} from "@workflow/proto/integrations/v1/actions";
+import type { ConnectionChoice, Pause } from "@workflow/proto/integrations/v1/actions";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
 import { boundedKey } from "../domain/bounded-key.ts";
-import { Excerpt, StepError } from "../domain/step-error.ts";
+import { StepError } from "../domain/step-error.ts";
 import type { NamedConnections, ProviderClient } from "../interpreter/effects/provider-client.ts";
 import type { PausedCall } from "../interpreter/effects/paused-call.ts";
+import { failureOf, orStepError } from "./step-failure.ts";
 
 /** Where the integrations service is, and as whom it is called. */
 export interface ProviderClientOptions {
@@ -24,8 +20,6 @@ const EXECUTE_TIMEOUT_MS = 180_000;
 /** Credentials may have to be renewed before they are handed out. */
 const AUTHORIZE_TIMEOUT_MS = 40_000;
 const REPORT_TIMEOUT_MS = 5_000;
-/** What is recorded of a provider's words. */
-const MESSAGE_CHARS_MAX = 1_200;
 
 /** Connects on first use; the service need not be there yet. */
 export function createProviderClient(options: ProviderClientOptions): ProviderClient {
@@ -47,10 +41,10 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
       };
       const identity = runsOf(companyId, "internal:effects");
       const call = client.executeAction(request, { identity, signal });
-      const { outcome } = await orStepError(call, signal);
+      const { outcome } = await orStepError(call, signal, unavailable);
       if (outcome?.$case === "outputJson") return { kind: "done", output: outcome.value };
       if (outcome?.$case === "pause") return toPaused(outcome.value);
-      throw failureOf(outcome?.value);
+      throw failureOf(outcome?.value, unavailable);
     },
     async authorize(companyId, { provider, named, hasTurn }, signal) {
       const request = {
@@ -60,9 +54,13 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
       };
       const identity = runsOf(companyId, "internal:secrets");
       const options = { identity, signal, timeoutMs: AUTHORIZE_TIMEOUT_MS };
-      const { outcome } = await orStepError(client.authorizeRequest(request, options), signal);
+      const { outcome } = await orStepError(
+        client.authorizeRequest(request, options),
+        signal,
+        unavailable,
+      );
       if (outcome?.$case === "pause") return toPaused(outcome.value);
-      if (outcome?.$case !== "authorization") throw failureOf(outcome?.value);
+      if (outcome?.$case !== "authorization") throw failureOf(outcome?.value, unavailable);
       const { operatorOrigin, ...authorization } = outcome.value;
       return { kind: "authorized", authorization: { ...authorization, operatorOrigin } };
     },
@@ -74,7 +72,11 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
         ageMs: Math.round(answer.ageMs),
       };
       const options = { identity, signal, timeoutMs: REPORT_TIMEOUT_MS };
-      const { pause } = await orStepError(client.reportAnswer(request, options), signal);
+      const { pause } = await orStepError(
+        client.reportAnswer(request, options),
+        signal,
+        unavailable,
+      );
       return pause === undefined ? null : toPaused(pause);
     },
     close: () => client.close(),
@@ -98,41 +100,7 @@ export function toPaused({ waitMs, message }: Pause): PausedCall {
   return { kind: "paused", waitMs, message };
 }
 
-/** What the step failed of; a service of another version may say what is not known here. */
-export function failureOf(failure: ActionFailure | undefined): StepError {
-  if (failure === undefined) return unavailable("the answer holds nothing");
-  const { code, message, retryable, answered, retryAfterMs, detailsJson } = failure;
-  const { message: words, ...details } = parseDetails(detailsJson);
-  return new StepError(code, message, {
-    retryable,
-    answered,
-    messageCharsMax: MESSAGE_CHARS_MAX,
-    details:
-      typeof words === "string"
-        ? { ...details, message: new Excerpt(words, MESSAGE_CHARS_MAX) }
-        : details,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
-}
-
-function parseDetails(text: string): Record<string, unknown> {
-  const details: unknown = text === "" ? {} : JSON.parse(text);
-  return typeof details === "object" && details !== null ? { ...details } : {};
-}
-
-/** The answer of a call; a call that broke off may go well later, a fault of ours stays one. */
-async function orStepError<Answer>(call: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  try {
-    return await call;
-  } catch (error) {
-    // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
-    if (signal.aborted) throw signal.reason;
-    if (!isAppError(error)) throw error;
-    if (error.reason !== "UNAVAILABLE" && error.reason !== "UPSTREAM_ERROR") throw error;
-    throw unavailable(error.message);
-  }
-}
-
-function unavailable(reason: string): StepError {
+/** The service could not be reached, or did not answer in time. */
+export function unavailable(reason: string): StepError {
   return new StepError("PROVIDER_UNAVAILABLE", `The provider could not be called: ${reason}`);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
@@ -9,6 +8,7 @@ import { boundedKey } from "../domain/bounded-key.ts";
 import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../domain/output-limit.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { TableRow, TablesCaller, TablesClient } from "../interpreter/effects/tables-client.ts";
+import { callPatiently } from "./call-patiently.ts";
 
 /** Where the tables service is, and as whom it is called. */
 export interface TablesClientOptions {
@@ -18,10 +18,7 @@ export interface TablesClientOptions {
 }
 
 const TIMEOUT_MS = 15_000;
-/**
- * Pauses before a call is made again that found nobody: a service that is being replaced is no reason
- * for a step to fail. Writes can be repeated since they are named.
- */
+/** Before a call is made again that found nobody. Writes can be repeated since they are named. */
 const PAUSES_MS = [100, 400, 1_500, 3_000];
 
 /** Connects on first use; the service need not be there yet. */
@@ -45,7 +42,7 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
         offset,
         legacyFilter: false,
       };
-      const found = await callPatiently(
+      const found = await callOrFail(
         (call) => client.queryRows(request, call),
         caller,
         signal,
@@ -58,18 +55,18 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
     async insert(caller, { tableId, data }, key, signal) {
       const request = { tableId, dataJson: data, origin: originOf(caller, key) };
       return toTableRow(
-        await callPatiently((call) => client.insertRow(request, call), caller, signal, noSuchTable),
+        await callOrFail((call) => client.insertRow(request, call), caller, signal, noSuchTable),
       );
     },
     async update(caller, { tableId, rowId, data, merge }, key, signal) {
       const request = { tableId, rowId, dataJson: data, merge, origin: originOf(caller, key) };
       return toTableRow(
-        await callPatiently((call) => client.updateRow(request, call), caller, signal, noSuchRow),
+        await callOrFail((call) => client.updateRow(request, call), caller, signal, noSuchRow),
       );
     },
     async delete(caller, { tableId, rowId }, key, signal) {
       const request = { tableId, rowId, origin: originOf(caller, key) };
-      await callPatiently((call) => client.deleteRow(request, call), caller, signal, noSuchRow);
+      await callOrFail((call) => client.deleteRow(request, call), caller, signal, noSuchRow);
     },
     close: () => client.close(),
   };
@@ -91,25 +88,16 @@ function noSuchRow(message: string): StepError {
   return new StepError("ROW_NOT_FOUND", message, { retryable: false, answered: true });
 }
 
-async function callPatiently<Answer>(
+async function callOrFail<Answer>(
   send: (call: RpcCallOptions) => Promise<Answer>,
   caller: TablesCaller,
   signal: AbortSignal,
   notFound: NotFound,
 ): Promise<Answer> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await send(callOptions(caller, signal));
-    } catch (error) {
-      // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
-      if (signal.aborted) throw signal.reason;
-      if (!isAppError(error)) throw error;
-      const pauseMs = PAUSES_MS[attempt];
-      if (error.reason !== "UNAVAILABLE" || pauseMs === undefined) {
-        throw toStepError(error, notFound);
-      }
-      await pause(pauseMs, signal);
-    }
+  try {
+    return await callPatiently(() => send(callOptions(caller, signal)), PAUSES_MS, signal);
+  } catch (error) {
+    throw isAppError(error) && !signal.aborted ? toStepError(error, notFound) : error;
   }
 }
 
@@ -124,15 +112,6 @@ function callOptions({ companyId, requestId }: TablesCaller, signal: AbortSignal
     requestId: requestId ?? undefined,
     signal,
   };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch {
-    // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own
-    throw signal.reason;
-  }
 }
 
 function toTableRow({ id, dataJson, position, createdAt, updatedAt }: Row): TableRow {

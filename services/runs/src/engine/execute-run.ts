@@ -234,7 +234,7 @@ async function advanceUntil(
     effects,
     fairness: createFairness(),
     clock: execution.clock,
-    scrubber: createScrubber(Array.from(secrets.values(), ({ value }) => value)),
+    scrubber: createScrubber(bonds.values),
     bonds,
     stop: stop.signal,
     signal: stop.signal,

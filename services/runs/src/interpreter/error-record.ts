@@ -26,13 +26,16 @@ export async function toErrorRecord(
   return { code: error.code, message, details: isRecord(clean) ? clean : {} };
 }
 
-async function excerptOf({ whole, charsMax }: Excerpt, scrubber: Scrubber | null): Promise<string> {
+async function excerptOf(
+  { whole, charsMax, mayBeCut }: Excerpt,
+  scrubber: Scrubber | null,
+): Promise<string> {
   // Of a text only the beginning is looked at; JSON as a whole, as some secrets are only known as values.
   const isText = typeof whole === "string";
   const clean = scrubber === null || isText ? whole : await scrubber.jsonInTurns(whole);
   const text = typeof clean === "string" ? clean : (JSON.stringify(clean) ?? "null");
   if (scrubber === null) return cut(text, charsMax);
-  const isCut = text.length > charsMax;
+  const isCut = mayBeCut || text.length > charsMax;
   return cut(
     isCut ? await scrubber.cutTextInTurns(text, charsMax) : await scrubber.textInTurns(text),
     charsMax,

@@ -27,7 +27,7 @@ export async function executeStep(
     case "action":
       return executeAction(execution, step, open, attempt);
     case "agent":
-      return executeAgent(execution, step, attempt);
+      return executeAgent(execution, step, open, attempt);
     case "approval":
       return executeApproval(execution, step, open, attempt);
     case "condition":

@@ -88,8 +88,8 @@ export interface Attempt {
   readonly path: string;
   /** Stays the same when another worker makes this very attempt once more. */
   readonly key: string;
-  /** Shows the resolved config in the record: JSON text with secrets masked. */
-  readonly showInput: (resolved: string) => void;
+  /** Shows the resolved config in the record: JSON text with secrets masked; null takes it back. */
+  readonly showInput: (resolved: string | null) => void;
   /** To be told of the bytes that come in while the attempt goes on. */
   readonly takeRoom: TakeRoom;
   readonly runNested: RunNested;

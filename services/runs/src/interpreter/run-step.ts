@@ -144,6 +144,10 @@ async function executeAttempt(
       path,
       key: `${execution.facts.id}:${path}${execution.attemptTag}:${open.attemptGroup}`,
       showInput: (resolved) => {
+        if (resolved === null) {
+          shown.text = null;
+          return;
+        }
         shown.text = execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
         // Before the step has any effect.
         execution.journal.budget.assertFits(Buffer.byteLength(shown.text));

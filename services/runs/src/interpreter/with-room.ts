@@ -60,7 +60,10 @@ class Room {
   }
 }
 
-/** Child runs may last for long, and what they return is of 10 MiB at most: it is counted when it comes. */
+/**
+ * Child runs and agents may take long, so nothing is held for them; what they return, 10 MiB at most and
+ * 1 MiB, is counted when it comes.
+ */
 function mayBringMuch(step: CompiledStep): boolean {
   switch (step.type) {
     case "action":

@@ -3,6 +3,9 @@ import { StepError } from "../domain/step-error.ts";
 /** What is said then holds nothing of the call. */
 const WORDS_OF_OURS: ReadonlySet<string> = new Set([
   "NOT_CONFIGURED",
+  "AGENT_NOT_FOUND",
+  "AGENT_DEPRECATED",
+  "AGENT_QUOTA",
   "EMAIL_QUOTA",
   "SECRET_HOST_NOT_ALLOWED",
 ]);
@@ -12,14 +15,22 @@ const WORDS_OF_OURS: ReadonlySet<string> = new Set([
  * can look for. Anything else is returned as it is.
  */
 export function withoutWords(error: unknown): unknown {
-  if (!(error instanceof StepError) || WORDS_OF_OURS.has(error.code)) return error;
+  if (!(error instanceof StepError)) return error;
   const { code, retryable, answered, retryAfterMs, details } = error;
-  const message = `The call failed (${code}); what was said of it is left out, since a secret went into it.`;
-  const status = details?.["status"];
+  const isOurs = WORDS_OF_OURS.has(code);
+  // An id that is unknown may be the secret itself.
+  if (isOurs && details?.["agentId"] === undefined) return error;
+  const message = isOurs
+    ? error.message
+    : `The call failed (${code}); what was said of it is left out, since a secret went into it.`;
+  const ours = ["status", "executionId"].flatMap((name) => {
+    const value = details?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
   return new StepError(code, message, {
     retryable,
     answered,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(status === undefined ? {} : { details: { status } }),
+    ...(ours.length === 0 ? {} : { details: Object.fromEntries(ours) }),
   });
 }

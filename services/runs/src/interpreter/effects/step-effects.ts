@@ -1,5 +1,7 @@
 import type { ExpressionPool } from "@workflow/expressions";
 import type { SafeHttpClient } from "@workflow/http-client";
+import type { Turns } from "@workflow/service";
+import type { AgentClient } from "./agent-client.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
 import type { ChildRuns } from "./child-runs.ts";
 import type { EmailClient } from "./email-client.ts";
@@ -12,9 +14,12 @@ export interface StepEffects {
   /** Also to private addresses: for origins that the operator has named, and no other. */
   readonly operatorHttp: SafeHttpClient;
   readonly expressions: ExpressionPool;
+  readonly agents: AgentClient;
   readonly approvals: ApprovalDesk;
   readonly children: ChildRuns;
   readonly email: EmailClient;
   readonly providers: ProviderClient;
+  /** Bytes of inputs that are under way. */
+  readonly sending: Turns;
   readonly tables: TablesClient;
 }

@@ -8,61 +8,57 @@ import type { SendGuard } from "../../secrets/bound-secrets.ts";
 import { findPureAction } from "../actions/registry.ts";
 import { carriesSecret } from "../carries-secret.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
+import { sendInputs } from "../send-inputs.ts";
 import { completionInTurns, completionOf } from "../step-output.ts";
 import { withoutWords } from "../without-words.ts";
 import { requestWithConnection } from "./http-connection.ts";
 import { parseHttpInputs, requestHttp } from "./http-request.ts";
-import type { HttpAttempt, HttpOutput } from "./http-request.ts";
+import type { HttpOutput } from "./http-request.ts";
 import { executeProviderAction } from "./provider-action.ts";
 import { runTableAction } from "./table-action.ts";
+import type { TableAction } from "./table-action.ts";
 
 /** Executes an action (D17). */
 export async function executeAction(
   execution: Execution,
   step: CompiledActionStep,
   open: OpenStep,
-  { key, showInput, takeRoom }: Attempt,
+  attempt: Attempt,
 ): Promise<StepOutcome> {
   const isProviders = findProviderAction(step.action) !== undefined;
-  const { inputs, guard } = resolveInputs(execution, step, isProviders);
-  showInput(storableJson(inputs.masked));
-  if (isProviders) {
-    return executeProviderAction(execution, step, open, inputs, { guard, key, takeRoom });
-  }
-  const pure = findPureAction(step.action);
-  if (pure !== undefined) return completionOf(execution, pure(inputs.value), false);
+  const resolve = (): ResolvedInputs => resolveInputs(execution, step, isProviders);
+  if (isProviders) return executeProviderAction(execution, step, open, attempt, resolve);
   switch (step.action) {
-    case "workflow.respond":
-      return respond(execution, inputs.value);
     case "http.request": {
-      execution.journal.markStarted();
-      const attempt = { guard, key, takeRoom };
-      const output = await sendRequest(execution, step, open, inputs.value, attempt).catch(
-        (error: unknown) => {
-          throw namesSecretHost(execution, inputs) ? withoutWords(error) : error;
-        },
-      );
+      const output = await sendRequest(execution, step, open, attempt, resolve);
       return completionInTurns(execution, output, true);
     }
     case "table.query":
     case "table.insert":
     case "table.update":
     case "table.delete": {
-      const reads = step.action === "table.query";
-      if (!reads) execution.journal.markStarted();
-      const output = await runTableAction(execution, step.action, inputs.value, key).catch(
-        (error: unknown) => {
-          // Problems quote what a filter or a row says.
-          throw carriesSecret(execution, inputs) ? withoutWords(error) : error;
-        },
-      );
-      return completionInTurns(execution, output, !reads);
+      const output = await callTable(execution, step.action, open, attempt, resolve);
+      return completionInTurns(execution, output, step.action !== "table.query");
     }
     default: {
-      const message = `The action ${step.action} is not available in this installation.`;
-      throw new StepError("NOT_CONFIGURED", message, { retryable: false });
+      const { inputs } = resolve();
+      attempt.showInput(storableJson(inputs.masked));
+      return executeInside(execution, step, inputs.value);
     }
   }
+}
+
+/** What reaches nobody else. */
+function executeInside(
+  execution: Execution,
+  { action }: CompiledActionStep,
+  inputs: unknown,
+): StepOutcome {
+  const pure = findPureAction(action);
+  if (pure !== undefined) return completionOf(execution, pure(inputs), false);
+  if (action === "workflow.respond") return respond(execution, inputs);
+  const message = `The action ${action} is not available in this installation.`;
+  throw new StepError("NOT_CONFIGURED", message, { retryable: false });
 }
 
 /** Makes a request, with a connection's credentials where the step asks for them. */
@@ -70,15 +66,51 @@ async function sendRequest(
   execution: Execution,
   step: CompiledActionStep,
   open: OpenStep,
-  config: unknown,
-  attempt: HttpAttempt,
+  attempt: Attempt,
+  resolve: () => ResolvedInputs,
 ): Promise<HttpOutput> {
-  const inputs = parseHttpInputs(config);
-  const { effects, facts, signal } = execution;
-  if (inputs.auth?.type !== "connection") {
-    return requestHttp(effects.http.forTenant(facts.companyId), inputs, attempt, signal);
+  const { effects, facts, journal, signal } = execution;
+  const { key, takeRoom } = attempt;
+  const client = effects.http.forTenant(facts.companyId);
+  try {
+    return await sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+      journal.markStarted();
+      const inputs = parseHttpInputs(resolved.inputs.value);
+      const sent = { guard: resolved.guard, key, takeRoom };
+      if (inputs.auth?.type === "connection") {
+        return requestWithConnection(execution, step, inputs, sent, hasTurn);
+      }
+      return { kind: "done", output: await requestHttp(client, inputs, sent, signal) };
+    });
+  } catch (error) {
+    throw error instanceof StepError && namesSecretHost(execution, resolve().inputs)
+      ? withoutWords(error)
+      : error;
   }
-  return requestWithConnection(execution, step, open, inputs, attempt);
+}
+
+async function callTable(
+  execution: Execution,
+  action: TableAction,
+  open: OpenStep,
+  attempt: Attempt,
+  resolve: () => ResolvedInputs,
+): Promise<unknown> {
+  return sendInputs(execution, open, attempt, resolve, async ({ inputs }) => {
+    if (action !== "table.query") execution.journal.markStarted();
+    const calling = runTableAction(execution, action, inputs.value, attempt.key);
+    const output = await calling.catch((error: unknown) => {
+      // Problems quote what a filter or a row says.
+      throw carriesSecret(execution, inputs) ? withoutWords(error) : error;
+    });
+    return { kind: "done", output };
+  });
+}
+
+interface ResolvedInputs {
+  inputs: EvaluatedValue;
+  /** Null where there is nothing to watch. */
+  guard: SendGuard | null;
 }
 
 /**
@@ -90,7 +122,7 @@ function resolveInputs(
   { scope, bonds }: Execution,
   step: CompiledActionStep,
   isProviders: boolean,
-): { inputs: EvaluatedValue; guard: SendGuard | null } {
+): ResolvedInputs {
   const mayRead = isProviders || step.action === "http.request" || step.action === "crypto.hmac";
   const grant = mayRead ? bonds.grant() : null;
   if (grant === null) return { inputs: evaluate(step.inputs, scope), guard: null };

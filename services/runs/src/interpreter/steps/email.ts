@@ -1,12 +1,10 @@
 import { evaluate } from "@workflow/definition";
 import type { CompiledEmailStep, EvaluatedValue } from "@workflow/definition";
+import { StepError } from "../../domain/step-error.ts";
 import type { OpenStep } from "../../domain/step-records.ts";
-import { storableJson } from "../../domain/storable-json.ts";
 import { carriesSecret } from "../carries-secret.ts";
-import type { EmailOutcome } from "../effects/email-client.ts";
-import type { NamedConnections } from "../effects/provider-client.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { callInTurn } from "../in-turn.ts";
+import { sendInputs } from "../send-inputs.ts";
 import { completionOf } from "../step-output.ts";
 import { withoutWords } from "../without-words.ts";
 import {
@@ -23,37 +21,40 @@ export async function executeEmail(
   execution: Execution,
   step: CompiledEmailStep,
   open: OpenStep,
-  { key, showInput }: Attempt,
+  attempt: Attempt,
 ): Promise<StepOutcome> {
-  const attachments = resolveAttachments(execution.scope, step.attachments);
-  const shown = shownInput(evaluate(step.message, execution.scope), attachments);
+  const { effects, facts, journal, signal } = execution;
   const named = connectionsOf(execution, step.connectionId);
-  showInput(storableJson(shown.masked));
-  execution.journal.markStarted();
-  const sent = withMemory(execution, contentCharsOf(attachments.value), () =>
-    send(execution, open, { message: shown.value, attachments: attachments.value, named, key }),
-  ).catch((error: unknown) => {
+  const resolve = (): ResolvedMessage => resolveMessage(execution, step);
+  const sending = sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+    const { attachments, inputs } = resolved;
+    journal.markStarted();
+    return withMemory(execution, contentCharsOf(attachments), () => {
+      const letter = {
+        ...readEmailMessage(inputs.value),
+        attachments: readAttachments(attachments),
+        named,
+      };
+      return effects.email.send(facts.companyId, letter, { key: attempt.key, hasTurn }, signal);
+    });
+  }).catch((error: unknown) => {
     // Mail servers quote messages in encodings of their own.
-    throw carriesSecret(execution, shown) ? withoutWords(error) : error;
+    const mayQuote = error instanceof StepError && carriesSecret(execution, resolve().inputs);
+    throw mayQuote ? withoutWords(error) : error;
   });
-  return completionOf(execution, await sent, true);
+  return completionOf(execution, await sending, true);
 }
 
-async function send(
-  execution: Execution,
-  open: OpenStep,
-  given: { message: unknown; attachments: unknown; named: NamedConnections; key: string },
-): Promise<EmailOutcome> {
-  const { effects, facts, signal } = execution;
-  const { named, key } = given;
-  const letter = {
-    ...readEmailMessage(given.message),
-    attachments: readAttachments(given.attachments),
-    named,
-  };
-  return callInTurn(execution, open, (hasTurn) =>
-    effects.email.send(facts.companyId, letter, { key, hasTurn }, signal),
-  );
+interface ResolvedMessage {
+  /** Without what files hold. */
+  inputs: EvaluatedValue;
+  attachments: unknown;
+}
+
+function resolveMessage({ scope }: Execution, step: CompiledEmailStep): ResolvedMessage {
+  const attachments = resolveAttachments(scope, step.attachments);
+  const inputs = shownInput(evaluate(step.message, scope), attachments);
+  return { inputs, attachments: attachments.value };
 }
 
 /** The config as its record shows it. What files hold is in another step's output, or in the definition. */

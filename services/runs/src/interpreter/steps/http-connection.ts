@@ -2,12 +2,10 @@ import { findProvider } from "@workflow/catalog";
 import type { CompiledActionStep } from "@workflow/definition";
 import type { SafeResponse } from "@workflow/http-client";
 import { Excerpt, StepError } from "../../domain/step-error.ts";
-import type { OpenStep } from "../../domain/step-records.ts";
 import { createScrubber } from "@workflow/scrubber";
 import type { Scrubber } from "@workflow/scrubber";
 import type { NamedConnections, RequestAuthorization } from "../effects/provider-client.ts";
 import type { Execution } from "../execution.ts";
-import { callInTurn } from "../in-turn.ts";
 import type { DoneCall, PausedCall } from "../effects/paused-call.ts";
 import { requestHttp } from "./http-request.ts";
 import type { HttpAttempt, HttpInputs, HttpOutput } from "./http-request.ts";
@@ -17,24 +15,23 @@ import { connectionsOf } from "./provider-action.ts";
  * Makes a request with the credentials of a connection. They go to the provider's hosts only, on every hop,
  * and are taken out of what comes back.
  *
+ * @param hasTurn whether the turn has come that the connection's pause gave
  * @throws StepError
  */
 export async function requestWithConnection(
   execution: Execution,
   step: CompiledActionStep,
-  open: OpenStep,
   inputs: HttpInputs,
   attempt: HttpAttempt,
-): Promise<HttpOutput> {
+  hasTurn: boolean,
+): Promise<DoneCall<HttpOutput> | PausedCall> {
   const { effects, facts, signal } = execution;
   const named = namedIn(execution, step, inputs);
   const provider = inputs.auth?.type === "connection" ? inputs.auth.provider : undefined;
-  return callInTurn(execution, open, async (hasTurn) => {
-    const request = { provider: provider ?? undefined, named, hasTurn };
-    const answer = await effects.providers.authorize(facts.companyId, request, signal);
-    if (answer.kind === "paused") return answer;
-    return sendSigned(execution, inputs, attempt, answer.authorization);
-  });
+  const request = { provider: provider ?? undefined, named, hasTurn };
+  const answer = await effects.providers.authorize(facts.companyId, request, signal);
+  if (answer.kind === "paused") return answer;
+  return sendSigned(execution, inputs, attempt, answer.authorization);
 }
 
 /** What stands with the request goes before what stands with the step. */

@@ -9,33 +9,38 @@ import { storableJson } from "../../domain/storable-json.ts";
 import type { SendGuard } from "../../secrets/bound-secrets.ts";
 import type { NamedConnections } from "../effects/provider-client.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
-import { callInTurn } from "../in-turn.ts";
+import { sendInputs } from "../send-inputs.ts";
 import { completionInTurns } from "../step-output.ts";
 
-/** Calls a provider's action with the connection that the step means (D17, ADR 37). */
+/**
+ * Calls a provider's action with the connection that the step means (D17, ADR 37).
+ *
+ * @param resolve gives the inputs, and what watches over bound secrets in them
+ */
 export async function executeProviderAction(
   execution: Execution,
   step: CompiledActionStep,
   open: OpenStep,
-  inputs: EvaluatedValue,
-  { guard, key, takeRoom }: Pick<Attempt, "key" | "takeRoom"> & { guard: SendGuard | null },
+  attempt: Attempt,
+  resolve: () => { inputs: EvaluatedValue; guard: SendGuard | null },
 ): Promise<StepOutcome> {
   const { effects, facts, journal, signal } = execution;
-  const named = connectionsOf(execution, step.connectionId);
-  const text = storableJson(inputs.value);
-  const hostLimits = guard?.hostLimits([text]) ?? [];
-  journal.markStarted();
-  const output = await callInTurn(execution, open, (hasTurn) =>
-    effects.providers
+  const { key, takeRoom } = attempt;
+  const output = await sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
+    const named = connectionsOf(execution, step.connectionId);
+    const inputs = storableJson(resolved.inputs.value);
+    const hostLimits = (await resolved.guard?.hostLimits([inputs])) ?? [];
+    journal.markStarted();
+    return effects.providers
       .execute(
         facts.companyId,
-        { action: step.action, inputs: text, named, key, hasTurn, hostLimits },
+        { action: step.action, inputs, named, key, hasTurn, hostLimits },
         signal,
       )
       .catch((error: unknown) => {
         throw isInTime(open, signal) || isRepeatable(step) ? error : unknownOutcome(step, signal);
-      }),
-  );
+      });
+  });
   await takeRoom(output.length);
   return completionInTurns(execution, JSON.parse(output), true);
 }

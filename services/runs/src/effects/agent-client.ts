@@ -1,0 +1,84 @@
+import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import type { RpcTls, TokenSigner } from "@workflow/rpc";
+import { Turns } from "@workflow/service";
+import { boundedKey } from "../domain/bounded-key.ts";
+import { StepError } from "../domain/step-error.ts";
+import type { AgentClient } from "../interpreter/effects/agent-client.ts";
+import { callPatiently } from "./call-patiently.ts";
+import { failureOf, orStepError } from "./step-failure.ts";
+
+/** Where the integrations service is, and as whom it is called. */
+export interface AgentClientOptions {
+  address: string;
+  tokenSigner: TokenSigner;
+  tls?: RpcTls | undefined;
+  /** Before each further call while nobody answers; some 20 s in all by default. */
+  pausesMs?: readonly number[] | undefined;
+}
+
+/** The service ends a call by its own limits before that; a connection that died is noticed within 40 s. */
+const TIMEOUT_MS = 45 * 60_000;
+/** A question may be asked again, since an answer is recorded under its key. */
+const PAUSES_MS = [100, 400, 1_500, 3_000, 5_000, 10_000];
+/** The step's own time ends the call. This one is for a service that was not told of it. */
+const GRACE_MS = 5_000;
+
+const MIB = 1024 * 1024;
+/**
+ * Bytes of questions that a worker has under way: the service holds each several times until it is answered,
+ * and cannot refuse it before it is there. Who waits here is not in its memory.
+ */
+const UNDER_WAY = { perTenant: 16 * MIB, total: 32 * MIB } as const;
+/** What the smallest counts, so that at most 128 calls of a company, and 256 in all, are under way. */
+const CALL_BYTES_MIN = MIB / 8;
+
+/** Connects on first use; the service need not be there yet. */
+export function createAgentClient(options: AgentClientOptions): AgentClient {
+  const client = createRpcClient(AgentsServiceService, {
+    address: options.address,
+    tls: options.tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
+    defaultTimeoutMs: TIMEOUT_MS,
+  });
+  const turns = new Turns(UNDER_WAY);
+  return {
+    takeTurn: (companyId, bytes, signal) =>
+      turns.take(companyId, signal, Math.max(bytes, CALL_BYTES_MIN)),
+    async ask(question, record, { companyId, runId, key, secrets, timeoutMs }, signal) {
+      const { agentId, input, userMessage, overrides } = question;
+      const request = {
+        agentId,
+        inputJson: input,
+        userMessage,
+        overrides,
+        // Without masked texts what is asked is recorded as it is.
+        maskedInputJson: record?.input ?? "",
+        maskedUserMessage: record?.userMessage,
+        secrets: [...secrets],
+        idempotencyKey: boundedKey(key),
+        runId,
+        timeoutMs: timeoutMs ?? 0,
+      };
+      const ask = () =>
+        client.executeAgentStep(request, {
+          identity: {
+            companyId,
+            principal: { type: "service", id: "runs" },
+            scopes: ["internal:effects"],
+          },
+          signal,
+          ...(timeoutMs === null ? {} : { timeoutMs: timeoutMs + GRACE_MS }),
+        });
+      const asking = callPatiently(ask, options.pausesMs ?? PAUSES_MS, signal);
+      const { outcome } = await orStepError(asking, signal, unavailable);
+      if (outcome?.$case === "outputJson") return outcome.value;
+      throw failureOf(outcome?.value, unavailable);
+    },
+    close: () => client.close(),
+  };
+}
+
+function unavailable(reason: string): StepError {
+  return new StepError("AGENT_UNAVAILABLE", `The agent could not be asked: ${reason}`);
+}

@@ -1,0 +1,83 @@
+import { measureJson } from "@workflow/definition";
+import type { EvaluatedValue } from "@workflow/definition";
+import { Turns } from "@workflow/service";
+import type { OpenStep } from "../domain/step-records.ts";
+import { storableJson } from "../domain/storable-json.ts";
+import type { DoneCall, PausedCall } from "./effects/paused-call.ts";
+import { Parked } from "./control-flow-signals.ts";
+import type { Attempt, Execution } from "./execution.ts";
+import { callInTurn } from "./in-turn.ts";
+
+const MIB = 1024 * 1024;
+/**
+ * Bytes of inputs that a worker has under way to others: each is held some three times, by the step, as its
+ * text and on its way, for as long as a host likes to take. Four companies whose hosts hang leave none to others.
+ */
+const UNDER_WAY = { perTenant: 16 * MIB, total: 64 * MIB } as const;
+/** Inputs this small take no turn: they go also while others wait for theirs. */
+const FREE_BYTES = 4 * 1024;
+
+/** What a worker's steps send together. */
+export function createSending(): Turns {
+  return new Turns(UNDER_WAY);
+}
+
+/**
+ * Resolves what a step sends and sends it, as often as the connection is paused. Who waits, for either turn,
+ * holds nothing of it: thousands may. What was resolved is shown in the record.
+ *
+ * @param resolve is called again whenever the turn has come, and once before to see how much it is
+ * @param send is told whether the connection's turn has come
+ */
+export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Output>(
+  execution: Execution,
+  open: OpenStep,
+  { showInput }: Attempt,
+  resolve: () => Resolved,
+  send: (resolved: Resolved, hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>,
+): Promise<Output> {
+  let isShown = false;
+  const show = ({ inputs }: Resolved): void => {
+    isShown = true;
+    showInput(storableJson(inputs.masked));
+  };
+  try {
+    return await callInTurn(execution, open, async (hasTurn) => {
+      const { bytes, small } = weigh(resolve());
+      // Only what is small is kept from before the wait, and not resolved twice.
+      const giveBack = small === null ? await takeTurn(execution, bytes) : undefined;
+      try {
+        const resolved = small ?? resolve();
+        show(resolved);
+        const outcome = await send(resolved, hasTurn);
+        if (outcome.kind === "paused") {
+          isShown = false;
+          showInput(null);
+        }
+        return outcome;
+      } finally {
+        giveBack?.();
+      }
+    });
+  } catch (error) {
+    if (!isShown && !(error instanceof Parked)) show(resolve());
+    throw error;
+  }
+}
+
+function takeTurn({ effects, facts, signal }: Execution, bytes: number): Promise<() => void> {
+  return effects.sending.take(facts.companyId, signal, bytes);
+}
+
+function weigh<Resolved extends { inputs: EvaluatedValue }>(
+  resolved: Resolved,
+): { bytes: number; small: Resolved | null } {
+  const bytes = bytesOf(resolved.inputs);
+  return { bytes, small: bytes <= FREE_BYTES ? resolved : null };
+}
+
+/** More than a company may have under way is as good as all of it. */
+function bytesOf({ value, masked }: EvaluatedValue): number {
+  const bytes = measureJson(value, UNDER_WAY.perTenant);
+  return masked === value ? bytes : bytes + measureJson(masked, UNDER_WAY.perTenant);
+}
