@@ -68,6 +68,7 @@ export function importWorkflow({
         workflow: toWorkflowMessage(row),
         secretKeys: plan.secretKeys,
         connectionProviders: [...connections].toSorted(),
+        agentIds: plan.agentIds,
       };
     },
   });

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import { Turns } from "@workflow/service";
+import { Shares, Turns } from "@workflow/service";
 
 /** Plans that one process makes at a time: each keeps its thread and some MiB for tens of milliseconds. */
 const AT_A_TIME = 2;
@@ -11,7 +11,7 @@ const RETRY_AFTER_MS = 1_000;
 /** Lets the plans of companies be made by turns (D57), one of each company at a time. */
 export class PlanTurns {
   readonly #turns = new Turns({ perTenant: EACH, total: AT_A_TIME });
-  readonly #requests = new Map<string, number>();
+  readonly #requests = new Shares({ perTenant: COMPANY_MAX, total: Infinity });
 
   /**
    * Makes a plan when it is the company's turn.
@@ -24,7 +24,8 @@ export class PlanTurns {
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    this.#enter(companyId);
+    const leave = this.#requests.take(companyId);
+    if (leave === null) throw tooManyPlans();
     try {
       const end = await this.#turns.take(companyId, signal);
       try {
@@ -33,24 +34,14 @@ export class PlanTurns {
         end();
       }
     } finally {
-      this.#leave(companyId);
+      leave();
     }
   }
+}
 
-  #enter(companyId: string): void {
-    const requests = this.#requests.get(companyId) ?? 0;
-    if (requests >= COMPANY_MAX) {
-      throw new AppError("RATE_LIMITED", "The company asks for too many plans at a time.", {
-        details: { limit: "plans" },
-        retryAfterMs: RETRY_AFTER_MS,
-      });
-    }
-    this.#requests.set(companyId, requests + 1);
-  }
-
-  #leave(companyId: string): void {
-    const left = (this.#requests.get(companyId) ?? 1) - 1;
-    if (left === 0) this.#requests.delete(companyId);
-    else this.#requests.set(companyId, left);
-  }
+function tooManyPlans(): AppError {
+  return new AppError("RATE_LIMITED", "The company asks for too many plans at a time.", {
+    details: { limit: "plans" },
+    retryAfterMs: RETRY_AFTER_MS,
+  });
 }
