@@ -52,6 +52,9 @@ export function createRequestReport(logger: Logger, registry?: Registry): Reques
       logger.info(line, "request");
     } else if (error.reason === "UNAVAILABLE") {
       logger.warn({ ...line, err: error }, "request could not be served for the moment");
+    } else if (error.reason === "UPSTREAM_ERROR") {
+      // In the words of somebody outside, who may repeat what the caller sent.
+      logger.warn(line, "request failed outside");
     } else logger.error({ ...line, err: error }, "request failed");
   };
 }

@@ -3,6 +3,7 @@ import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditAction } from "@workflow/events";
 import type { ClientFacts, Identity, RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import type { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import type { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
 import type { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import type { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
@@ -54,6 +55,7 @@ export interface Backends {
   readonly actions: RpcClient<ActionsServiceService>;
   readonly authorizations: RpcClient<AuthorizationsServiceService>;
   readonly connections: RpcClient<ConnectionsServiceService>;
+  readonly agents: RpcClient<AgentsServiceService>;
   /** Starts runs, those that come together in one call. */
   readonly starts: StartBatcher;
   /** Adds single rows to tables. */
@@ -98,7 +100,8 @@ export interface RouteContext extends Backends, OpenContext {
   readonly session: Session | null;
   /**
    * For calls of services on the caller's behalf: identity, request id, trace. Reads are cancelled
-   * when the client goes away; writes are not, so that what was begun ends in a known state.
+   * when the client goes away, and what `endsWithClient` says; other writes are not, so that what was begun
+   * ends in a known state.
    */
   readonly call: RpcCallOptions;
   /** As `call`, but holding one scope more: for look-ups that are the gateway's own need. */
@@ -192,6 +195,8 @@ interface DeclarationParts<
   contentTypes?: readonly ContentType[];
   /** Whether the query string may hold a document, and be far longer than on other routes. */
   hasLongQuery?: boolean;
+  /** Whether what it has services do is worth nothing, and costs, once the client has gone away. Reads always end. */
+  endsWithClient?: boolean;
   handler: (
     context: Context,
     input: RouteInput<Path, z.output<QuerySchema>, z.output<BodySchema>>,
@@ -238,6 +243,7 @@ interface RouteFacts {
   readonly responses: Readonly<Record<number, string>>;
   readonly contentTypes: readonly ContentType[];
   readonly hasLongQuery: boolean;
+  readonly endsWithClient: boolean;
   readonly ownPagesOnly: boolean;
   /** The actions that a success may leave in the audit log. */
   readonly audit: readonly AuditAction[];
@@ -332,6 +338,7 @@ export function uploadRoute<
   return {
     contentTypes: JSON_ONLY,
     hasLongQuery: false,
+    endsWithClient: rest.method === "GET",
     ownPagesOnly: false,
     ...rest,
     scope,
@@ -375,6 +382,7 @@ function toRoute<
   return {
     contentTypes: JSON_ONLY,
     hasLongQuery: false,
+    endsWithClient: rest.method === "GET",
     ownPagesOnly: false,
     ...rest,
     audit: toActions(audit ?? null),

@@ -1,6 +1,7 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { EventBus } from "@workflow/events";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
+import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
 import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
@@ -210,6 +211,7 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
     connections: connect(ConnectionsServiceService, toIntegrations, {
       defaultTimeoutMs: CONNECTIONS_TIMEOUT_MS,
     }),
+    agents: connect(AgentsServiceService, toIntegrations),
     starts: createStartBatcher(runs),
     rowInserts: createRowBatcher(rows),
     imports: createTableImporter(tables),

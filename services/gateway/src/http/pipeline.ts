@@ -70,14 +70,13 @@ export async function serveRoute(
   connections.claim(response, caller.identity.companyId);
   const input = await readInput(route, params, request);
   const exchange = new AbortController();
-  const isRead = route.method === "GET";
-  if (isRead) abortOnDisconnect(exchange, response);
+  if (route.endsWithClient) abortOnDisconnect(exchange, request, response);
   const call: RpcCallOptions = {
     identity: caller.identity,
     requestId: info.requestId,
     client: info.client,
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
-    ...(isRead ? { signal: exchange.signal } : {}),
+    ...(route.endsWithClient ? { signal: exchange.signal } : {}),
   };
   const context = createContext(dependencies, caller, info, request, call);
   await callServices(async () => {
@@ -241,9 +240,20 @@ function createOpenContext(
   };
 }
 
-/** Ends an exchange whose connection closes before the answer was sent. */
-function abortOnDisconnect(exchange: AbortController, response: ServerResponse): void {
+/**
+ * Ends an exchange whose client goes away before the answer was sent. One that only ends its side counts as
+ * gone: a closed connection looks the same from here until something is written.
+ */
+function abortOnDisconnect(
+  exchange: AbortController,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const leave = (): void => void socket.destroy();
+  socket.once("end", leave);
   response.once("close", () => {
+    socket.off("end", leave);
     if (!response.writableFinished) exchange.abort();
   });
+  if (socket.readableEnded) leave();
 }

@@ -118,7 +118,8 @@ export function listenHttp(
 
 /**
  * Lets clients end their side before they are answered, as Node does with a switch that it has no
- * words for. Of a read it means, as ever, that nobody waits for the answer any more.
+ * words for. Of a read it means that nobody waits for the answer any more; routes that end with their client
+ * (`endsWithClient`) see to it themselves.
  */
 function allowHalfClose(server: Server, answering: ReadonlyMap<Socket, ServerResponse>): void {
   Object.assign(server, { httpAllowHalfOpen: true });

@@ -1,4 +1,14 @@
 import type { Route } from "../route.ts";
+import { createAgent } from "./agents/create-agent.ts";
+import { deleteAgent } from "./agents/delete-agent.ts";
+import { executeAgent } from "./agents/execute-agent.ts";
+import { getAgentExecution } from "./agents/get-agent-execution.ts";
+import { evaluateAgent } from "./agents/evaluate-agent.ts";
+import { getAgent } from "./agents/get-agent.ts";
+import { listAgentExecutions } from "./agents/list-agent-executions.ts";
+import { listAgents } from "./agents/list-agents.ts";
+import { testAgent } from "./agents/test-agent.ts";
+import { updateAgent } from "./agents/update-agent.ts";
 import { createApiKey } from "./api-keys/create-api-key.ts";
 import { listApiKeys } from "./api-keys/list-api-keys.ts";
 import { revokeApiKey } from "./api-keys/revoke-api-key.ts";
@@ -146,6 +156,16 @@ export const ROUTES: readonly Route[] = [
   refreshConnection,
   verifyConnection,
   listBankAccounts,
+  listAgents,
+  createAgent,
+  getAgent,
+  updateAgent,
+  deleteAgent,
+  testAgent,
+  executeAgent,
+  listAgentExecutions,
+  getAgentExecution,
+  evaluateAgent,
   listApiKeys,
   createApiKey,
   revokeApiKey,

@@ -1,4 +1,5 @@
 import { AppError } from "@workflow/errors";
+import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
@@ -46,6 +47,8 @@ export interface BackendDoubles {
   approvals: Handlers<ApprovalsServiceService>;
   schedules: Handlers<SchedulesServiceService>;
   secrets: Handlers<SecretsServiceService>;
+  /** Of agents, what takes long; the rest is tested with the real service, in tests/e2e. */
+  agents: Pick<Handlers<AgentsServiceService>, "executeAgent">;
   calls: RecordedCall[];
   workflowsAddress: string;
   runsAddress: string;
@@ -112,6 +115,7 @@ export async function startBackendDoubles(
     deleteSecret: notFound("Secret"),
     resolveSecrets: notFound("Secret"),
   };
+  const agents: BackendDoubles["agents"] = { executeAgent: notFound("Agent") };
   const schedules: Handlers<SchedulesServiceService> = {
     getSchedule: notFound("Schedule"),
     updateSchedule: notFound("Schedule"),
@@ -216,6 +220,11 @@ export async function startBackendDoubles(
     deleteSecret: double("deleteSecret", "secrets:write", () => secrets.deleteSecret),
     resolveSecrets: double("resolveSecrets", "internal:secrets", () => secrets.resolveSecrets),
   });
+  const { executeAgent } = AgentsServiceService;
+  integrationsServer.add(
+    { executeAgent },
+    { executeAgent: double("executeAgent", "workflows:execute", () => agents.executeAgent) },
+  );
 
   const [workflowsBound, runsBound, integrationsBound] = await Promise.all([
     workflowsServer.listen("127.0.0.1:0"),
@@ -231,6 +240,7 @@ export async function startBackendDoubles(
     approvals,
     schedules,
     secrets,
+    agents,
     calls,
     workflowsAddress: workflowsBound.address,
     runsAddress: runsBound.address,

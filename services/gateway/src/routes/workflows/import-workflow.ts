@@ -33,7 +33,7 @@ export const importWorkflow = route({
     201: "The new workflow: draft, version 1; and in requires what it needs before it can run.",
   },
   handler: async ({ workflows, call }, { body, rawJson }) => {
-    const { workflow, secretKeys, connectionProviders } = await workflows.importWorkflow(
+    const { workflow, secretKeys, connectionProviders, agentIds } = await workflows.importWorkflow(
       {
         content: {
           name: body.name,
@@ -53,7 +53,7 @@ export const importWorkflow = route({
       status: 201,
       data: {
         ...workflowJson(workflow),
-        requires: { secrets: secretKeys, connections: connectionProviders },
+        requires: { secrets: secretKeys, connections: connectionProviders, agents: agentIds },
       },
       etag: workflow.etag,
     };

@@ -42,6 +42,7 @@ export const planWorkflow = route({
         missing: {
           secrets: await findMissingSecrets(context, params.id, plan.secretKeys),
           ...(await findMissingConnections(context, plan)),
+          agents: await findMissingAgents(context, plan.agentIds),
         },
         nextRunAt: plan.nextRunAt.length === 0 ? undefined : plan.nextRunAt,
       },
@@ -63,6 +64,20 @@ async function findMissingSecrets(
   const stored = await secrets.listSecrets({ workflowId }, callWithScope("secrets:read"));
   const known = new Set(stored.secrets.map(({ key }) => key));
   return keys.filter((key) => !known.has(key));
+}
+
+/** The agents that steps ask and that are not there, or cannot be asked any more. */
+async function findMissingAgents(
+  { agents, callWithScope }: RouteContext,
+  agentIds: readonly string[],
+): Promise<string[]> {
+  if (agentIds.length === 0) return [];
+  // One question may name as many as a workflow has steps.
+  const answer = await agents.checkAgents(
+    { agentIds: [...agentIds] },
+    callWithScope("workflows:read"),
+  );
+  return answer.missingAgentIds;
 }
 
 /** What one question may name. */

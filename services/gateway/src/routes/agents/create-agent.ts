@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { agentFields } from "./agent-fields.ts";
+import { AGENT_TYPES, agentJson } from "./agent-json.ts";
+
+export const createAgent = route({
+  method: "POST",
+  path: "/agents",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "agent.created",
+  summary: "Create an agent",
+  params: {},
+  query: NO_QUERY,
+  body: { schema: z.object(agentFields) },
+  responses: { 201: "The new agent: active, version 1." },
+  handler: async ({ agents, call }, { body, rawJson }) => {
+    const agent = await agents.createAgent(
+      {
+        name: body.name,
+        description: body.description ?? undefined,
+        type: AGENT_TYPES[body.type],
+        systemPrompt: body.systemPrompt,
+        provider: body.provider,
+        model: body.model,
+        outputSchemaJson: body.outputSchema ? rawJson("outputSchema") : undefined,
+        temperature: body.temperature,
+        maxTokens: body.maxTokens,
+      },
+      call,
+    );
+    return { status: 201, data: agentJson(agent) };
+  },
+});

@@ -1,0 +1,124 @@
+import type { AgentCase, AgentCaseResult } from "@workflow/proto/integrations/v1/agents";
+import { z } from "zod";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
+import type { JsonMembers } from "../../http/scan-json.ts";
+import { rawOrNull } from "../../http/write-json.ts";
+import type { Writable } from "../../http/write-json.ts";
+import { NO_QUERY, route } from "../../route.ts";
+import { jsonObject } from "../fields.ts";
+import { agentOverrides, optional, questionFields } from "./agent-fields.ts";
+import { agentErrorJson, QUESTION_BYTES_MAX, usageJson } from "./execution-json.ts";
+
+const CASES_MAX = 50;
+/** An evaluation ends after five minutes, what has come by then included. */
+const TIMEOUT_MS = 330_000;
+const EXPECTATIONS = ["equals", "schema", "expression"] as const;
+
+const expectation = z
+  .looseObject({
+    equals: z.unknown().optional().describe("The JSON value that the output must equal."),
+    schema: jsonObject.optional().describe("JSON Schema that the output must fit."),
+    expression: z.string().optional().describe("JSONata over {input, output} that must give true."),
+  })
+  .refine(
+    (given) => EXPECTATIONS.filter((name) => Object.hasOwn(given, name)).length === 1,
+    "must have exactly one of equals, schema and expression",
+  );
+
+const agentCase = z.object({
+  name: optional(z.string()).describe("For people, at most 255 characters."),
+  ...questionFields,
+  expect: expectation,
+});
+
+export const evaluateAgent = route({
+  method: "POST",
+  path: "/agents/{id}/evaluate",
+  scope: "workflows:execute",
+  bucket: "execute",
+  audit: null,
+  summary: "Ask an agent for up to 50 cases and compare the answers with what is expected",
+  params: { id: "The agent's id, also that of a core agent." },
+  query: NO_QUERY,
+  body: {
+    bytesMax: QUESTION_BYTES_MAX,
+    schema: z.object({
+      cases: z
+        .array(z.unknown())
+        .min(1, "must have at least one case")
+        .max(CASES_MAX, `must have at most ${CASES_MAX} cases`)
+        .pipe(z.array(agentCase)),
+      overrides: agentOverrides,
+      systemPrompt: optional(z.string()).describe(
+        "A prompt to judge before it becomes the agent's; not for core agents.",
+      ),
+    }),
+  },
+  responses: { 200: "What came of each case, in the order of the request." },
+  endsWithClient: true,
+  handler: async ({ agents, call }, { params, body, rawJson }) => {
+    const evaluation = await agents.evaluateAgent(
+      {
+        agentId: params.id,
+        cases: toCases(rawJson("cases") ?? "[]", body.cases),
+        overrides: body.overrides,
+        systemPrompt: body.systemPrompt,
+      },
+      { ...call, timeoutMs: TIMEOUT_MS },
+    );
+    const { results } = evaluation;
+    const passed = results.filter((result) => result.passed).length;
+    return {
+      status: 200,
+      data: {
+        agentId: params.id,
+        agentVersion: evaluation.agentVersion,
+        passed,
+        failed: results.length - passed,
+        total: results.length,
+        results: results.map(caseJson),
+        usage: usageJson(evaluation.usage),
+        durationMs: evaluation.durationMs,
+      },
+    };
+  },
+});
+
+/** Cases whose documents are handed on as the texts that were sent. */
+function toCases(array: string, cases: readonly z.output<typeof agentCase>[]): AgentCase[] {
+  return cutJsonArray(array).map((element, index): AgentCase => {
+    const members = membersOf(element);
+    return {
+      name: cases[index]?.name,
+      inputJson: members.get("input") ?? "",
+      userMessage: cases[index]?.userMessage,
+      expect: toExpect(membersOf(members.get("expect") ?? "{}"), cases[index]?.expect.expression),
+    };
+  });
+}
+
+function toExpect(members: JsonMembers, expression: string | undefined): AgentCase["expect"] {
+  if (expression !== undefined) return { $case: "expression", value: expression };
+  const schema = members.get("schema");
+  if (schema !== undefined) return { $case: "schemaJson", value: schema };
+  return { $case: "equalsJson", value: members.get("equals") ?? "" };
+}
+
+function membersOf(text: string): JsonMembers {
+  const members = scanJsonObject(text);
+  if (isJsonProblem(members)) throw new Error("A part of a good document is not good.");
+  return members;
+}
+
+function caseJson(result: AgentCaseResult): Writable {
+  return {
+    name: result.name ?? null,
+    passed: result.passed,
+    reason: result.reason ?? null,
+    output: rawOrNull(result.outputJson),
+    schemaValid: result.schemaValid ?? null,
+    usage: usageJson(result.usage),
+    durationMs: result.durationMs,
+    error: agentErrorJson(result.error),
+  };
+}

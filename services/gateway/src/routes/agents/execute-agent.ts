@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { agentOverrides, optional, questionFields } from "./agent-fields.ts";
+import { executionJson, QUESTION_BYTES_MAX, QUESTION_TIMEOUT_MS } from "./execution-json.ts";
+
+export const executeAgent = route({
+  method: "POST",
+  path: "/agents/{id}/execute",
+  scope: "workflows:execute",
+  bucket: "execute",
+  // The execution is its own record, as a run is (D51).
+  audit: null,
+  summary: "Ask an agent and record it; a client that goes away cancels it",
+  params: { id: "The agent's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z.object({
+      ...questionFields,
+      workflowRunId: optional(z.string()).describe(
+        "The run on whose behalf, at most 128 characters; only kept.",
+      ),
+      overrides: agentOverrides,
+    }),
+    bytesMax: QUESTION_BYTES_MAX,
+  },
+  responses: { 200: "The execution, which has failed where the answer does not fit." },
+  endsWithClient: true,
+  handler: async ({ agents, call }, { params, body, rawJson }) => {
+    const execution = await agents.executeAgent(
+      {
+        agentId: params.id,
+        inputJson: rawJson("input") ?? "{}",
+        userMessage: body.userMessage,
+        workflowRunId: body.workflowRunId,
+        overrides: body.overrides,
+      },
+      { ...call, timeoutMs: QUESTION_TIMEOUT_MS },
+    );
+    return { status: 200, data: executionJson(execution) };
+  },
+});

@@ -1,0 +1,74 @@
+import { AgentExecutionStatus } from "@workflow/proto/integrations/v1/agents";
+import type {
+  AgentError,
+  AgentExecution,
+  AgentUsage,
+} from "@workflow/proto/integrations/v1/agents";
+import { rawOrNull } from "../../http/write-json.ts";
+import type { Writable } from "../../http/write-json.ts";
+
+/** How long a question may take, and some time for the answer: the service gives up first. */
+export const QUESTION_TIMEOUT_MS = 310_000;
+/** Of a question (D4, as for runs). */
+export const QUESTION_BYTES_MAX = 2 * 1024 * 1024;
+
+const STATUS_NAMES: Readonly<Record<AgentExecutionStatus, string>> = {
+  [AgentExecutionStatus.UNSPECIFIED]: "unknown",
+  [AgentExecutionStatus.UNRECOGNIZED]: "unknown",
+  [AgentExecutionStatus.RUNNING]: "running",
+  [AgentExecutionStatus.COMPLETED]: "completed",
+  [AgentExecutionStatus.FAILED]: "failed",
+  [AgentExecutionStatus.CANCELLED]: "cancelled",
+};
+
+/** An execution as lists show it: without what may be large. */
+export function listedExecutionJson(execution: AgentExecution) {
+  const { error } = execution;
+  return {
+    id: execution.id,
+    agentId: execution.agentId,
+    agentVersion: execution.agentVersion,
+    status: STATUS_NAMES[execution.status],
+    provider: execution.provider,
+    model: execution.model,
+    usage: usageJson(execution.usage),
+    durationMs: execution.durationMs ?? null,
+    finishReason: execution.finishReason ?? null,
+    schemaValid: execution.schemaValid ?? null,
+    repairAttempts: execution.repairAttempts,
+    warnings: execution.warnings,
+    workflowRunId: execution.workflowRunId ?? null,
+    error: error === undefined ? null : { code: error.code, message: error.message },
+    createdAt: execution.createdAt,
+  };
+}
+
+/** A whole execution. */
+export function executionJson(execution: AgentExecution): { readonly [field: string]: Writable } {
+  const { id, agentId, agentVersion, status, ...rest } = listedExecutionJson(execution);
+  return {
+    id,
+    agentId,
+    agentVersion,
+    status,
+    input: rawOrNull(execution.inputJson),
+    userMessage: execution.userMessage ?? null,
+    output: rawOrNull(execution.outputJson),
+    rawOutput: execution.rawOutput ?? null,
+    ...rest,
+    error: agentErrorJson(execution.error),
+  };
+}
+
+/** Tokens of all attempts. */
+export function usageJson(usage: AgentUsage | undefined): { readonly [field: string]: Writable } {
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = usage ?? {};
+  return { inputTokens, outputTokens, totalTokens };
+}
+
+/** Why there is no output; null when there is one. */
+export function agentErrorJson(error: AgentError | undefined): Writable {
+  if (error === undefined) return null;
+  const { code, message, detailsJson } = error;
+  return { code, message, details: rawOrNull(detailsJson) };
+}

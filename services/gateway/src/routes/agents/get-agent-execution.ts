@@ -1,0 +1,28 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { executionJson } from "./execution-json.ts";
+
+/** An input, an output and a raw output of 1 MiB each, the latter escaped. */
+const ANSWER_BYTES = 4 * 1024 * 1024;
+
+export const getAgentExecution = route({
+  method: "GET",
+  path: "/agents/{id}/executions/{executionId}",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "Get one execution of an agent whole",
+  params: { id: "The agent's id.", executionId: "The execution's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The execution." },
+  handler: async ({ agents, largeAnswers, identity, call }, { params }) => {
+    const { id: agentId, executionId } = params;
+    const onOver = await largeAnswers.take(identity.companyId, ANSWER_BYTES, call.signal);
+    try {
+      const execution = await agents.getAgentExecution({ agentId, executionId }, call);
+      return { status: 200, data: executionJson(execution), onOver };
+    } catch (error) {
+      onOver();
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { agentJson } from "./agent-json.ts";
+
+export const getAgent = route({
+  method: "GET",
+  path: "/agents/{id}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get an agent, a core agent or a deprecated one as well",
+  params: { id: "The agent's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The agent." },
+  handler: async ({ agents, call }, { params }) => {
+    const agent = await agents.getAgent({ agentId: params.id }, call);
+    return { status: 200, data: agentJson(agent) };
+  },
+});

@@ -1,0 +1,46 @@
+import { AgentStatus, AgentType } from "@workflow/proto/integrations/v1/agents";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageFields } from "../fields.ts";
+import { pageMeta } from "../page-meta.ts";
+import { agentStatus, agentType } from "./agent-fields.ts";
+import { AGENT_STATUSES, AGENT_TYPES, agentJson } from "./agent-json.ts";
+
+/** A page ends with the agent with which it goes beyond a MiB. */
+const ANSWER_BYTES = 2 * 1024 * 1024;
+
+export const listAgents = route({
+  method: "GET",
+  path: "/agents",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List agents, newest first and core agents last; deprecated ones only when asked for",
+  params: {},
+  query: z.object({
+    type: agentType.optional(),
+    status: agentStatus.optional(),
+    search: z.string().max(255, "must have at most 255 characters").default(""),
+    includeBuiltIn: z.enum(["true", "false"]).default("true"),
+    ...pageFields,
+  }),
+  body: NO_BODY,
+  responses: { 200: "A page of agents." },
+  handler: async ({ agents, largeAnswers, identity, call }, { query }) => {
+    const { type, status, search, includeBuiltIn, limit, cursor } = query;
+    const request = {
+      type: type === undefined ? AgentType.UNSPECIFIED : AGENT_TYPES[type],
+      status: status === undefined ? AgentStatus.UNSPECIFIED : AGENT_STATUSES[status],
+      search,
+      withoutCore: includeBuiltIn === "false",
+      page: { limit, cursor },
+    };
+    const onOver = await largeAnswers.take(identity.companyId, ANSWER_BYTES, call.signal);
+    try {
+      const page = await agents.listAgents(request, call);
+      return { status: 200, data: page.agents.map(agentJson), meta: pageMeta(page.page), onOver };
+    } catch (error) {
+      onOver();
+      throw error;
+    }
+  },
+});

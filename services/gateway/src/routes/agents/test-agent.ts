@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { rawOrNull } from "../../http/write-json.ts";
+import { NO_QUERY, route } from "../../route.ts";
+import { agentOverrides, questionFields } from "./agent-fields.ts";
+import {
+  agentErrorJson,
+  QUESTION_BYTES_MAX,
+  QUESTION_TIMEOUT_MS,
+  usageJson,
+} from "./execution-json.ts";
+
+export const testAgent = route({
+  method: "POST",
+  path: "/agents/{id}/test",
+  scope: "workflows:execute",
+  bucket: "execute",
+  // It changes nothing and leaves no record.
+  audit: null,
+  summary: "Ask an agent of the company without recording it; the tokens count",
+  params: { id: "The agent's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z.object({ ...questionFields, overrides: agentOverrides }),
+    bytesMax: QUESTION_BYTES_MAX,
+  },
+  responses: { 200: "The answer, whether or not it fits the agent's output schema." },
+  endsWithClient: true,
+  handler: async ({ agents, call }, { params, body, rawJson }) => {
+    const answer = await agents.testAgent(
+      {
+        agentId: params.id,
+        inputJson: rawJson("input") ?? "{}",
+        userMessage: body.userMessage,
+        overrides: body.overrides,
+      },
+      { ...call, timeoutMs: QUESTION_TIMEOUT_MS },
+    );
+    return {
+      status: 200,
+      data: {
+        output: rawOrNull(answer.outputJson),
+        rawOutput: answer.rawOutput,
+        usage: usageJson(answer.usage),
+        durationMs: answer.durationMs,
+        finishReason: answer.finishReason,
+        schemaValid: answer.schemaValid,
+        repairAttempts: answer.repairAttempts,
+        warnings: answer.warnings,
+        error: agentErrorJson(answer.error),
+      },
+    };
+  },
+});

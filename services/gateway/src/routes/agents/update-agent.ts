@@ -1,0 +1,38 @@
+import { AgentType } from "@workflow/proto/integrations/v1/agents";
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { agentFields } from "./agent-fields.ts";
+import { AGENT_TYPES, agentJson } from "./agent-json.ts";
+
+export const updateAgent = route({
+  method: "PUT",
+  path: "/agents/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "agent.updated",
+  summary: "Replace the given fields of an agent of the company; each time it gets a new version",
+  params: { id: "The agent's id." },
+  query: NO_QUERY,
+  body: { schema: z.object(agentFields).partial(), optional: true },
+  responses: { 200: "The agent as it is now." },
+  handler: async ({ agents, call }, { params, body, rawJson }) => {
+    const { description, type, outputSchema } = body;
+    const agent = await agents.updateAgent(
+      {
+        agentId: params.id,
+        name: body.name,
+        // Null clears these two; the message says so with an empty text.
+        description: description === null ? "" : description,
+        outputSchemaJson: outputSchema === null ? "" : rawJson("outputSchema"),
+        type: type === undefined ? AgentType.UNSPECIFIED : AGENT_TYPES[type],
+        systemPrompt: body.systemPrompt,
+        provider: body.provider,
+        model: body.model,
+        temperature: body.temperature,
+        maxTokens: body.maxTokens,
+      },
+      call,
+    );
+    return { status: 200, data: agentJson(agent) };
+  },
+});
