@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
 import { ROUTES } from "@workflow/service-gateway/routes";
+import { startOpenAiDouble } from "@workflow/testkit";
+import type { ModelDouble } from "@workflow/testkit";
 import { auditOf } from "../support/audit-log.ts";
 import { madeId, prepareAudited } from "../support/audited-requests.ts";
 import { bodyOf, fillWithUnknown, nameOf } from "../support/route-requests.ts";
@@ -10,11 +12,17 @@ import type { ProviderDouble } from "../support/provider-double.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
-/** Unsafe routes that leave nothing: a run is its own record and rows are left out (D51), the rest reads. */
+/**
+ * Unsafe routes that leave nothing: a run and an agent's execution are their own records and rows are left
+ * out (D51), the rest reads.
+ */
 const NOT_AUDITED = [
   "POST /workflows/{id}/plan",
   "POST /workflows/{id}/run",
   "POST /workflows/{id}/schedule/trigger",
+  "POST /agents/{id}/test",
+  "POST /agents/{id}/execute",
+  "POST /agents/{id}/evaluate",
   "POST /tables/{id}/rows",
   "POST /tables/{id}/rows/batch",
   "PATCH /tables/{id}/rows/{rowId}",
@@ -27,17 +35,20 @@ const NOT_AUDITED = [
 const UNSAFE = ROUTES.filter(({ method }) => method !== "GET");
 
 let providers: ProviderDouble;
+let openai: ModelDouble;
 let system: WholeSystem;
 beforeAll(async () => {
   providers = await startProviderDouble();
-  system = await startWholeSystem({ providers: providers.settings });
+  openai = await startOpenAiDouble();
+  system = await startWholeSystem({ providers: providers.settings, agents: { openai } });
 });
 afterAll(async () => {
   await system.stop();
   await providers.close();
+  await openai.close();
 });
 
-it("only starts of runs, rows and reading are not audited", () => {
+it("only starts of runs, questions to agents, rows and reading are not audited", () => {
   const silent = UNSAFE.filter(({ audit }) => audit.length === 0).map(nameOf);
   expect(silent.toSorted()).toEqual(NOT_AUDITED.toSorted());
 });

@@ -34,6 +34,7 @@ const HTTP_STATUS: Readonly<Record<Reason, number>> = {
 /** Where errors of runs and steps come from. */
 const STEP_ERROR_SOURCES = [
   "services/integrations/src/actions",
+  "services/integrations/src/agents",
   "services/runs/src/domain",
   "services/runs/src/effects",
   "services/runs/src/engine",
@@ -50,7 +51,7 @@ const CODE_IN_SOURCE = [
   /\b(?:Step|RunLimit|Expression|HttpClient|Template)Error\(\s*"([A-Z_]+)"/g,
   /\bcode: "([A-Z_]+)"/g,
   /\b(?:refused|failedCall)\("([A-Z_]+)"/g,
-  /^ {2}\| "([A-Z_]+)"/gm,
+  /^ {2}(?: {2})?\| "([A-Z_]+)"/gm,
   /ErrorCode = "([A-Z_]+)"/g,
 ];
 

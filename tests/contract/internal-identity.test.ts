@@ -96,6 +96,10 @@ const BETWEEN_SERVICES: Readonly<Record<string, { issuer: TokenIssuer; scope: st
     issuer: "runs",
     scope: "internal:effects",
   },
+  "/workflow.integrations.v1.AgentsService/ExecuteAgentStep": {
+    issuer: "runs",
+    scope: "internal:effects",
+  },
   "/workflow.integrations.v1.ActionsService/ReportAnswer": {
     issuer: "runs",
     scope: "internal:effects",

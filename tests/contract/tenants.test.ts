@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ROUTES } from "@workflow/service-gateway/routes";
 import type { Route } from "@workflow/service-gateway/routes";
-import { waitFor } from "@workflow/testkit";
+import { startOpenAiDouble, waitFor } from "@workflow/testkit";
+import type { ModelDouble } from "@workflow/testkit";
 import { z } from "zod";
 import type { Answer, CallOptions } from "../support/api-client.ts";
+import { executeTestAgent, makeAgent } from "../support/agents.ts";
 import { makeFinanceConnection } from "../support/connections.ts";
 import { makeDashboard, signInEditor } from "../support/dashboards.ts";
 import type { SignedIn } from "../support/dashboards.ts";
@@ -25,17 +27,22 @@ import type { Company, WholeSystem } from "../support/whole-system.ts";
 /** The same in all requests, so that whole bodies can be compared. */
 const HEADERS = { "x-request-id": "tenants" };
 
+let openai: ModelDouble;
 let system: WholeSystem;
 /** Somebody who is signed in to each company, by its id. */
 const sessions = new Map<string, SignedIn>();
 
 beforeAll(async () => {
-  system = await startWholeSystem();
+  openai = await startOpenAiDouble();
+  system = await startWholeSystem({ agents: { openai } });
   for (const company of [system.acme, system.globex]) {
     sessions.set(company.id, await signInEditor(system, company));
   }
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  await system.stop();
+  await openai.close();
+});
 
 /** Objects that nothing changes, by the id of their company. */
 const lasting = new Map<string, Promise<Record<Resource, string>>>();
@@ -95,9 +102,11 @@ async function makeObjects(
   const { id: table, folderId: tableFolder } = tables;
   const row = tables.rowIds[0] ?? "";
   const connection = await makeFinanceConnection(system, key);
+  const agent = await makeAgent(system, key);
   const ofWorkflow = { workflow, run, approval, secret };
   const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
-  return { ...ofWorkflow, ...ofCompany, connection };
+  const agentExecution = await executeTestAgent(system, key, agent);
+  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -218,6 +227,8 @@ describe("the routes without an id", () => {
       "GET /connections/{provider}/callback",
       "GET /connections",
       "POST /connections",
+      "GET /agents",
+      "POST /agents",
       "GET /auth/api-keys",
       "POST /auth/api-keys",
       "DELETE /auth/api-keys",

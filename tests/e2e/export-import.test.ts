@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { z } from "zod";
+import { makeAgent } from "../support/agents.ts";
 import { canvasState } from "../support/canvas.ts";
 import { createActive, createWorkflow, transform, workflowBody } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
@@ -79,7 +80,7 @@ describe("GET /workflows/{id}/export, POST /workflows/import", () => {
         ...FULL,
         status: "draft",
         version: 1,
-        requires: { secrets: ["PATH_KEY", "API_TOKEN", "NESTED"], connections: [] },
+        requires: { secrets: ["PATH_KEY", "API_TOKEN", "NESTED"], connections: [], agents: [] },
       },
     });
     const { id: copy } = imported.parse(answer.data);
@@ -96,6 +97,26 @@ describe("GET /workflows/{id}/export, POST /workflows/import", () => {
     const { id } = imported.parse(answer.data);
     const { text } = await system.call("GET", `/workflows/${id}/export`);
     expect(text).toContain('{"z":1,"a":12345678901234567000,"__proto__":{"x":1e+40}}');
+  });
+
+  it("tell the agents that steps ask, which another company does not have", async () => {
+    const agentId = await makeAgent(system, system.acme.key);
+    const ask = (id: string, asked: string) => ({
+      id,
+      type: "agent",
+      name: id,
+      config: { agentId: asked, input: {} },
+    });
+    const steps = [ask("own", agentId), ask("core", "agent_content"), ask("again", agentId)];
+    const answer = await importAs(
+      { formatVersion: 1, ...workflowBody({ steps }) },
+      system.globex.key,
+    );
+    const requires = { agents: [agentId, "agent_content"] };
+    expect(answer).toMatchObject({ status: 201, data: { requires } });
+    const path = `/workflows/${imported.parse(answer.data).id}/plan`;
+    const planned = await system.call("POST", path, { key: system.globex.key });
+    expect(planned.data).toMatchObject({ missing: { agents: [agentId] } });
   });
 
   it("tell the connections that are needed: by provider where it is named, else by id", async () => {

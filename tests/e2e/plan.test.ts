@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { newUuid } from "@workflow/db";
 import { z } from "zod";
 import { createActive, createWorkflow, transform } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
@@ -28,6 +29,7 @@ const planSchema = z.strictObject({
     connections: z.array(z.string()),
     connectionIds: z.array(z.string()),
     choices: z.array(z.string()),
+    agents: z.array(z.string()),
   }),
   nextRunAt: z.array(z.iso.datetime()).length(5).optional(),
 });
@@ -36,6 +38,14 @@ async function plan(id: string, body?: unknown): Promise<z.infer<typeof planSche
   const answer = await system.call("POST", `/workflows/${id}/plan`, { body });
   expect(answer.status).toBe(200);
   return planSchema.parse(answer.data);
+}
+
+const NOBODY = newUuid();
+
+async function createAgent(name: string, key = system.acme.key): Promise<string> {
+  const body = { name, type: "custom", systemPrompt: "Answer." };
+  const { data } = await system.call("POST", "/agents", { body, key });
+  return z.object({ id: z.string() }).parse(data).id;
 }
 
 const post = (id: string) => ({
@@ -73,7 +83,7 @@ describe("POST /workflows/{id}/plan", () => {
           },
         },
       ],
-      missing: { secrets: ["TOKEN"], connections: [], connectionIds: [], choices: [] },
+      missing: { secrets: ["TOKEN"], connections: [], connectionIds: [], choices: [], agents: [] },
     });
   });
 
@@ -90,6 +100,42 @@ describe("POST /workflows/{id}/plan", () => {
     expect(JSON.stringify(planned)).not.toContain("very secret value");
     const { data } = await system.call("GET", secrets);
     expect(data).toEqual([expect.objectContaining({ key: "HERE", lastUsedAt: null })]);
+  });
+
+  it("names the agents that cannot be asked, and none that can", async () => {
+    const [kept, ended] = [await createAgent("Kept"), await createAgent("Ended")];
+    await system.call("DELETE", `/agents/${ended}`);
+    const foreign = await createAgent("Theirs", system.globex.key);
+    const ask = (id: string, agentId: string) => ({
+      id,
+      type: "agent",
+      name: id,
+      config: { agentId, input: {} },
+    });
+    const id = await createActive(system, {
+      steps: [
+        ask("kept", kept),
+        ask("shouted", kept.toUpperCase()),
+        ask("core", "agent_decision"),
+        ask("ended", ended),
+        ask("again", ended),
+        ask("foreign", foreign),
+        ask("chosen", "{{input.agent}}"),
+        ask("unknown", "{{input.nobody}}"),
+        ask("misspelt", "agent_desicion"),
+        ask("later", "{{steps.core.output.agent}}"),
+      ],
+    });
+    const planned = await plan(id, {
+      input: { agent: newUuid().replace(/.$/, "x"), nobody: NOBODY },
+    });
+    expect(planned.missing.agents).toEqual([
+      ended,
+      foreign,
+      expect.stringMatching(/x$/),
+      NOBODY,
+      "agent_desicion",
+    ]);
   });
 
   it("starts no run", async () => {

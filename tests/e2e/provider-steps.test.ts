@@ -235,6 +235,36 @@ describe("a step with a provider's action", () => {
   });
 });
 
+describe("a provider's words", () => {
+  it("are cut before the run's secrets are looked for, and hold no part of one all the same", async () => {
+    const connectionId = await connect();
+    const secret = "Qz7wX4kP9mV2sT8b";
+    const config = { connectionId, first_name: "{{secrets.NAME}}" };
+    const workflowId = await createActive(system, { steps: [createContact(config)] });
+    const body = { key: "NAME", value: secret };
+    await system.call("POST", `/workflows/${workflowId}/secrets`, { body });
+    // So much of code and message is told: the cut goes through the secret.
+    for (const shown of [4, 8, 15]) {
+      handler = () => ({
+        status: 422,
+        body: {
+          name: ".".repeat(100 - shown) + secret,
+          message: ".".repeat(1_000 - shown) + secret,
+        },
+      });
+      const { error } = (await runToEnd(system, workflowId, input)).stepResults[0] ?? {};
+      expect(error).toMatchObject({
+        code: "PROVIDER_ERROR",
+        details: {
+          code: expect.stringMatching(/^\.+••••$/),
+          message: expect.stringMatching(/^\.+••••$/),
+        },
+      });
+      expect(JSON.stringify(error)).not.toContain(secret.slice(0, 4));
+    }
+  });
+});
+
 describe("a provider that is called too often", () => {
   const tooMany = (seconds: number): ReturnType<DoubleHandler> => ({
     status: 429,
@@ -382,7 +412,7 @@ describe("a plan", () => {
       const { data } = await system.call("POST", `/workflows/${id}/plan`, { body: { input } });
       return z.object({ missing: z.unknown() }).parse(data).missing;
     };
-    const none = { secrets: [], connections: [], connectionIds: [] };
+    const none = { secrets: [], connections: [], connectionIds: [], agents: [] };
     expect(await missingOf(chosen)).toEqual({ ...none, choices: [] });
     expect(await missingOf(open)).toEqual({ ...none, choices: ["resend"] });
   });

@@ -3,6 +3,7 @@ import { createUser } from "@workflow/service-gateway/admin";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import type { CallOptions } from "./api-client.ts";
+import { makeAgent } from "./agents.ts";
 import { makeFinanceConnection } from "./connections.ts";
 import { makeDashboard, signInEditor } from "./dashboards.ts";
 import { bySession, signIn } from "./people.ts";
@@ -169,6 +170,28 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     const id = await makeFinanceConnection(system, system.acme.key);
     return { path: `/connections/${id}/verify`, resourceIds: [id] };
   },
+  "POST /agents": async () => ({
+    path: "/agents",
+    body: {
+      name: "Reader",
+      type: "extraction",
+      systemPrompt: "Say hush.",
+      outputSchema: { title: "hush" },
+    },
+    resourceIds: null,
+  }),
+  "PUT /agents/{id}": async (system) => {
+    const id = await makeAgent(system, system.acme.key);
+    return { path: `/agents/${id}`, body: { systemPrompt: "Say hush." }, resourceIds: [id] };
+  },
+  "DELETE /agents/{id}": async (system) => {
+    const id = await makeAgent(system, system.acme.key);
+    return { path: `/agents/${id}`, resourceIds: [id] };
+  },
+  "POST /agents/{id}/test": (system) => questionToAgent(system, "test", { input: {} }),
+  "POST /agents/{id}/execute": (system) => questionToAgent(system, "execute", { input: {} }),
+  "POST /agents/{id}/evaluate": (system) =>
+    questionToAgent(system, "evaluate", { cases: [{ input: {}, expect: { equals: "hush" } }] }),
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
     body: { name: "One more", scopes: ["runs:read"] },
@@ -331,6 +354,16 @@ export async function prepareAudited(system: WholeSystem, name: string): Promise
 /** The id of what an answer says was made; undefined when it does not say. */
 export function madeId(data: unknown): string | undefined {
   return withId.safeParse(data).data?.id ?? withUserId.safeParse(data).data?.userId;
+}
+
+/** It succeeds and leaves no event. */
+async function questionToAgent(
+  system: WholeSystem,
+  verb: string,
+  body: unknown,
+): Promise<AuditedRequest> {
+  const id = await makeAgent(system, system.acme.key);
+  return { path: `/agents/${id}/${verb}`, body, resourceIds: [] };
 }
 
 async function createScheduled(system: WholeSystem): Promise<string> {

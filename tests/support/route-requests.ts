@@ -18,6 +18,8 @@ const RESOURCES = [
   "row",
   "tableFolder",
   "connection",
+  "agent",
+  "agentExecution",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -40,6 +42,8 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   tables: "table",
   rows: "row",
   connections: "connection",
+  agents: "agent",
+  executions: "agentExecution",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -47,6 +51,8 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   workflowId: "workflow",
   // Of a run: kept with it, its steps look for it.
   connectionId: null,
+  // Of an execution: only kept.
+  workflowRunId: null,
   // At a provider.
   externalAccountId: null,
   clientId: null,
@@ -117,6 +123,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /connections": { name: "Taken over", provider: "finance", externalAccountId: "taken" },
   // No provider is asked about a key of this form.
   "POST /connections/{provider}/api-key": { apiKey: "taken over\n" },
+  "POST /agents": { name: "Taken over", type: "custom", systemPrompt: "Taken over." },
+  "PUT /agents/{id}": { name: "Taken over" },
+  "POST /agents/{id}/test": { input: {}, userMessage: "Taken over." },
+  "POST /agents/{id}/execute": { input: {}, userMessage: "Taken over." },
+  "POST /agents/{id}/evaluate": { cases: [{ input: {}, expect: { equals: "Taken over" } }] },
   "POST /dashboards": { name: "Taken over" },
   "PATCH /dashboards/{id}": { name: "Taken over" },
   "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },
@@ -152,6 +163,8 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   row: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a61",
   tableFolder: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a62",
   connection: "conn_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  agent: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a64",
+  agentExecution: "aex_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

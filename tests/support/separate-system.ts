@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,6 +34,7 @@ const MAIN = {
   "runs-worker": "services/runs/src/main.ts",
   "runs-worker-2": "services/runs/src/main.ts",
   tables: "services/tables/src/main.ts",
+  integrations: "services/integrations/src/main.ts",
 } as const;
 
 const FIRST_PROCESSES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
@@ -97,13 +99,15 @@ export interface SeparateSystemOptions {
   secondWorker?: boolean;
   /** Whether the tables service is started as well. Default false. */
   tables?: boolean;
+  /** Whether the integrations service is started as well, with these settings of its own. Default no. */
+  integrations?: Readonly<Record<string, string>>;
 }
 
 /** Starts everything. */
 export async function startSeparateSystem(
   options: SeparateSystemOptions = {},
 ): Promise<SeparateSystem> {
-  const { leaseMs = 1_500, secondWorker = false, tables = false } = options;
+  const { leaseMs = 1_500, secondWorker = false, tables = false, integrations } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
   let postgres = await startLocalPostgres({ dataDir, durable: true });
   const nats = await startLocalNats();
@@ -128,6 +132,7 @@ export async function startSeparateSystem(
     OUTBOUND_ALLOW_PRIVATE: "true",
     RUNS_LEASE_MS: String(leaseMs),
     WORKER_CONCURRENCY: "100",
+    SECRETS_KEK: randomBytes(32).toString("base64"),
   };
   const processes = new Map<ProcessName, ChildProcess>();
   const addressesOf = (name: ProcessName) => (name.endsWith("-2") ? second : first);
@@ -164,6 +169,7 @@ export async function startSeparateSystem(
           ...tokens.environment(issuerOf(name)),
           ...addressesOf(name),
           ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}),
+          ...(name === "integrations" ? integrations : {}),
         },
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -202,7 +208,13 @@ export async function startSeparateSystem(
     for (const name of FIRST_PROCESSES) await system.start(name);
     if (secondWorker) await system.start("runs-worker-2");
     if (tables) await system.start("tables");
+    if (integrations !== undefined) await system.start("integrations");
     await system.waitUntilReady();
+    // The gateway is ready without this one, and its first attempt to reach it may have failed.
+    if (integrations !== undefined) {
+      const answersAgents = async () => (await system.call("GET", "/agents")).status === 200;
+      await waitFor(answersAgents, { timeoutMs: 60_000, what: "the integrations service" });
+    }
     return system;
   } catch (error) {
     await system.stop();
@@ -217,6 +229,7 @@ async function freeAddresses() {
     WORKFLOWS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     TABLES_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    INTEGRATIONS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from "@workflow/service-integrations";
 import type { IntegrationsServiceOptions } from "@workflow/service-integrations";
 import {
+  createAgentClient,
   createEmailClient,
   createProviderClient,
   createSecretsClient,
@@ -30,7 +31,7 @@ import type { RunsServiceOptions } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
-import type { TestTokens } from "@workflow/testkit";
+import type { ModelDouble, TestTokens } from "@workflow/testkit";
 import pino from "pino";
 import { callApi } from "./api-client.ts";
 import type { Answer, CallOptions } from "./api-client.ts";
@@ -103,6 +104,13 @@ export interface SystemOptions {
   outbound?: { allowPrivate: boolean; dnsServers: readonly string[] };
   /** What the operator set for providers, by their ids; nothing by default. */
   providers?: IntegrationsServiceOptions["providers"];
+  /** The AI providers that agents ask, what a company may use a day, and how long an exchange may take. */
+  agents?: {
+    openai?: ModelDouble;
+    anthropic?: ModelDouble;
+    tokensPerDay?: number;
+    timeoutMs?: number;
+  };
   /** What one company may have at a time in the runs service; by default as much as anywhere. */
   companyLimits?: Pick<
     RunsServiceOptions,
@@ -198,6 +206,7 @@ async function startServices(
     providers = connecting.providers,
     companyLimits = {},
     outbound,
+    agents: agentOptions = {},
   }: SystemOptions,
 ): Promise<Services> {
   const outboundOptions = {
@@ -231,6 +240,12 @@ async function startServices(
       loadKeks: () => Promise.resolve([kek]),
       mail,
       providers,
+      models: {
+        openai: { ...accessTo(agentOptions.openai), model: AGENT_MODELS.openai, api: "auto" },
+        anthropic: { ...accessTo(agentOptions.anthropic), model: AGENT_MODELS.anthropic },
+      },
+      agentCalls: { tokensPerDay: agentOptions.tokensPerDay },
+      agentTimeoutMs: agentOptions.timeoutMs,
       ...outboundOptions,
       bus,
       grpcAddress: "127.0.0.1:0",
@@ -244,6 +259,8 @@ async function startServices(
     scope.defer(() => email.close());
     const providerCalls = createProviderClient(toIntegrations);
     scope.defer(() => providerCalls.close());
+    const agents = createAgentClient(toIntegrations);
+    scope.defer(() => agents.close());
     const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
     scope.defer(() => tableRows.close());
     const runs = await startRunsService({
@@ -255,6 +272,7 @@ async function startServices(
       secrets,
       email,
       providers: providerCalls,
+      agents,
       tables: tableRows,
       ...outboundOptions,
       workerConcurrency: 50,
@@ -296,6 +314,11 @@ async function startServices(
     };
     return { startGateway, grpcAddresses, tokens, stop: () => scope.close() };
   });
+}
+
+/** Without a double there is no key, so that nobody is asked. */
+function accessTo(double: ModelDouble | undefined) {
+  return { apiKey: double?.key, baseUrl: double?.baseUrl ?? "http://127.0.0.1:1" };
 }
 
 async function makeCompany(database: Database, name: string): Promise<Company> {

@@ -1,6 +1,8 @@
 import { createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { z } from "zod";
+import { MODEL_ANSWER } from "../../../bench/model-answer.ts";
+import { startReceiver as startBareReceiver } from "../../../bench/start-receiver.ts";
 import { startSystem } from "../../../bench/system.ts";
 import type { System } from "../../../bench/system.ts";
 import { quantile, startCanary } from "./canary.ts";
@@ -47,6 +49,8 @@ export interface Session {
 }
 
 const IDLE_MS: Readonly<Record<Form, number>> = { short: 3_000, full: 5_000 };
+/** How long the AI provider takes for an answer. */
+const MODEL_MS = 10_000;
 const FAILURES_SHOWN = 5;
 
 const companySchema = z.object({ companyId: z.string(), apiKey: z.string() });
@@ -58,6 +62,7 @@ export async function startSession(form: Form): Promise<Session> {
   return scope.guard(async () => {
     const system = await startSystem(scope);
     const receiver = await startReceiver(scope);
+    await startBareReceiver(scope, MODEL_MS, system.modelPort, MODEL_ANSWER);
     const greedy = await makeCompany(system, "Greedy");
     const { apiKey } = await makeCompany(system, "Canary");
     const canary = await startCanary(scope, { baseUrl: system.baseUrl, apiKey });
