@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { z } from "zod";
 
 const KIB_PER_MB = 1_000_000 / 1_024;
 const ANSWER_MS = 30_000;
@@ -15,23 +16,45 @@ export function residentMb(pid: number): number {
   }
 }
 
+/** What a Node process still holds once its garbage is collected: JavaScript's heap, and buffers beside it. */
+const HELD = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())";
+const evaluated = z.object({ result: z.object({ result: z.object({ value: z.number() }) }) });
+
 /**
  * Has a Node process collect its garbage, through the debugger that it opens on SIGUSR1.
  *
  * @param stderr of the process, in text; it tells there where its debugger listens
+ * @returns what it holds after that, in MB (10⁶ bytes)
  */
-export async function collectGarbage(pid: number, stderr: Readable): Promise<void> {
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  const url = findDebugger(stderr, signal);
-  process.kill(pid, "SIGUSR1");
-  const socket = new WebSocket(await url);
-  try {
-    await once(socket, "open", { signal });
-    socket.send(JSON.stringify({ id: 1, method: "HeapProfiler.collectGarbage" }));
-    await once(socket, "message", { signal });
-  } finally {
-    socket.close();
-  }
+export type CollectGarbage = () => Promise<number>;
+
+/** @see CollectGarbage */
+export function garbageCollectorOf(pid: number, stderr: Readable): CollectGarbage {
+  let debuggerUrl: string | undefined;
+  return async () => {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    if (debuggerUrl === undefined) {
+      const url = findDebugger(stderr, signal);
+      process.kill(pid, "SIGUSR1");
+      debuggerUrl = await url;
+    }
+    const socket = new WebSocket(debuggerUrl);
+    try {
+      await once(socket, "open", { signal });
+      await ask(socket, { method: "HeapProfiler.collectGarbage" }, signal);
+      const params = { expression: HELD, returnByValue: true };
+      const answer = await ask(socket, { method: "Runtime.evaluate", params }, signal);
+      return evaluated.parse(answer).result.result.value / 1_000_000;
+    } finally {
+      socket.close();
+    }
+  };
+}
+
+async function ask(socket: WebSocket, command: object, signal: AbortSignal): Promise<unknown> {
+  socket.send(JSON.stringify({ id: 1, ...command }));
+  const [message] = await once(socket, "message", { signal });
+  return JSON.parse(String(message.data));
 }
 
 async function findDebugger(stderr: Readable, signal: AbortSignal): Promise<string> {

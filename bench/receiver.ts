@@ -2,17 +2,16 @@ import { createServer } from "node:http";
 import { z } from "zod";
 
 /** What the receiver is told when it starts. */
-const start = z.object({ answerAfterMs: z.number(), port: z.number() });
+const start = z.object({ answerAfterMs: z.number(), port: z.number(), answer: z.string() });
 
 /**
- * The host that steps call: a process of its own that takes whatever is sent, answers a small JSON
+ * The host that steps call: a process of its own that takes whatever is sent, answers a JSON
  * object after a while, and ends with its parent.
  */
 process.once("disconnect", () => process.exit());
 process.once("message", (message) => {
-  const { answerAfterMs, port } = start.parse(message);
-  const body = JSON.stringify({ ok: true });
-  const headers = { "content-type": "application/json", "content-length": body.length };
+  const { answerAfterMs, port, answer: body } = start.parse(message);
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const server = createServer((request, response) => {
     request.resume();
     const answer = (): void => void response.writeHead(200, headers).end(body);

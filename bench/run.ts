@@ -11,6 +11,7 @@ import { openRunsLog } from "./runs-log.ts";
 import type { Scenario } from "./scenario.ts";
 import { acceptRuns } from "./scenarios/accept-runs.ts";
 import { actionSteps } from "./scenarios/action-steps.ts";
+import { agentSteps } from "./scenarios/agent-steps.ts";
 import { authOverhead } from "./scenarios/auth-overhead.ts";
 import { busyCallers } from "./scenarios/busy-callers.ts";
 import { completeRuns } from "./scenarios/complete-runs.ts";
@@ -54,6 +55,7 @@ const SCENARIOS: readonly Scenario[] = [
   mixedCallers,
   greedyCompany,
   actionSteps,
+  agentSteps,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -8,12 +8,17 @@ const ready = z.object({ url: z.url() });
  * Starts the host that steps call; returns its URL without a slash at the end.
  *
  * @param port a free one unless it is given
+ * @param answer what it answers, JSON
  */
 export async function startReceiver(
   scope: Scope,
   answerAfterMs: number,
   port = 0,
+  answer = '{"ok":true}',
 ): Promise<string> {
-  const { url } = await startHelper(scope, "receiver.ts").ask({ answerAfterMs, port }, ready);
+  const { url } = await startHelper(scope, "receiver.ts").ask(
+    { answerAfterMs, port, answer },
+    ready,
+  );
   return url;
 }

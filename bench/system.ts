@@ -8,7 +8,8 @@ import type { Scope } from "@workflow/service";
 import { freePort } from "@workflow/testkit";
 import { z } from "zod";
 import { endWithScope } from "./child-process.ts";
-import { collectGarbage } from "./memory.ts";
+import { garbageCollectorOf } from "./memory.ts";
+import type { CollectGarbage } from "./memory.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
 const START = join(REPOSITORY, "deploy/dev/src/start.ts");
@@ -26,7 +27,7 @@ export interface System {
   /** The one process of all services; Postgres is another. */
   pid: number;
   /** Makes the process throw away what it no longer needs, so that its memory tells what it holds. */
-  collectGarbage(): Promise<void>;
+  collectGarbage: CollectGarbage;
   /** The API key of a company of its own. */
   apiKey: string;
   /** Makes another company, and returns the API key of it. */
@@ -43,6 +44,8 @@ export interface System {
   dataDir: string;
   /** Where the system looks for the provider that scenarios play, on this machine. */
   providerPort: number;
+  /** Where it looks for the AI provider of agents, on this machine. */
+  modelPort: number;
   /** Time from the start of the process to its readiness, with an empty data folder. */
   startedInMs: number;
 }
@@ -63,7 +66,8 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
   scope.defer(() => rm(dataDir, { recursive: true, force: true }));
   const port = await freePort();
   const providerPort = await freePort();
-  const env = await environment(dataDir, { port, providerPort });
+  const modelPort = await freePort();
+  const env = await environment(dataDir, { port, providerPort, modelPort });
   const startedAt = performance.now();
   const { pid, collectGarbage } = await launch(scope, env, options);
   const startedInMs = performance.now() - startedAt;
@@ -81,13 +85,14 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
     runsGrpcAddress: env["RUNS_GRPC_ADDR"] ?? "",
     dataDir,
     providerPort,
+    modelPort,
     startedInMs,
   };
 }
 
 async function environment(
   dataDir: string,
-  { port, providerPort }: { port: number; providerPort: number },
+  { port, providerPort, modelPort }: { port: number; providerPort: number; modelPort: number },
 ): Promise<NodeJS.ProcessEnv> {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
   const addresses: [string, string][] = [];
@@ -106,6 +111,10 @@ async function environment(
     RATE_LIMIT_INBOUND: "0",
     OUTBOUND_ALLOW_PRIVATE: "true",
     RESEND_BASE_URL: `http://127.0.0.1:${providerPort}`,
+    OPENAI_API_KEY: "sk-bench",
+    OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
+    // Counted as always, and never used up.
+    AGENT_TOKENS_PER_DAY: "100000000000",
     LOG_LEVEL: "warn",
   };
 }
@@ -139,7 +148,7 @@ async function launch(
   }, START_TIMEOUT_MS);
   await promise.finally(() => clearTimeout(timer));
   const pid = child.pid ?? -1;
-  return { pid, collectGarbage: () => collectGarbage(pid, child.stderr) };
+  return { pid, collectGarbage: garbageCollectorOf(pid, child.stderr) };
 }
 
 const createdCompany = z.object({ apiKey: z.string() });
