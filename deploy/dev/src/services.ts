@@ -7,6 +7,7 @@ import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { startIntegrationsService } from "@workflow/service-integrations";
 import {
+  createAgentClient,
   createEmailClient,
   createProviderClient,
   createSecretsClient,
@@ -79,11 +80,29 @@ export async function startServices(
         fromDomains: settings.EMAIL_FROM_DOMAINS,
         perDay: settings.EMAIL_PER_DAY,
       },
+      agentCalls: {
+        tokensPerDay: settings.AGENT_TOKENS_PER_DAY,
+        retentionDays: settings.AGENT_EXECUTION_RETENTION_DAYS,
+      },
       providers: settings.providers,
       broker:
         settings.NANGO_SECRET_KEY === undefined
           ? null
           : { baseUrl: settings.NANGO_BASE_URL, secretKey: settings.NANGO_SECRET_KEY },
+      models: {
+        openai: {
+          apiKey: settings.OPENAI_API_KEY,
+          baseUrl: settings.OPENAI_BASE_URL,
+          model: settings.OPENAI_MODEL,
+          api: settings.OPENAI_API,
+        },
+        anthropic: {
+          apiKey: settings.ANTHROPIC_API_KEY,
+          baseUrl: settings.ANTHROPIC_BASE_URL,
+          model: settings.ANTHROPIC_MODEL,
+        },
+      },
+      agentTimeoutMs: settings.AGENT_TIMEOUT_MS,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
       outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
@@ -110,6 +129,8 @@ export async function startServices(
   scope.defer(() => email.close());
   const providers = createProviderClient(toIntegrations);
   scope.defer(() => providers.close());
+  const agents = createAgentClient(toIntegrations);
+  scope.defer(() => agents.close());
   const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
   scope.defer(() => tableRows.close());
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
@@ -123,6 +144,7 @@ export async function startServices(
       secrets,
       email,
       providers,
+      agents,
       tables: tableRows,
       outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
       outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
