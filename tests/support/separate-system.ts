@@ -212,7 +212,8 @@ export async function startSeparateSystem(
     await system.waitUntilReady();
     // The gateway is ready without this one, and its first attempt to reach it may have failed.
     if (integrations !== undefined) {
-      const answersAgents = async () => (await system.call("GET", "/agents")).status === 200;
+      const answersAgents = async () =>
+        (await system.call("GET", "/agents/agent_content")).status === 200;
       await waitFor(answersAgents, { timeoutMs: 60_000, what: "the integrations service" });
     }
     return system;
