@@ -64,6 +64,7 @@ export async function openClient(
       runs: addressOf("RUNS_GRPC_ADDR"),
       tables: addressOf("TABLES_GRPC_ADDR"),
       integrations: addressOf("INTEGRATIONS_GRPC_ADDR"),
+      webhooks: addressOf("WEBHOOKS_GRPC_ADDR"),
     },
     // Of nobody here: the system has keys of its own.
     tokens: createTestTokens(),

@@ -71,6 +71,19 @@ const startGateway = (addresses: object) =>
     runsGrpcAddress: NOBODY,
     tablesGrpcAddress: NOBODY,
     integrationsGrpcAddress: NOBODY,
+    webhooksGrpcAddress: NOBODY,
+    webhooksHttpAddress: "127.0.0.1:1",
+    ...addresses,
+  });
+const startWebhooks = (addresses: object) =>
+  startWebhooksService({
+    ...common(),
+    loadKeks: () => Promise.resolve([randomBytes(32)]),
+    grpcAddress: "127.0.0.1:0",
+    httpAddress: "127.0.0.1:0",
+    runsGrpcAddress: NOBODY,
+    integrationsGrpcAddress: NOBODY,
+    tokenSigner: tokens.signerOf("webhooks"),
     ...addresses,
   });
 const asRuns = () => ({ address: ELSEWHERE, tokenSigner: tokens.signerOf("runs") });
@@ -88,7 +101,13 @@ const STARTS: readonly [string, string, () => unknown][] = [
         loadKeks: () => Promise.resolve([randomBytes(32)]),
       }),
   ],
-  ["webhooks listens", BEYOND, () => startWebhooksService({ ...common(), grpcAddress: BEYOND })],
+  ["webhooks listens", BEYOND, () => startWebhooks({ grpcAddress: BEYOND })],
+  ["webhooks calls runs", ELSEWHERE, () => startWebhooks({ runsGrpcAddress: ELSEWHERE })],
+  [
+    "webhooks calls integrations",
+    ELSEWHERE,
+    () => startWebhooks({ integrationsGrpcAddress: ELSEWHERE }),
+  ],
   ["runs listens", BEYOND, () => startRuns(BEYOND)],
   ["workflows listens", BEYOND, () => startWorkflows(BEYOND, NOBODY)],
   ["workflows calls runs", ELSEWHERE, () => startWorkflows("127.0.0.1:0", ELSEWHERE)],
@@ -96,7 +115,7 @@ const STARTS: readonly [string, string, () => unknown][] = [
   ["runs calls integrations for secrets", ELSEWHERE, async () => createSecretsClient(asRuns())],
   ["runs calls integrations for actions", ELSEWHERE, async () => createProviderClient(asRuns())],
   ["runs calls integrations for e-mail", ELSEWHERE, async () => createEmailClient(asRuns())],
-  ...["workflows", "runs", "tables", "integrations"].map(
+  ...["workflows", "runs", "tables", "integrations", "webhooks"].map(
     (service): [string, string, () => unknown] => [
       `gateway calls ${service}`,
       ELSEWHERE,

@@ -137,6 +137,8 @@ async function startSystem(bus: EventBus) {
         runsGrpcAddress: nobody,
         tablesGrpcAddress: nobody,
         integrationsGrpcAddress: nobody,
+        webhooksGrpcAddress: nobody,
+        webhooksHttpAddress: "127.0.0.1:1",
       });
       scope.defer(() => gateway.stop());
       return gateway;

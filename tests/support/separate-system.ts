@@ -35,6 +35,8 @@ const MAIN = {
   "runs-worker-2": "services/runs/src/main.ts",
   tables: "services/tables/src/main.ts",
   integrations: "services/integrations/src/main.ts",
+  webhooks: "services/webhooks/src/main.ts",
+  "webhooks-2": "services/webhooks/src/main.ts",
 } as const;
 
 const FIRST_PROCESSES = ["gateway", "workflows", "runs-api", "runs-worker"] as const;
@@ -101,13 +103,15 @@ export interface SeparateSystemOptions {
   tables?: boolean;
   /** Whether the integrations service is started as well, with these settings of its own. Default no. */
   integrations?: Readonly<Record<string, string>>;
+  /** Whether the webhooks service is started as well, with these settings of its own. Default no. */
+  webhooks?: Readonly<Record<string, string>>;
 }
 
 /** Starts everything. */
 export async function startSeparateSystem(
   options: SeparateSystemOptions = {},
 ): Promise<SeparateSystem> {
-  const { leaseMs = 1_500, secondWorker = false, tables = false, integrations } = options;
+  const { leaseMs = 1_500, secondWorker = false, tables = false, integrations, webhooks } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
   let postgres = await startLocalPostgres({ dataDir, durable: true });
   const nats = await startLocalNats();
@@ -170,6 +174,7 @@ export async function startSeparateSystem(
           ...addressesOf(name),
           ...(name.startsWith("runs-") ? { RUNS_ROLE: role } : {}),
           ...(name === "integrations" ? integrations : {}),
+          ...(name.startsWith("webhooks") ? webhooks : {}),
         },
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -209,6 +214,7 @@ export async function startSeparateSystem(
     if (secondWorker) await system.start("runs-worker-2");
     if (tables) await system.start("tables");
     if (integrations !== undefined) await system.start("integrations");
+    if (webhooks !== undefined) await system.start("webhooks");
     await system.waitUntilReady();
     // The gateway is ready without this one, and its first attempt to reach it may have failed.
     if (integrations !== undefined) {
@@ -231,6 +237,8 @@ async function freeAddresses() {
     RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     TABLES_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     INTEGRATIONS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    WEBHOOKS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
+    WEBHOOKS_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
   };
 }
 

@@ -29,6 +29,11 @@ import {
 } from "@workflow/service-runs";
 import type { RunsServiceOptions } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
+import {
+  EVENT_CONSUMERS as WEBHOOKS_CONSUMERS,
+  startWebhooksService,
+} from "@workflow/service-webhooks";
+import type { WebhooksServiceOptions } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import type { ModelDouble, TestTokens } from "@workflow/testkit";
@@ -66,7 +71,7 @@ export interface Gateway {
 /** The model of each AI provider. */
 export const AGENT_MODELS = { openai: "gpt-test", anthropic: "claude-test" } as const;
 
-/** All services but webhooks in this process, on a database of their own, and two tenants. */
+/** All services in this process, on a database of their own, and two tenants. */
 export interface WholeSystem {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   origin: string;
@@ -83,7 +88,9 @@ export interface WholeSystem {
   /** The database as its owner sees it. */
   database: Database;
   /** Where the services listen, by the part of the proto packages that names them. */
-  grpcAddresses: Readonly<Record<"workflows" | "runs" | "tables" | "integrations", string>>;
+  grpcAddresses: Readonly<
+    Record<"workflows" | "runs" | "tables" | "integrations" | "webhooks", string>
+  >;
   /** The keys of all that sign tokens which the services accept. */
   tokens: TestTokens;
   /** Starts one more gateway, which ends with the system unless it is stopped before. */
@@ -111,6 +118,8 @@ export interface SystemOptions {
     tokensPerDay?: number;
     timeoutMs?: number;
   };
+  /** Secrets of senders, delays, retention and the like of the webhooks service. */
+  webhooks?: Partial<WebhooksServiceOptions>;
   /** What one company may have at a time in the runs service; by default as much as anywhere. */
   companyLimits?: Pick<
     RunsServiceOptions,
@@ -207,6 +216,7 @@ async function startServices(
     companyLimits = {},
     outbound,
     agents: agentOptions = {},
+    webhooks: webhooksOptions = {},
   }: SystemOptions,
 ): Promise<Services> {
   const outboundOptions = {
@@ -228,7 +238,12 @@ async function startServices(
           : pino({ level: "debug" }, log),
     };
     const bus = createInProcessEventBus({
-      consumers: { ...INTEGRATIONS_CONSUMERS, ...RUNS_CONSUMERS, ...GATEWAY_CONSUMERS },
+      consumers: {
+        ...INTEGRATIONS_CONSUMERS,
+        ...RUNS_CONSUMERS,
+        ...GATEWAY_CONSUMERS,
+        ...WEBHOOKS_CONSUMERS,
+      },
     });
     scope.defer(() => bus.close());
     const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
@@ -290,6 +305,19 @@ async function startServices(
       bus,
     });
     scope.defer(() => workflows.stop());
+    const webhooks = await startWebhooksService({
+      ...common,
+      ...outboundOptions,
+      loadKeks: () => Promise.resolve([kek]),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+      httpAddress: "127.0.0.1:0",
+      runsGrpcAddress,
+      integrationsGrpcAddress: integrations.grpcAddress,
+      tokenSigner: tokens.signerOf("webhooks"),
+      ...webhooksOptions,
+    });
+    scope.defer(() => webhooks.stop());
     const startGateway = async (gatewayOptions: GatewayOptions = {}): Promise<Gateway> => {
       const gateway = await startGatewayService({
         ...common,
@@ -302,6 +330,8 @@ async function startServices(
         runsGrpcAddress,
         tablesGrpcAddress: tables.grpcAddress,
         integrationsGrpcAddress: integrations.grpcAddress,
+        webhooksGrpcAddress: webhooks.grpcAddress,
+        webhooksHttpAddress: webhooks.httpAddress,
       });
       scope.defer(() => gateway.stop());
       return { origin: `http://127.0.0.1:${gateway.port}`, stop: () => gateway.stop() };
@@ -311,6 +341,7 @@ async function startServices(
       runs: runsGrpcAddress,
       tables: tables.grpcAddress,
       integrations: integrations.grpcAddress,
+      webhooks: webhooks.grpcAddress,
     };
     return { startGateway, grpcAddresses, tokens, stop: () => scope.close() };
   });

@@ -1,16 +1,14 @@
 import { EVENT_CONSUMERS as GATEWAY } from "@workflow/service-gateway";
 import { EVENT_CONSUMERS as INTEGRATIONS } from "@workflow/service-integrations";
 import { EVENT_CONSUMERS as RUNS } from "@workflow/service-runs";
-
-/** Streams that are published and that nobody of ours consumes yet. */
-const UNHEARD = { runs: [] };
+import { EVENT_CONSUMERS as WEBHOOKS } from "@workflow/service-webhooks";
 
 /** Every stream of events, and who has to get all of its events. */
 export const EVENT_STREAMS: Readonly<Record<string, readonly string[]>> = merge([
-  UNHEARD,
   GATEWAY,
   INTEGRATIONS,
   RUNS,
+  WEBHOOKS,
 ]);
 
 function merge(all: readonly Readonly<Record<string, readonly string[]>>[]) {

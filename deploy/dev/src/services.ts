@@ -110,14 +110,6 @@ export async function startServices(
       logger: log.loggerOf("integrations"),
     }),
   );
-  await launch("webhooks", "WEBHOOKS_GRPC_ADDR", scope, () =>
-    startWebhooksService({
-      ...common,
-      databaseUrl: databaseUrlOf("webhooks"),
-      grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
-      logger: log.loggerOf("webhooks"),
-    }),
-  );
   const toIntegrations = {
     address: integrations.grpcAddress,
     tokenSigner: signerOf("runs"),
@@ -173,6 +165,35 @@ export async function startServices(
       logger: log.loggerOf("workflows"),
     }),
   );
+  const webhooks = await launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
+    startWebhooksService({
+      ...common,
+      databaseUrl: databaseUrlOf("webhooks"),
+      loadKeks: surroundings.loadSecretsKeks,
+      bus,
+      grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
+      httpAddress: settings.WEBHOOKS_HTTP_ADDR,
+      runsGrpcAddress,
+      integrationsGrpcAddress: integrations.grpcAddress,
+      tokenSigner: signerOf("webhooks"),
+      inboundSecrets: {
+        stripe: settings.STRIPE_WEBHOOK_SECRET,
+        resend: settings.RESEND_WEBHOOK_SECRET,
+        airwallex: settings.AIRWALLEX_WEBHOOK_SECRET,
+        hubspot: settings.HUBSPOT_CLIENT_SECRET,
+        finance: settings.FINANCE_WEBHOOK_SECRET,
+        nango: settings.NANGO_WEBHOOK_SECRET,
+      },
+      requireSignature: settings.WEBHOOK_REQUIRE_SIGNATURE,
+      retryDelaysMs: settings.DELIVERY_RETRY_DELAYS_MS,
+      retentionDays: settings.WEBHOOK_RETENTION_DAYS,
+      publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
+      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
+      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
+      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
+      logger: log.loggerOf("webhooks"),
+    }),
+  );
   await launch("gateway", "PORT", scope, () =>
     startGatewayService({
       ...common,
@@ -189,6 +210,8 @@ export async function startServices(
       runsGrpcAddress,
       tablesGrpcAddress: tables.grpcAddress,
       integrationsGrpcAddress: integrations.grpcAddress,
+      webhooksGrpcAddress: webhooks.grpcAddress,
+      webhooksHttpAddress: webhooks.httpAddress,
       logger: log.loggerOf("gateway"),
     }),
   );

@@ -62,8 +62,11 @@ const POLICIES: Readonly<Record<TokenIssuer, IssuerPolicy>> = {
   },
   webhooks: {
     principals: ["service"],
-    // It calls nobody so far.
-    scopes: {},
+    // In its own name: whom an event is for it finds out by these calls.
+    scopes: {
+      runs: ["internal:triggers", "internal:run_events"],
+      integrations: ["internal:accounts"],
+    },
     lifeSecondsMax: SERVICE_LIFE_SECONDS_MAX,
     isRevocable: false,
   },

@@ -69,6 +69,13 @@ export function grpcAddress() {
   );
 }
 
+/** Where to listen for HTTP, or where that is. */
+export function hostAndPort() {
+  return setting("host:port", (value) =>
+    /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(value) ? value : undefined,
+  );
+}
+
 /** A list of durations in milliseconds, separated by commas. */
 export function millisecondsList() {
   return setting("whole numbers of milliseconds, separated by commas", (value) => {

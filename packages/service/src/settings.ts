@@ -3,6 +3,7 @@ import {
   base64Keys,
   flag,
   grpcAddress,
+  hostAndPort,
   issuerKeys,
   mailDomains,
   millisecondsList,
@@ -83,6 +84,11 @@ export const SETTINGS = {
   WEBHOOKS_GRPC_ADDR: grpcAddress()
     .default("127.0.0.1:50055")
     .describe("Where the webhooks service listens and is found."),
+  WEBHOOKS_HTTP_ADDR: hostAndPort()
+    .default("127.0.0.1:8081")
+    .describe(
+      "Where the webhooks service takes inbound webhooks from the gateway, as host:port; not for the public.",
+    ),
   GRPC_TLS_CERT_FILE: text("the path of a PEM file")
     .optional()
     .describe("Certificate of this process for gRPC; with it and its key, gRPC speaks TLS."),
@@ -177,8 +183,7 @@ export const SETTINGS = {
     .describe("Requests that start or steer runs, a minute and caller; 0 is no limit.")
     .meta({ withoutEffect: "does not limit rates yet" }),
   RATE_LIMIT_INBOUND: rateLimit(10_000)
-    .describe("Inbound webhook requests a minute and company; 0 is no limit.")
-    .meta({ withoutEffect: "does not limit rates yet" }),
+    .describe("Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit."),
 
   OUTBOUND_ALLOW_PRIVATE: flag()
     .default(false)
@@ -204,12 +209,13 @@ export const SETTINGS = {
       6 * HOUR_MS,
       24 * HOUR_MS,
     ])
-    .describe("Waiting time after each failed delivery attempt.")
-    .meta({ withoutEffect: "does not deliver webhooks yet" }),
+    .describe("Waiting time after each failed delivery attempt."),
+  WEBHOOK_RETENTION_DAYS: wholeNumber(8, 36_500)
+    .default(30)
+    .describe("Days for which inbound events and deliveries are kept; they go by whole weeks."),
   WEBHOOK_REQUIRE_SIGNATURE: flag()
     .default(false)
-    .describe("Refuses inbound webhooks that cannot be verified.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet, signed or not" }),
+    .describe("Refuses inbound webhooks that cannot be verified."),
   SECRETS_KEK: base64Keys(32)
     .optional()
     .describe(
@@ -226,28 +232,22 @@ export const SETTINGS = {
     ),
   NANGO_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the OAuth broker.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of the OAuth broker."),
   STRIPE_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of Stripe.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of Stripe."),
   RESEND_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of Resend.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of Resend."),
   AIRWALLEX_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of Airwallex.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of Airwallex."),
   HUBSPOT_CLIENT_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well."),
   FINANCE_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the finance application.")
-    .meta({ withoutEffect: "takes no inbound webhooks yet" }),
+    .describe("Verifies webhooks of the finance application."),
 
   OPENAI_API_KEY: text()
     .optional()

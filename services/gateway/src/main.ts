@@ -39,6 +39,8 @@ async function start() {
       runsGrpcAddress: config.RUNS_GRPC_ADDR,
       tablesGrpcAddress: config.TABLES_GRPC_ADDR,
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
+      webhooksGrpcAddress: config.WEBHOOKS_GRPC_ADDR,
+      webhooksHttpAddress: config.WEBHOOKS_HTTP_ADDR,
       tokenSigner: createTokenSigner({
         issuer: "gateway",
         privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,

@@ -13,6 +13,8 @@ import type { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules"
 import type { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import type { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import type { TablesServiceService } from "@workflow/proto/tables/v1/tables";
+import type { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoints";
+import type { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
 import type { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
@@ -56,6 +58,8 @@ export interface Backends {
   readonly authorizations: RpcClient<AuthorizationsServiceService>;
   readonly connections: RpcClient<ConnectionsServiceService>;
   readonly agents: RpcClient<AgentsServiceService>;
+  readonly inboundEvents: RpcClient<InboundEventsServiceService>;
+  readonly webhookEndpoints: RpcClient<EndpointsServiceService>;
   /** Starts runs, those that come together in one call. */
   readonly starts: StartBatcher;
   /** Adds single rows to tables. */

@@ -11,6 +11,8 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
+import { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoints";
+import { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
 import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
@@ -66,6 +68,9 @@ export interface GatewayServiceOptions {
   runsGrpcAddress: string;
   tablesGrpcAddress: string;
   integrationsGrpcAddress: string;
+  webhooksGrpcAddress: string;
+  /** Where inbound webhooks go, as they came: `host:port`. */
+  webhooksHttpAddress: string;
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
@@ -90,6 +95,8 @@ const COMPANY_CONNECTIONS_MAX = 2_000;
 const ROWS_TIMEOUT_MS = 30_000;
 /** A provider has ten seconds for each answer, and there may be three: renewed, logged in, verified. */
 const CONNECTIONS_TIMEOUT_MS = 45_000;
+/** A test waits 15 s for the receiver, and before that for its turn. */
+const WEBHOOK_ENDPOINTS_TIMEOUT_MS = 30_000;
 /** Bytes of answers that clients have not taken yet: those of one company, and of all. */
 const LARGE_ANSWERS = { perTenant: 32 * 1024 * 1024, total: 128 * 1024 * 1024 };
 const ROLE = "workflow_gateway";
@@ -190,6 +197,7 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
   const toRuns = service("runs", options.runsGrpcAddress);
   const toTables = service("tables", options.tablesGrpcAddress);
   const toIntegrations = service("integrations", options.integrationsGrpcAddress);
+  const toWebhooks = service("webhooks", options.webhooksGrpcAddress);
   const runs = connect(RunsServiceService, toRuns);
   const tables = connect(TablesServiceService, toTables);
   const rows = connect(RowsServiceService, toTables, {
@@ -212,6 +220,10 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
       defaultTimeoutMs: CONNECTIONS_TIMEOUT_MS,
     }),
     agents: connect(AgentsServiceService, toIntegrations),
+    inboundEvents: connect(InboundEventsServiceService, toWebhooks),
+    webhookEndpoints: connect(EndpointsServiceService, toWebhooks, {
+      defaultTimeoutMs: WEBHOOK_ENDPOINTS_TIMEOUT_MS,
+    }),
     starts: createStartBatcher(runs),
     rowInserts: createRowBatcher(rows),
     imports: createTableImporter(tables),

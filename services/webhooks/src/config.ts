@@ -2,22 +2,53 @@ import type { RpcTlsFiles } from "@workflow/rpc";
 import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
+import type { InboundSecrets } from "./options.ts";
 
 const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
+  "NATS_URL",
+  "SECRETS_KEK",
+  "PUBLIC_URL",
+  "RUNS_GRPC_ADDR",
+  "INTEGRATIONS_GRPC_ADDR",
   "WEBHOOKS_GRPC_ADDR",
+  "WEBHOOKS_HTTP_ADDR",
+  "DELIVERY_RETRY_DELAYS_MS",
+  "WEBHOOK_RETENTION_DAYS",
+  "WEBHOOK_REQUIRE_SIGNATURE",
+  "NANGO_WEBHOOK_SECRET",
+  "STRIPE_WEBHOOK_SECRET",
+  "RESEND_WEBHOOK_SECRET",
+  "AIRWALLEX_WEBHOOK_SECRET",
+  "HUBSPOT_CLIENT_SECRET",
+  "FINANCE_WEBHOOK_SECRET",
+  "OUTBOUND_ALLOW_PRIVATE",
+  "OUTBOUND_DNS_SERVERS",
+  "OUTBOUND_NAT64_PREFIXES",
   "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
   "GRPC_ALLOW_PLAINTEXT",
+  "INTERNAL_TOKEN_PRIVATE_KEY",
   "INTERNAL_TOKEN_PUBLIC_KEYS",
   "LOG_LEVEL",
-).required({ DATABASE_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
+  "METRICS_HOST",
+  "METRICS_PORT",
+).required({
+  DATABASE_URL: true,
+  NATS_URL: true,
+  SECRETS_KEK: true,
+  INTERNAL_TOKEN_PRIVATE_KEY: true,
+  INTERNAL_TOKEN_PUBLIC_KEYS: true,
+});
 
 /** The settings of a webhooks service that runs as a process of its own. */
-export type WebhooksConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
+export type WebhooksConfig = z.output<typeof settings> & {
+  tlsFiles: RpcTlsFiles;
+  inboundSecrets: InboundSecrets;
+};
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): WebhooksConfig {
@@ -28,5 +59,13 @@ export function readConfig(env: Environment): WebhooksConfig {
     caFile: config.GRPC_TLS_CA_FILE,
     allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
   };
-  return { ...config, tlsFiles };
+  const inboundSecrets = {
+    stripe: config.STRIPE_WEBHOOK_SECRET,
+    resend: config.RESEND_WEBHOOK_SECRET,
+    airwallex: config.AIRWALLEX_WEBHOOK_SECRET,
+    hubspot: config.HUBSPOT_CLIENT_SECRET,
+    finance: config.FINANCE_WEBHOOK_SECRET,
+    nango: config.NANGO_WEBHOOK_SECRET,
+  };
+  return { ...config, tlsFiles, inboundSecrets };
 }

@@ -1,45 +1,24 @@
-import { fileURLToPath } from "node:url";
-import { databaseErrorToAppError, openDatabase } from "@workflow/db";
-import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
-import type { RpcTls, IssuerKeys } from "@workflow/rpc";
+import { createCursorCodec, openDatabase } from "@workflow/db";
+import { createAuditTrail } from "@workflow/events";
 import { createScope } from "@workflow/service";
-import type { Logger } from "pino";
-
-/** What the service needs from its surroundings. */
-export interface WebhooksServiceOptions {
-  databaseUrl: string;
-  databasePoolSize: number;
-  /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
-  grpcAddress: string;
-  /** Whose tokens are accepted. */
-  tokenPublicKeys: IssuerKeys;
-  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
-  grpcReflection?: boolean | undefined;
-  grpcTls?: RpcTls | undefined;
-  logger: Logger;
-}
-
-/** A service that accepts calls. */
-export interface RunningService {
-  /** The address it is really bound to. */
-  grpcAddress: string;
-  /** Finishes running calls and gives everything back. */
-  stop(): Promise<void>;
-}
+import { startInbound } from "./inbound/start-inbound.ts";
+import type { RunningService, WebhooksServiceOptions } from "./options.ts";
+import { startOutbound } from "./outbound/start-outbound.ts";
+import { createServer } from "./server.ts";
+import { getCursorKey } from "./store/cursor-key.ts";
 
 const DATABASE_ROLE = "workflow_webhooks";
-const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 
 /**
- * Starts the service, which answers health and reflection.
+ * Starts the service.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the address is taken;
- * nothing stays open then
+ * @throws AppError UNAVAILABLE when the database cannot be reached, ConfigError when SECRETS_KEK lacks a key
+ * that stored secrets need, Error when an address is taken; nothing stays open then
  */
 export async function startWebhooksService(
   options: WebhooksServiceOptions,
 ): Promise<RunningService> {
-  const { logger } = options;
+  const { logger, bus, metricsRegistry } = options;
   const scope = createScope();
   return scope.guard(async () => {
     const database = await openDatabase({
@@ -50,21 +29,18 @@ export async function startWebhooksService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const server = createRpcServer({
-      logger,
-      verifier: createTokenVerifier({
-        audience: "webhooks",
-        publicKeys: options.tokenPublicKeys,
-        revoked: createRevokedTokens(database, "webhooks"),
-      }),
-      toAppError: databaseErrorToAppError,
-      tls: options.grpcTls,
-      protoRoot: PROTO_ROOT,
-      reflection: options.grpcReflection,
-    });
+    const cursors = createCursorCodec(await getCursorKey(database));
+    const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
+    scope.defer(() => audit.stop());
+    await startOutbound(options, scope);
+    const httpAddress = await startInbound(options, scope);
+    const server = createServer({ database, cursors, audit, logger }, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
-    return { grpcAddress: bound.address, stop: () => scope.close() };
+    return { grpcAddress: bound.address, httpAddress, stop: () => scope.close() };
   });
 }
+
+export { EVENT_CONSUMERS } from "./outbound/start-outbound.ts";
+export type { RunningService, WebhooksServiceOptions } from "./options.ts";

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createInProcessEventBus } from "@workflow/events";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { createRpcClient } from "@workflow/rpc";
 import { createLogger } from "@workflow/service";
@@ -18,6 +20,12 @@ afterAll(() => testDatabase.close());
 function start(grpcAddress: string) {
   return startWebhooksService({
     grpcAddress,
+    httpAddress: "127.0.0.1:0",
+    loadKeks: () => Promise.resolve([randomBytes(32)]),
+    bus: createInProcessEventBus({ consumers: {} }),
+    runsGrpcAddress: "127.0.0.1:1",
+    integrationsGrpcAddress: "127.0.0.1:1",
+    tokenSigner: tokens.signerOf("webhooks"),
     databaseUrl: testDatabase.connectionUri,
     databasePoolSize: 2,
     tokenPublicKeys: tokens.publicKeys,

@@ -63,6 +63,8 @@ export async function startTestGateway(
     // Routes of tables are tested with the real service, in tests/e2e.
     tablesGrpcAddress: backends.integrationsAddress,
     integrationsGrpcAddress: backends.integrationsAddress,
+    webhooksGrpcAddress: backends.integrationsAddress,
+    webhooksHttpAddress: "127.0.0.1:1",
     bus,
     tokenSigner: tokens.signerOf("gateway"),
     logger,

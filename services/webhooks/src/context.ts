@@ -1,0 +1,12 @@
+import type { CursorCodec, Database } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
+import type { Logger } from "pino";
+
+/** What the RPC handlers work with. */
+export interface ServiceContext {
+  database: Database;
+  /** Makes and reads the cursors of lists. */
+  cursors: CursorCodec;
+  audit: AuditTrail;
+  logger: Logger;
+}

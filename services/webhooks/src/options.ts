@@ -1,0 +1,65 @@
+import type { EventBus } from "@workflow/events";
+import type { IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+
+/** With what senders prove who they are; what is absent is not configured. */
+export interface InboundSecrets {
+  stripe?: string | undefined;
+  resend?: string | undefined;
+  airwallex?: string | undefined;
+  hubspot?: string | undefined;
+  finance?: string | undefined;
+  nango?: string | undefined;
+}
+
+/** What the service needs from its surroundings. */
+export interface WebhooksServiceOptions {
+  databaseUrl: string;
+  databasePoolSize: number;
+  /** The keys of SECRETS_KEK, the first one encrypts; asked again when one is missing. */
+  loadKeks: () => Promise<readonly Buffer[]>;
+  /** Where the events of runs come from, and its own go to. */
+  bus: EventBus;
+  /** Where to listen for gRPC: `host:port`, port 0 for a free one, or `unix:/path`. */
+  grpcAddress: string;
+  /** Where to listen for what the gateway hands on of inbound webhooks: `host:port`, port 0 for a free one. */
+  httpAddress: string;
+  runsGrpcAddress: string;
+  integrationsGrpcAddress: string;
+  /** Signs the identity that goes along with each call of another service. */
+  tokenSigner: TokenSigner;
+  /** Whose tokens are accepted. */
+  tokenPublicKeys: IssuerKeys;
+  /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
+  grpcReflection?: boolean | undefined;
+  grpcTls?: RpcTls | undefined;
+  inboundSecrets?: InboundSecrets | undefined;
+  /** Refuses inbound webhooks that cannot be verified, those of the custom route excepted; false by default. */
+  requireSignature?: boolean | undefined;
+  /** Waiting time after each failed attempt of a delivery, in milliseconds; those of D46 by default. */
+  retryDelaysMs?: readonly number[] | undefined;
+  /** How long events and deliveries are kept; 30 days by default. */
+  retentionDays?: number | undefined;
+  /** Where people reach the gateway, without a slash at the end: what links to runs begin with. */
+  publicUrl?: string | undefined;
+  /** Lets tenants name http and private or loopback hosts; for development and tests. */
+  outboundAllowPrivate?: boolean | undefined;
+  /** Name servers for hosts that tenants name; those of the machine by default. */
+  outboundDnsServers?: readonly string[] | undefined;
+  /** NAT64 prefixes of the network besides the known ones. */
+  outboundNat64Prefixes?: readonly string[] | undefined;
+  logger: Logger;
+  /** Where the service's metrics are registered; without one none are taken. */
+  metricsRegistry?: Registry | undefined;
+}
+
+/** A service that accepts calls. */
+export interface RunningService {
+  /** The address that it really listens on for gRPC. */
+  grpcAddress: string;
+  /** The address that it really listens on for inbound webhooks. */
+  httpAddress: string;
+  /** Finishes running calls and gives everything back. */
+  stop(): Promise<void>;
+}
