@@ -7,6 +7,7 @@ import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import { AnswerTurns, loop, rpcRequestMetrics, Shares } from "@workflow/service";
 import type { Scope } from "@workflow/service";
@@ -37,12 +38,14 @@ import { retryRun } from "./rpc/retry-run.ts";
 import { startRun } from "./rpc/start-run.ts";
 import { startRuns } from "./rpc/start-runs.ts";
 import { startRunsAndWait } from "./rpc/start-runs-and-wait.ts";
+import { startTriggeredRuns } from "./rpc/start-triggered-runs.ts";
 import { triggerSchedule } from "./rpc/trigger-schedule.ts";
 import { updateSchedule } from "./rpc/update-schedule.ts";
 import { watchRun } from "./rpc/watch-run.ts";
 import { RunStarter } from "./starting/run-starter.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
+import { EventStarter } from "./triggers/event-starter.ts";
 
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const MIB = 1024 * 1024;
@@ -109,6 +112,7 @@ export async function startApi(
     audit,
     cursors: createCursorCodec(await getCursorKey(database)),
     starter: new RunStarter(parts),
+    eventStarter: new EventStarter(parts),
     statistics: new StatisticsTurns(),
     syncWaits: new Shares({
       total: SYNC_WAITS_MAX,
@@ -163,6 +167,7 @@ export async function startApi(
     putDeployment: putDeployment(context),
     checkDeployment: checkDeployment(),
   });
+  server.add(TriggersServiceService, { startTriggeredRuns: startTriggeredRuns(context) });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);
   return bound.address;

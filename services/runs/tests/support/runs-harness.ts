@@ -4,10 +4,12 @@ import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
@@ -33,6 +35,9 @@ export interface RunsHarness {
   approvals: RpcClient<typeof ApprovalsServiceService>;
   schedules: RpcClient<typeof SchedulesServiceService>;
   stats: RpcClient<typeof RunStatsServiceService>;
+  /** In the name of the webhooks service, as `runEvents` is. */
+  triggers: RpcClient<typeof TriggersServiceService>;
+  runEvents: RpcClient<typeof RunEventsServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -122,6 +127,9 @@ export async function startRunsHarness(
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const schedules = createRpcClient(SchedulesServiceService, clientOptions);
   const stats = createRpcClient(RunStatsServiceService, clientOptions);
+  const webhooksOptions = { ...clientOptions, minter: tokens.serviceMinterTo("runs", "webhooks") };
+  const triggers = createRpcClient(TriggersServiceService, webhooksOptions);
+  const runEvents = createRpcClient(RunEventsServiceService, webhooksOptions);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
@@ -136,6 +144,8 @@ export async function startRunsHarness(
     approvals,
     schedules,
     stats,
+    triggers,
+    runEvents,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -207,6 +217,8 @@ export async function startRunsHarness(
       approvals.close();
       schedules.close();
       stats.close();
+      triggers.close();
+      runEvents.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();
