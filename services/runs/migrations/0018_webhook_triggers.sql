@@ -12,3 +12,8 @@ set trigger_key = case
 from runs.deployments as deployment
 where deployment.id = head.deployment_id
   and deployment.trigger ->> 'type' = 'webhook';
+
+-- Runs by the time of their end, for whoever may have missed the events that they have made. Block ranges:
+-- a run is stored near those of its time, and an update that ends one writes no entry of its own. Making
+-- it reads each table once, about 2 s a million runs, during which their rows can't be written.
+create index runs_by_end on runs.runs using brin (completed_at) with (autosummarize = on);

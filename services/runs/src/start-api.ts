@@ -4,6 +4,7 @@ import type { Database } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
@@ -28,10 +29,12 @@ import { getRunStep } from "./rpc/get-run-step.ts";
 import { getRun } from "./rpc/get-run.ts";
 import { getSchedule } from "./rpc/get-schedule.ts";
 import { listApprovals } from "./rpc/list-approvals.ts";
+import { listEndEvents } from "./rpc/list-end-events.ts";
 import { listRunApprovals } from "./rpc/list-run-approvals.ts";
 import { listRunSteps } from "./rpc/list-run-steps.ts";
 import { listRuns } from "./rpc/list-runs.ts";
 import { putDeployment } from "./rpc/put-deployment.ts";
+import { readRunPayloads } from "./rpc/read-run-payloads.ts";
 import { readRun } from "./rpc/read-run.ts";
 import { restartRun } from "./rpc/restart-run.ts";
 import { retryRun } from "./rpc/retry-run.ts";
@@ -168,6 +171,10 @@ export async function startApi(
     checkDeployment: checkDeployment(),
   });
   server.add(TriggersServiceService, { startTriggeredRuns: startTriggeredRuns(context) });
+  server.add(RunEventsServiceService, {
+    readRunPayloads: readRunPayloads(context),
+    listEndEvents: listEndEvents(context),
+  });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);
   return bound.address;

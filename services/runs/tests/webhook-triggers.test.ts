@@ -10,6 +10,7 @@ import {
   outputOf,
   startRunsHarness,
   testIdentity,
+  WEBHOOKS_SERVICE,
 } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
@@ -21,13 +22,6 @@ beforeAll(async () => {
   harness = await startRunsHarness({ companyBacklogMax: BACKLOG_MAX });
 });
 afterAll(() => harness.close());
-
-/** The webhooks service itself. */
-const WEBHOOKS = {
-  companyId: "00000000-0000-0000-0000-000000000000",
-  principal: { type: "service", id: "webhooks" },
-  scopes: ["internal:triggers", "internal:run_events"],
-} as const;
 
 const SHOW = [mapping("show", { input: "{{input}}", secret: "{{trigger.headers.x}}" })];
 const DONE = [mapping("done", 1)];
@@ -55,7 +49,10 @@ function event({ path, provider, input = {}, trigger = {}, ...more }: EventParts
 }
 
 async function bring(...events: TriggeringEvent[]): Promise<StartTriggeredRunsResult[]> {
-  const { results } = await harness.triggers.startTriggeredRuns({ events }, { identity: WEBHOOKS });
+  const { results } = await harness.triggers.startTriggeredRuns(
+    { events },
+    { identity: WEBHOOKS_SERVICE },
+  );
   return results;
 }
 
@@ -207,12 +204,13 @@ describe("several events in one call", () => {
 
   it("are taken from no caller and from no other service", async () => {
     const request = { events: [event({})] };
-    for (const identity of [harness.identity, { ...WEBHOOKS, scopes: [] }]) {
-      await expect(
-        harness.triggers.startTriggeredRuns(request, { identity }),
-      ).rejects.toMatchObject({
-        reason: expect.stringMatching(/^(FORBIDDEN|UNAUTHORIZED)$/),
-      });
+    const calls = [
+      [harness.triggers, { ...WEBHOOKS_SERVICE, scopes: [] }, "FORBIDDEN"],
+      [harness.foreignTriggers, WEBHOOKS_SERVICE, "UNAUTHORIZED"],
+    ] as const;
+    for (const [client, identity, reason] of calls) {
+      const call = client.startTriggeredRuns(request, { identity });
+      await expect(call).rejects.toMatchObject({ reason });
     }
   });
 });

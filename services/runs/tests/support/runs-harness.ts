@@ -38,6 +38,8 @@ export interface RunsHarness {
   /** In the name of the webhooks service, as `runEvents` is. */
   triggers: RpcClient<typeof TriggersServiceService>;
   runEvents: RpcClient<typeof RunEventsServiceService>;
+  /** In the name of the workflows service, which may not call it. */
+  foreignTriggers: RpcClient<typeof TriggersServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -84,6 +86,13 @@ export function testIdentity(companyId: string = newUuid()): Identity {
   };
 }
 
+/** The webhooks service in its own name. */
+export const WEBHOOKS_SERVICE = {
+  companyId: "00000000-0000-0000-0000-000000000000",
+  principal: { type: "service", id: "webhooks" },
+  scopes: ["internal:triggers", "internal:run_events"],
+} as const satisfies Identity;
+
 /** Starts a service for one test file, on a database of its own unless one is given. */
 export async function startRunsHarness(
   given: Partial<RunsServiceOptions> & { identity?: Identity } = {},
@@ -120,10 +129,12 @@ export async function startRunsHarness(
   };
   const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
-  const deployments = createRpcClient(DeploymentsServiceService, {
+  const workflowsOptions = {
     ...clientOptions,
     minter: tokens.serviceMinterTo("runs", "workflows"),
-  });
+  };
+  const deployments = createRpcClient(DeploymentsServiceService, workflowsOptions);
+  const foreignTriggers = createRpcClient(TriggersServiceService, workflowsOptions);
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const schedules = createRpcClient(SchedulesServiceService, clientOptions);
   const stats = createRpcClient(RunStatsServiceService, clientOptions);
@@ -146,6 +157,7 @@ export async function startRunsHarness(
     stats,
     triggers,
     runEvents,
+    foreignTriggers,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -219,6 +231,7 @@ export async function startRunsHarness(
       stats.close();
       triggers.close();
       runEvents.close();
+      foreignTriggers.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();
