@@ -14,7 +14,7 @@ import { ensureStream } from "./nats-stream.ts";
 /** Events on their way at once, and their bytes: bounds the client's buffer. */
 const WINDOW_EVENTS = 256;
 const WINDOW_CHARS = 4 * 1024 * 1024;
-const ACK_TIMEOUT_MS = 5_000;
+const ACK_TIMEOUT_MS = 3_000;
 const MAX_PAYLOAD_EXCEEDED: string = ErrorCode.MaxPayloadExceeded;
 const MESSAGE_TOO_BIG = 10054;
 

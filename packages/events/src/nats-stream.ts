@@ -6,6 +6,9 @@ import { streamDeviations } from "./nats-deviations.ts";
 import { jetStreamErrorCode } from "./nats-errors.ts";
 import type { NatsSession } from "./nats-link.ts";
 
+/** Without a leader a cluster does not answer: better asked again soon. */
+export const API_TIMEOUT_MS = 2_000;
+
 const STREAM_NOT_FOUND = 10059;
 const STREAM_NAME_IN_USE = 10058;
 
@@ -17,7 +20,8 @@ export async function ensureStream(
   tellDeviations: DeviationLog,
 ): Promise<void> {
   if (session.streams.has(name)) return;
-  const found = await makeStream(await session.connection.jetstreamManager(), name, options);
+  const manager = await session.connection.jetstreamManager({ timeout: API_TIMEOUT_MS });
+  const found = await makeStream(manager, name, options);
   if (found !== null) tellDeviations({ stream: name }, streamDeviations(found, options));
   session.streams.add(name);
 }

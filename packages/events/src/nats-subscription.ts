@@ -12,7 +12,7 @@ import { makeConsumer } from "./nats-consumer.ts";
 import type { DeviationLog } from "./nats-deviations.ts";
 import { consumerDeviations } from "./nats-deviations.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
-import { ensureStream } from "./nats-stream.ts";
+import { API_TIMEOUT_MS, ensureStream } from "./nats-stream.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
 import { backoffMs, sleep } from "./timing.ts";
@@ -34,8 +34,9 @@ interface Consuming {
 
 const RESTART_FIRST_MS = 100;
 const RESTART_MAX_MS = 5_000;
-/** How long a pull stands; a consumer that vanished is noticed after about this time. */
 const PULL_EXPIRES_MS = 5_000;
+/** A consumer that has vanished, or has no leader, is noticed when two of these are missing. */
+const HEARTBEAT_MS = 1_500;
 
 /** Begins as soon as there is a connection and goes on until it is closed. */
 export function subscribeOverNats(bus: Consuming, options: SubscribeOptions): Subscription {
@@ -87,14 +88,19 @@ async function openMessages(
   // Looked up anew: a consumer that vanished may have done so with its stream.
   session.streams.delete(stream);
   await ensureStream(session, stream, bus.stream, bus.tellDeviations);
-  const manager = await session.connection.jetstreamManager();
+  const manager = await session.connection.jetstreamManager({ timeout: API_TIMEOUT_MS });
   const { ackWaitMs } = bus.delivery;
   const found = await makeConsumer(manager, stream, consumer, ackWaitMs);
   if (found !== null) {
     bus.tellDeviations({ stream, consumer }, consumerDeviations(found, ackWaitMs));
   }
   const durable = await session.connection.jetstream().consumers.get(stream, consumer);
-  return durable.consume({ max_messages: maxInFlight, expires: PULL_EXPIRES_MS, bind: true });
+  return durable.consume({
+    max_messages: maxInFlight,
+    expires: PULL_EXPIRES_MS,
+    idle_heartbeat: HEARTBEAT_MS,
+    bind: true,
+  });
 }
 
 function closeOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => void {
