@@ -4,10 +4,15 @@ import { z } from "zod";
 import type { OutboxSchema } from "./outbox.ts";
 
 /**
- * At most this much of stored (compressed) payload a batch beyond its first row, so that a batch
- * of big events does not fill the memory.
+ * At most about this much payload a batch beyond its first row, so that a batch of big events does not
+ * fill the memory.
  */
-const BATCH_STORED_BYTES = 4 * 1024 * 1024;
+const BATCH_BYTES = 4 * 1024 * 1024;
+/**
+ * How much compressed payload counts for each of its bytes. Postgres tells the size of the document only by
+ * unpacking it. It packs rows of tables 5 to 1 and text that repeats itself 90 to 1: 45 MB a batch.
+ */
+const COMPRESSED_WEIGHT = 8;
 
 const nothing = z.object({});
 const acquiredRow = z.object({ acquired: z.boolean() });
@@ -31,10 +36,14 @@ export async function tryLockOutbox(
   work: `publish ${string}` | "purge",
   idleTimeoutMs: number,
 ): Promise<boolean> {
+  // An outbox that has grown since it was last analyzed looks small to the planner, which would read and
+  // sort all of it for each batch: of a million rows 2 s instead of 20 ms.
   const { acquired } = await tx.one(sql.prepared("outbox_lock", acquiredRow)`
     select
       pg_try_advisory_xact_lock(hashtextextended(${`outbox ${schema} ${work}`}, 0)) as acquired,
-      set_config('idle_in_transaction_session_timeout', ${String(idleTimeoutMs)}, true)
+      set_config('idle_in_transaction_session_timeout', ${String(idleTimeoutMs)}, true),
+      set_config('enable_bitmapscan', 'off', true),
+      set_config('enable_seqscan', 'off', true)
   `);
   return acquired;
 }
@@ -51,12 +60,14 @@ export function listUnpublished(
   return tx.any(sql.prepared(`outbox_list_${schema}`, unpublishedRow)`
     select seq, id, type, payload::text as body
     from ${sql.identifier([schema, "outbox"])}
-    where stream = ${stream} and published_at is null and seq in (
+    where stream = ${stream} and published_at is null and seq = any(array(
       select seq
       from (
         select seq, sum(size) over (order by seq) - size as preceding_bytes
         from (
-          select seq, pg_column_size(payload) as size
+          select seq, pg_column_size(payload)
+            * case when pg_column_compression(payload) is null then 1 else ${COMPRESSED_WEIGHT} end
+              as size
           from ${sql.identifier([schema, "outbox"])}
           where stream = ${stream} and published_at is null
             and seq <> all(${sql.array(exceptSeqs, "int8")})
@@ -64,8 +75,8 @@ export function listUnpublished(
           limit ${limit}
         ) as candidate
       ) as measured
-      where preceding_bytes < ${BATCH_STORED_BYTES}
-    )
+      where preceding_bytes < ${BATCH_BYTES}
+    ))
     order by seq
   `);
 }

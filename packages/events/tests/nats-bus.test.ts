@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { freePort, waitFor } from "@workflow/testkit";
 import type { NatsConnection } from "nats";
 import { connect, RetentionPolicy, StorageType } from "nats";
-import type { EventBus, NatsEventBusOptions } from "../src/index.ts";
+import type { EventBus, EventEnvelope, NatsEventBusOptions } from "../src/index.ts";
 import { createNatsEventBus, PublishError } from "../src/index.ts";
 import {
   idsOf,
@@ -117,6 +117,26 @@ describe("the NATS bus", () => {
     const last = makeEvent(stream);
     await publishUntilDurable(bus, [last]);
     await waitFor(() => got.has(last.id), { timeoutMs: 60_000 });
+  });
+
+  it("makes streams and consumers again by itself when the server has lost its store", async () => {
+    const [publisher, consumer] = [openBus(), openBus()];
+    const got = new Set<string>();
+    const handler = async ({ id }: EventEnvelope): Promise<void> => void got.add(id);
+    await consumer.subscribe({ stream, consumer: "restored", handler });
+    const before = makeEvents(stream, 10);
+    await publishUntilDurable(publisher, before);
+    await waitFor(() => got.size === 10);
+    await nats.kill();
+    await nats.loseStore();
+    const meanwhile = makeEvents(stream, 10);
+    const publishing = publishUntilDurable(publisher, meanwhile);
+    nats.start();
+    await publishing;
+    const after = makeEvents(stream, 10);
+    await publishUntilDurable(publisher, after);
+    await waitFor(() => got.size === 30);
+    expect([...got].toSorted()).toEqual(idsOf([...before, ...meanwhile, ...after]).toSorted());
   });
 
   it("refuses only the event that the server would never take", async () => {

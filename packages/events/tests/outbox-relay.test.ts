@@ -210,6 +210,21 @@ describe("the relay", () => {
     expect(idsOf(bus.published)).toEqual(ids);
   });
 
+  it("reads a backlog of events that pack well in pieces that fit the memory", async () => {
+    const sizes: number[] = [];
+    const bus = createRecordingBus(async (events) => {
+      sizes.push(events.reduce((sum, { body }) => sum + body.length, 0));
+    });
+    const blank = newEvents(80).map((event) => ({ ...event, data: { text: "x".repeat(1e6) } }));
+    for (let from = 0; from < blank.length; from += 20) {
+      await insertEvents(outbox.database, schema, blank.slice(from, from + 20));
+    }
+    const relay = startRelay(bus);
+    await relay.drained();
+    expect(bus.published).toHaveLength(80);
+    expect(Math.max(...sizes)).toBeLessThan(60e6);
+  });
+
   it("takes a bus that never answers for one that is away", async () => {
     let calls = 0;
     const bus = createRecordingBus(async () => {

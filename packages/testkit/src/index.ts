@@ -9,6 +9,8 @@ export { startHttpDouble } from "./http-double.ts";
 export type { DoubleHandler, DoubleResponse, HttpDouble, RecordedRequest } from "./http-double.ts";
 export { findNatsServer, startLocalNats } from "./local-nats.ts";
 export type { LocalNats } from "./local-nats.ts";
+export { startLocalNatsCluster } from "./nats-cluster.ts";
+export type { LocalNatsCluster, NatsNode } from "./nats-cluster.ts";
 export { freePort } from "./free-port.ts";
 export { startAnthropicDouble } from "./anthropic-double.ts";
 export type { AnthropicDoubleOptions } from "./anthropic-double.ts";

@@ -33,8 +33,9 @@ export function makeEvents(stream: string, count: number): PublishedEvent[] {
 export async function publishUntilDurable(
   bus: EventBus,
   events: readonly PublishedEvent[],
+  timeoutMs = 20_000,
 ): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
       return await bus.publish(events);

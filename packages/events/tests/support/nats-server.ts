@@ -12,6 +12,8 @@ export interface RestartableNats {
   start(): void;
   /** kill -9. */
   kill(): Promise<void>;
+  /** Deletes what it has stored; to be called while it is killed. */
+  loseStore(): Promise<void>;
   /** Kills it and deletes its data. */
   remove(): Promise<void>;
 }
@@ -41,6 +43,9 @@ export async function createRestartableNats(): Promise<RestartableNats> {
       child = spawn(program, ["-c", config], { stdio: "ignore" });
     },
     kill,
+    async loseStore() {
+      await rm(join(folder, "jetstream"), { recursive: true });
+    },
     async remove() {
       process.removeListener("exit", killAtExit);
       await kill();
