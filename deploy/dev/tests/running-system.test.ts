@@ -64,6 +64,7 @@ describe("its metrics", () => {
         'schema="runs",stream="runs"',
         'schema="tables",stream="audit"',
         'schema="tables",stream="tables"',
+        'schema="webhooks",stream="audit"',
         'schema="workflows",stream="audit"',
         'schema="workflows",stream="workflows"',
       ]);

@@ -102,7 +102,7 @@ async function infoOf(stream: string) {
 async function allCurrent(stream: string): Promise<boolean> {
   try {
     const { leader, replicas = [] } = (await infoOf(stream)).cluster ?? {};
-    const current = replicas.filter((replica) => replica.current && replica.offline !== true);
+    const current = replicas.filter((replica) => replica.current && !replica.offline);
     return leader !== undefined && current.length === 2;
   } catch {
     return false;
