@@ -14,7 +14,7 @@ export interface Driver {
   /** Before the file's name. */
   args: readonly string[];
   /** The whole program around the code of the page. */
-  complete(code: string): string;
+  complete: (code: string) => string;
 }
 
 /** A program that ends with a loop over the cases. */
