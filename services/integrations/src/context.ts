@@ -1,5 +1,6 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
+import type { KeyRing } from "@workflow/sealing";
 import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Pauses } from "./actions/pauses.ts";
@@ -17,7 +18,6 @@ import type { AuthorizationFlow } from "./connections/authorization-flow.ts";
 import type { LoginTokens } from "./connections/login-tokens.ts";
 import type { RenewalsUnderWay } from "./connections/renew-access.ts";
 import type { Mail } from "./email/mail.ts";
-import type { KeyRing } from "./encryption/key-ring.ts";
 import type { FileLoader } from "./files/file-loader.ts";
 import type { ProviderHttp } from "./provider-http/provider-http.ts";
 import type { UseRecorder } from "./use-recorder.ts";

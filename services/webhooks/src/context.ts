@@ -1,10 +1,13 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
+import type { KeyRing } from "@workflow/sealing";
 import type { Logger } from "pino";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
+  /** Opens and seals what endpoints hold. */
+  ring: KeyRing;
   /** Makes and reads the cursors of lists. */
   cursors: CursorCodec;
   audit: AuditTrail;

@@ -1,5 +1,6 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
+import { openKeyRing } from "@workflow/sealing";
 import { createScope } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
@@ -29,12 +30,13 @@ export async function startWebhooksService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    const ring = await openKeyRing(database, "webhooks", options.loadKeks);
     const cursors = createCursorCodec(await getCursorKey(database));
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
     scope.defer(() => audit.stop());
     await startOutbound(options, scope);
     const httpAddress = await startInbound(options, scope);
-    const server = createServer({ database, cursors, audit, logger }, options);
+    const server = createServer({ database, ring, cursors, audit, logger }, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { constraintOf, newUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { findCompanyKey, insertCompanyKey } from "../store/company-keys.ts";
-import type { WrappedKey } from "../store/company-keys.ts";
+import { findCompanyKey, insertCompanyKey } from "./store/company-keys.ts";
+import type { WrappedKey } from "./store/company-keys.ts";
 import type { Kek, KeyRing } from "./key-ring.ts";
 import { open, seal, SealBrokenError } from "./sealing.ts";
 
@@ -22,7 +22,7 @@ export async function ensureCompanyKey(
   companyId: string,
 ): Promise<CompanyKey> {
   const wrapped =
-    (await findCompanyKey(database, companyId)) ??
+    (await findCompanyKey(database, ring.schema, companyId)) ??
     (await makeCompanyKey(database, ring, companyId));
   return { id: wrapped.id, key: await unwrapCompanyKey(ring, wrapped) };
 }
@@ -74,7 +74,7 @@ async function insertUnderPrimary(
   const kek = ring.primary();
   const ids = { id: newUuid(), companyId };
   const wrappedKey = wrapCompanyKey(kek, randomBytes(KEY_BYTES), ids);
-  return insertCompanyKey(database, { ...ids, kekId: kek.id, wrappedKey });
+  return insertCompanyKey(database, ring.schema, { ...ids, kekId: kek.id, wrappedKey });
 }
 
 function contextOf({ id, companyId }: KeyIds): string[] {
