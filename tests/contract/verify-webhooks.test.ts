@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Webhook } from "standardwebhooks";
+import { signatureHeaders } from "../../services/webhooks/src/outbound/signatures.ts";
 import { DRIVERS } from "../support/verify-drivers.ts";
 import type { Driver } from "../support/verify-drivers.ts";
 
@@ -100,6 +101,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("the vector of the page", () => {
+  it("is what the service sends", () => {
+    const message = { eventId: HEADERS.get("webhook-id") ?? "", body: Buffer.from(BODY) };
+    const secrets = { secret: SECRET, oldSecret: null };
+    const sent = signatureHeaders(secrets, message, new Date(NOW * 1_000));
+    expect(Object.fromEntries(HEADERS)).toEqual(sent);
+  });
+
   it("is what Standard Webhooks makes of it", () => {
     const id = HEADERS.get("webhook-id") ?? "";
     expect(JSON.parse(BODY)).toMatchObject({ id });
