@@ -90,6 +90,9 @@ import { compareVersions } from "./versions/compare-versions.ts";
 import { getVersion } from "./versions/get-version.ts";
 import { listVersions } from "./versions/list-versions.ts";
 import { rollbackWorkflow } from "./versions/rollback-workflow.ts";
+import { getWebhookEvent } from "./webhook-events/get-webhook-event.ts";
+import { listWebhookEvents } from "./webhook-events/list-webhook-events.ts";
+import { replayWebhookEvent } from "./webhook-events/replay-webhook-event.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
 import { cloneWorkflow } from "./workflows/clone-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
@@ -166,6 +169,9 @@ export const ROUTES: readonly Route[] = [
   listAgentExecutions,
   getAgentExecution,
   evaluateAgent,
+  listWebhookEvents,
+  getWebhookEvent,
+  replayWebhookEvent,
   listApiKeys,
   createApiKey,
   revokeApiKey,
