@@ -17,6 +17,8 @@ export interface InboundMessage {
   eventType: string | null;
   /** The provider's id of the event. By it repeats are known (D41), those of the custom route by `repeatKey`. */
   externalEventId: string | null;
+  /** What repeats are known by instead, where the provider's id alone does not tell. At most 255 characters. */
+  repeatId?: string | null;
   /** A key that holds within the company: what the sender says to be the same is the same. 1 to 255 characters. */
   repeatKey?: string | null;
   /** The input of the runs: JSON text of an object that Postgres can store, at most 1 MiB. */

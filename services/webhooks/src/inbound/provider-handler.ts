@@ -8,6 +8,8 @@ export interface NormalisedEvent {
   eventType: string | null;
   /** The provider's id of the event, at most 255 characters; repeats are known by it (D41). */
   externalEventId: string | null;
+  /** What repeats are known by instead, where the provider's id alone does not tell; at most 255 characters. */
+  repeatId?: string;
   /** JSON text; a cut of the body keeps numbers as they were sent. */
   dataJson: string;
 }
