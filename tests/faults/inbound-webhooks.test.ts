@@ -71,15 +71,14 @@ async function post(n: number): Promise<void> {
   );
 }
 
-/** Kills one process after the other until the signal, each at least once; returns how many. */
+/** Kills one process after the other until the signal, each once it was up again; returns how many. */
 async function killInTurn(signal: AbortSignal): Promise<number> {
   let count = 0;
   for (; count < VICTIMS.length || !signal.aborted; count += 1) {
     await sleep(500 + Math.random() * 500);
     const victim = VICTIMS[count % VICTIMS.length] ?? "webhooks";
     await system.kill(victim, "SIGKILL");
-    await sleep(Math.random() * 300);
-    await system.start(victim);
+    await system.startAndListen(victim);
   }
   return count;
 }

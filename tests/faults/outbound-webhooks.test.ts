@@ -94,12 +94,12 @@ const FAULTS: readonly (() => Promise<void>)[] = [
   async () => {
     await system.kill("webhooks", "SIGKILL");
     await sleep(AWAY_MS);
-    await system.start("webhooks");
+    await system.startAndListen("webhooks");
   },
   async () => {
     await system.kill("runs-api", "SIGKILL");
     await sleep(AWAY_MS);
-    await system.start("runs-api");
+    await system.startAndListen("runs-api");
   },
   async () => {
     await system.killNats();

@@ -45,7 +45,7 @@ export async function startKillableNats(): Promise<KillableNats> {
     child.once("exit", () => process.off("exit", end));
     server = child;
     await once(child, "spawn");
-    await waitFor(() => accepts(port), { what: "nats-server to listen" });
+    await waitFor(() => acceptsConnections(port), { what: "nats-server to listen" });
   }
 
   await start();
@@ -60,7 +60,8 @@ export async function startKillableNats(): Promise<KillableNats> {
   };
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Whether somebody listens on a port of this machine. */
+export function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {

@@ -21,7 +21,7 @@ import {
 import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
 import type { KillableNats } from "./killable-nats.ts";
-import { startKillableNats } from "./killable-nats.ts";
+import { acceptsConnections, startKillableNats } from "./killable-nats.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
@@ -82,6 +82,8 @@ export interface SeparateSystem {
   waitUntilReady(gateway?: GatewayName): Promise<void>;
   /** Starts a process unless it is there already. */
   start(name: ProcessName): Promise<void>;
+  /** Starts a process that others call, and waits until it listens. */
+  startAndListen(name: ProcessName): Promise<void>;
   /** Sends a signal and, when it ends the process, waits for that. */
   kill(name: ProcessName, signal: NodeJS.Signals): Promise<void>;
   /** One REST call with the company's key, by default through `gateway`. */
@@ -206,6 +208,14 @@ export async function startSeparateSystem(
       child.once("exit", () => process.off("exit", end));
       processes.set(name, child);
       await once(child, "spawn");
+    },
+    async startAndListen(name) {
+      await system.start(name);
+      const [service = ""] = name.split("-");
+      const setting = `${service.toUpperCase()}_GRPC_ADDR`;
+      const address = new Map(Object.entries(addressesOf(name))).get(setting);
+      const port = Number(address?.split(":")[1]);
+      await waitFor(() => acceptsConnections(port), { timeoutMs: 60_000, what: name });
     },
     async kill(name, signal) {
       const child = processes.get(name);
