@@ -21,6 +21,7 @@ import {
 import type { IdPosition, Resource } from "../support/route-requests.ts";
 import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
 import { makeTable } from "../support/tables.ts";
+import { makeWebhookEvent } from "../support/webhook-events.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
@@ -106,7 +107,8 @@ async function makeObjects(
   const ofWorkflow = { workflow, run, approval, secret };
   const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
   const agentExecution = await executeTestAgent(system, key, agent);
-  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution };
+  const webhookEvent = await makeWebhookEvent(system, company);
+  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, webhookEvent };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -229,6 +231,7 @@ describe("the routes without an id", () => {
       "POST /connections",
       "GET /agents",
       "POST /agents",
+      "GET /webhook-events",
       "GET /auth/api-keys",
       "POST /auth/api-keys",
       "DELETE /auth/api-keys",

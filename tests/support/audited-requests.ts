@@ -19,6 +19,7 @@ import {
   workflowBody,
 } from "./scenarios.ts";
 import { makeTable } from "./tables.ts";
+import { makeWebhookEvent } from "./webhook-events.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A request that succeeds and changes something. */
@@ -192,6 +193,10 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   "POST /agents/{id}/execute": (system) => questionToAgent(system, "execute", { input: {} }),
   "POST /agents/{id}/evaluate": (system) =>
     questionToAgent(system, "evaluate", { cases: [{ input: {}, expect: { equals: "hush" } }] }),
+  "POST /webhook-events/{id}/replay": async (system) => {
+    const id = await makeWebhookEvent(system, system.acme);
+    return { path: `/webhook-events/${id}/replay`, resourceIds: null };
+  },
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
     body: { name: "One more", scopes: ["runs:read"] },

@@ -20,6 +20,7 @@ const RESOURCES = [
   "connection",
   "agent",
   "agentExecution",
+  "webhookEvent",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -44,6 +45,7 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   connections: "connection",
   agents: "agent",
   executions: "agentExecution",
+  "webhook-events": "webhookEvent",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -165,6 +167,7 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   connection: "conn_01jzsa0pjtf9d8m9d8m9d8m9d8",
   agent: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a64",
   agentExecution: "aex_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookEvent: "evt_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 
