@@ -1,6 +1,6 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createAuditTrail } from "@workflow/events";
+import { createAuditTrail, createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
@@ -119,8 +119,19 @@ export async function startIntegrationsService(
     });
     scope.defer(() => database.end());
     const writes = new CompanyWrites(database, options.databasePoolSize);
+<<<<<<< HEAD
     const ring = await openKeyRing(database, "integrations", options.loadKeks);
     const archived = await forgetArchivedWorkflows(database, options.bus);
+=======
+    const ring = await openKeyRing(database, options.loadKeks);
+    const deadLetters = createDeadLetters({
+      database,
+      schema: "integrations",
+      logger,
+      metricsRegistry: options.metricsRegistry,
+    });
+    const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
+>>>>>>> wip-A
     scope.defer(() => archived.close());
     const uses = startUseRecorder(database, logger, scope);
     const mail = openMail(database, options.mail ?? {}, logger);

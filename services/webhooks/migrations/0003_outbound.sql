@@ -122,6 +122,22 @@ create index deliveries_failed on webhooks.deliveries (endpoint_id, id desc) whe
 create index deliveries_due on webhooks.deliveries (endpoint_id, next_attempt_at, id)
   where status = 'pending';
 
+-- The attempts of a delivery with one more; the oldest go when there are 50.
+create function webhooks.with_attempt(attempts json, attempt text) returns json
+language sql immutable strict
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when json_array_length(attempts) = 0 then '[' || attempt || ']'
+    when json_array_length(attempts) < 50 then rtrim(attempts::text, ']') || ',' || attempt || ']'
+    else (
+      select '[' || string_agg(kept.value::text, ',' order by kept.position) || ',' || attempt || ']'
+      from json_array_elements(attempts) with ordinality as kept (value, position)
+      where kept.position > json_array_length(attempts) - 49
+    )
+  end::json
+$$;
+
 -- The line of deliveries to one endpoint: one process at a time works on it.
 create table webhooks.lanes (
   endpoint_id text collate "C" not null,
