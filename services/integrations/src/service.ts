@@ -119,11 +119,7 @@ export async function startIntegrationsService(
     });
     scope.defer(() => database.end());
     const writes = new CompanyWrites(database, options.databasePoolSize);
-<<<<<<< HEAD
     const ring = await openKeyRing(database, "integrations", options.loadKeks);
-    const archived = await forgetArchivedWorkflows(database, options.bus);
-=======
-    const ring = await openKeyRing(database, options.loadKeks);
     const deadLetters = createDeadLetters({
       database,
       schema: "integrations",
@@ -131,7 +127,6 @@ export async function startIntegrationsService(
       metricsRegistry: options.metricsRegistry,
     });
     const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
->>>>>>> wip-A
     scope.defer(() => archived.close());
     const uses = startUseRecorder(database, logger, scope);
     const mail = openMail(database, options.mail ?? {}, logger);
