@@ -20,6 +20,8 @@ const RESOURCES = [
   "connection",
   "agent",
   "agentExecution",
+  "webhookEndpoint",
+  "webhookDelivery",
   "webhookEvent",
 ] as const;
 
@@ -45,6 +47,8 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   connections: "connection",
   agents: "agent",
   executions: "agentExecution",
+  "webhook-endpoints": "webhookEndpoint",
+  deliveries: "webhookDelivery",
   "webhook-events": "webhookEvent",
 };
 
@@ -63,6 +67,8 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   fromStepId: null,
   // Each is answered for itself, in the list of results.
   runIds: null,
+  // Of events that an endpoint is to hear of: it hears of its own company's alone.
+  workflowIds: null,
   // Of whatever kind.
   resourceId: "workflow",
   actorId: "actor",
@@ -130,6 +136,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /agents/{id}/test": { input: {}, userMessage: "Taken over." },
   "POST /agents/{id}/execute": { input: {}, userMessage: "Taken over." },
   "POST /agents/{id}/evaluate": { cases: [{ input: {}, expect: { equals: "Taken over" } }] },
+  "POST /webhook-endpoints": { name: "Taken over", url: "https://taken.over.example/" },
+  "PUT /webhook-endpoints/{id}": { name: "Taken over" },
+  "POST /webhook-endpoints/{id}/test": { eventType: "workflow.failed" },
+  "POST /webhook-endpoints/{id}/recover": { since: "2026-01-01T00:00:00Z" },
   "POST /dashboards": { name: "Taken over" },
   "PATCH /dashboards/{id}": { name: "Taken over" },
   "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },

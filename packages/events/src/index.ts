@@ -12,8 +12,13 @@ export {
   parseEnvelope,
 } from "./envelope.ts";
 export type { EventEnvelope, NewEvent } from "./envelope.ts";
+export { createDeadLetters } from "./dead-letters.ts";
+export type { DeadLetterOptions } from "./dead-letter-options.ts";
+export { deleteDeadLetter, listDeadLetters, redriveDeadLetters } from "./dead-letter-admin.ts";
+export type { ChangedLetter, DeadLetter } from "./dead-letter-admin.ts";
 export { PublishError } from "./event-bus.ts";
 export type {
+  DeadLetters,
   EventBus,
   EventHandler,
   PublishedEvent,

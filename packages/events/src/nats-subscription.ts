@@ -1,6 +1,6 @@
 import type { ConsumerMessages, JsMsg } from "nats";
 import { ConsumerEvents } from "nats";
-import { parseEnvelope } from "./envelope.ts";
+import { deliver } from "./deliver.ts";
 import type { SubscribeOptions, Subscription } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
@@ -34,7 +34,10 @@ const PULL_EXPIRES_MS = 5_000;
 /** Begins as soon as there is a connection and goes on until it is closed. */
 export function subscribeOverNats(bus: Consuming, options: SubscribeOptions): Subscription {
   const stopping = new AbortController();
-  const ended = consumeForever(bus, options, stopping.signal);
+  const ended = Promise.all([
+    consumeForever(bus, options, stopping.signal),
+    options.deadLetters?.tend(options, stopping.signal),
+  ]);
   const close = async (): Promise<void> => {
     stopping.abort();
     await ended;
@@ -121,25 +124,31 @@ async function handleAll(
   }
 }
 
-/** Acknowledges after the handler's success, and only then. Never rejects. */
+/** Acknowledges after the handler's success, or what is kept as a dead letter. Never rejects. */
 async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg): Promise<void> {
   const { ackWaitMs, redeliverFirstMs, redeliverMaxMs } = bus.delivery;
-  const { stream, consumer, types, handler } = options;
+  const { stream, consumer, types } = options;
   const type = message.subject.slice(stream.length + 1);
   if (types !== undefined && !types.includes(type)) return message.ack();
   const stillWorking = setInterval(() => message.working(), ackWaitMs / 3);
   const fields = { stream, consumer, type, seq: message.seq };
+  const attempt = message.info.redeliveryCount;
+  const gzipped = message.headers?.get(ENCODING_HEADER) === GZIP;
   try {
-    const gzipped = message.headers?.get(ENCODING_HEADER) === GZIP;
-    const event = parseEnvelope(await decodeBody(message.data, gzipped));
-    if (event === null) {
+    const outcome = await deliver(options, {
+      type,
+      readText: () => decodeBody(message.data, gzipped),
+      encode: async () => ({ bytes: message.data, gzipped }),
+      position: String(message.seq),
+      isRepeated: attempt > 1,
+    });
+    if (outcome.is === "done") return message.ack();
+    if (outcome.is === "kept") return message.term();
+    if (outcome.is === "foreign") {
       bus.logger.error(fields, "a message that is no event is left out");
       return message.term();
     }
-    await handler(event);
-    message.ack();
-  } catch (err) {
-    const attempt = message.info.redeliveryCount;
+    const { error: err } = outcome;
     bus.logger.warn({ ...fields, err, attempt }, "an event was not handled; it will come again");
     message.nak(backoffMs(attempt, redeliverFirstMs, redeliverMaxMs));
   } finally {

@@ -1,4 +1,5 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
+import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
@@ -129,7 +130,13 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const audit = await consumeAudit(database, options.bus);
+    const deadLetters = createDeadLetters({
+      database,
+      schema: "gateway",
+      logger,
+      metricsRegistry: options.metricsRegistry,
+    });
+    const audit = await consumeAudit(database, options.bus, deadLetters);
     scope.defer(() => audit.close());
     startAuditRetention({ database, logger, days: options.auditRetentionDays ?? 0 }, scope);
     const cursors = createCursorCodec(await getCursorKey(database));

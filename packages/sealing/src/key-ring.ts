@@ -7,11 +7,18 @@ export interface Kek {
   key: Buffer;
 }
 
+/**
+ * The Postgres schemas that hold the tables `keks` and `company_keys`: a closed list, written in code and
+ * never input.
+ */
+export type SealingSchema = "integrations" | "webhooks";
+
 /** Where the keys of SECRETS_KEK come from: 32 bytes each, the first one encrypts, all decrypt. */
 export type LoadKeks = () => Promise<readonly Buffer[]>;
 
-/** The keys of SECRETS_KEK as this process knows them. */
+/** The keys of SECRETS_KEK as this process knows them, for the values of one schema. */
 export interface KeyRing {
+  readonly schema: SealingSchema;
   /** The key that wraps what is new. */
   primary(): Kek;
   ids(): string[];
@@ -25,11 +32,12 @@ const KEK_BYTES = 32;
 const ID_DIGITS = 16;
 
 /** Loads the keys. Throws Error when there is none, or one that is not 32 bytes long. */
-export async function createKeyRing(load: LoadKeks): Promise<KeyRing> {
+export async function createKeyRing(schema: SealingSchema, load: LoadKeks): Promise<KeyRing> {
   let keks = toKeks(await load());
   const find = (id: string): Kek | undefined => keks.find((kek) => kek.id === id);
 
   const ring: KeyRing = {
+    schema,
     primary: () => firstOf(keks),
     ids: () => keks.map(({ id }) => id),
     async get(id) {
@@ -55,6 +63,11 @@ function toKeks(keys: readonly Buffer[]): Kek[] {
     throw new Error(`SECRETS_KEK: keys of ${KEK_BYTES} bytes are needed.`);
   }
   return keys.map((key) => ({ id: kekIdOf(key), key }));
+}
+
+/** The key that wraps what is new, of the keys of SECRETS_KEK. */
+export function primaryOf(keys: readonly Buffer[]): Kek {
+  return firstOf(toKeks(keys));
 }
 
 function firstOf(keks: readonly Kek[]): Kek {

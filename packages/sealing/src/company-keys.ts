@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constraintOf, newUuid } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { findCompanyKey, insertCompanyKey } from "../store/company-keys.ts";
-import type { WrappedKey } from "../store/company-keys.ts";
+import { findCompanyKey, insertCompanyKey } from "./store/company-keys.ts";
+import type { WrappedKey } from "./store/company-keys.ts";
 import type { Kek, KeyRing } from "./key-ring.ts";
 import { open, seal, SealBrokenError } from "./sealing.ts";
 
@@ -17,12 +17,12 @@ const KEY_BYTES = 32;
 
 /** The company's key, made when this is its first use. All who ask at once get the same one. */
 export async function ensureCompanyKey(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<CompanyKey> {
   const wrapped =
-    (await findCompanyKey(database, companyId)) ??
+    (await findCompanyKey(database, ring.schema, companyId)) ??
     (await makeCompanyKey(database, ring, companyId));
   return { id: wrapped.id, key: await unwrapCompanyKey(ring, wrapped) };
 }
@@ -49,7 +49,7 @@ export function wrapCompanyKey(kek: Kek, key: Buffer, ids: KeyIds): Buffer {
 type KeyIds = Pick<WrappedKey, "id" | "companyId">;
 
 async function makeCompanyKey(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<WrappedKey> {
@@ -67,14 +67,14 @@ async function makeCompanyKey(
 }
 
 async function insertUnderPrimary(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<WrappedKey> {
   const kek = ring.primary();
   const ids = { id: newUuid(), companyId };
   const wrappedKey = wrapCompanyKey(kek, randomBytes(KEY_BYTES), ids);
-  return insertCompanyKey(database, { ...ids, kekId: kek.id, wrappedKey });
+  return insertCompanyKey(database, ring.schema, { ...ids, kekId: kek.id, wrappedKey });
 }
 
 function contextOf({ id, companyId }: KeyIds): string[] {

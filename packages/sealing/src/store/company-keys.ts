@@ -1,7 +1,7 @@
-import { sql } from "@workflow/db";
+import { hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { hexBytes } from "./bytes.ts";
+import type { SealingSchema } from "../key-ring.ts";
 
 const wrappedKeyRow = z.object({
   id: z.string(),
@@ -25,11 +25,12 @@ const wrappedKeyColumns = sql.fragment`
 /** The key of a company, or null when it has none yet. */
 export async function findCompanyKey(
   database: Queryable,
+  schema: SealingSchema,
   companyId: string,
 ): Promise<WrappedKey | null> {
-  return database.maybeOne(sql.prepared("company_key_find", wrappedKeyRow)`
+  return database.maybeOne(sql.prepared(`company_key_find_${schema}`, wrappedKeyRow)`
     select ${wrappedKeyColumns}
-    from integrations.company_keys as company_key
+    from ${tableOf(schema)} as company_key
     where company_key.company_id = ${companyId}
   `);
 }
@@ -38,13 +39,17 @@ export async function findCompanyKey(
  * Stores the first key of a company and returns the company's key: another one when somebody else
  * was faster. Violates `company_keys_kek_fkey` when the KEK has been retired.
  */
-export async function insertCompanyKey(database: Queryable, key: WrappedKey): Promise<WrappedKey> {
-  await database.query(sql.prepared("company_key_insert", nothing)`
-    insert into integrations.company_keys (id, company_id, kek_id, wrapped_key)
+export async function insertCompanyKey(
+  database: Queryable,
+  schema: SealingSchema,
+  key: WrappedKey,
+): Promise<WrappedKey> {
+  await database.query(sql.prepared(`company_key_insert_${schema}`, nothing)`
+    insert into ${tableOf(schema)} (id, company_id, kek_id, wrapped_key)
     values (${key.id}, ${key.companyId}, ${key.kekId}, ${sql.binary(key.wrappedKey)})
     on conflict (company_id) do nothing
   `);
-  const stored = await findCompanyKey(database, key.companyId);
+  const stored = await findCompanyKey(database, schema, key.companyId);
   if (stored === null) throw new Error("A company key that was inserted is not there.");
   return stored;
 }
@@ -52,12 +57,13 @@ export async function insertCompanyKey(database: Queryable, key: WrappedKey): Pr
 /** Takes keys that are wrapped with one of the KEKs, locked for the transaction. */
 export async function lockKeysUnder(
   transaction: Transaction,
+  schema: SealingSchema,
   kekIds: readonly string[],
   limit: number,
 ): Promise<readonly WrappedKey[]> {
   return transaction.any(sql.type(wrappedKeyRow)`
     select ${wrappedKeyColumns}
-    from integrations.company_keys as company_key
+    from ${tableOf(schema)} as company_key
     where company_key.kek_id = any(${sql.array(kekIds, "text")})
     order by company_key.kek_id, company_key.id
     limit ${limit}
@@ -68,13 +74,14 @@ export async function lockKeysUnder(
 /** Stores keys that were wrapped anew. */
 export async function updateWrapping(
   transaction: Transaction,
+  schema: SealingSchema,
   kekId: string,
   keys: readonly { id: string; wrappedKey: Buffer }[],
 ): Promise<void> {
   const ids = keys.map(({ id }) => id);
   const wrapped = keys.map(({ wrappedKey }) => wrappedKey.toString("hex"));
   await transaction.query(sql.type(nothing)`
-    update integrations.company_keys as company_key
+    update ${tableOf(schema)} as company_key
     set kek_id = ${kekId}, wrapped_key = decode(changed.wrapped, 'hex')
     from unnest(${sql.array(ids, "uuid")}, ${sql.array(wrapped, "text")}) as changed (id, wrapped)
     where company_key.id = changed.id
@@ -82,9 +89,16 @@ export async function updateWrapping(
 }
 
 /** How many companies have a key. */
-export async function countCompanyKeys(database: Queryable): Promise<number> {
+export async function countCompanyKeys(
+  database: Queryable,
+  schema: SealingSchema,
+): Promise<number> {
   const { count } = await database.one(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from integrations.company_keys
+    select count(*) as count from ${tableOf(schema)}
   `);
   return count;
+}
+
+function tableOf(schema: SealingSchema) {
+  return sql.identifier([schema, "company_keys"]);
 }
