@@ -21,6 +21,7 @@ import {
 import type { IdPosition, Resource } from "../support/route-requests.ts";
 import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
 import { makeTable } from "../support/tables.ts";
+import { makeTestedEndpoint } from "../support/webhook-endpoints.ts";
 import { makeWebhookEvent } from "../support/webhook-events.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
@@ -108,7 +109,8 @@ async function makeObjects(
   const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
   const agentExecution = await executeTestAgent(system, key, agent);
   const webhookEvent = await makeWebhookEvent(system, company);
-  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, webhookEvent };
+  const ofWebhooks = { webhookEvent, ...(await makeTestedEndpoint(system, company)) };
+  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, ...ofWebhooks };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -231,6 +233,9 @@ describe("the routes without an id", () => {
       "POST /connections",
       "GET /agents",
       "POST /agents",
+      "GET /webhook-endpoints",
+      "POST /webhook-endpoints",
+      "GET /webhook-event-types",
       "GET /webhook-events",
       "GET /auth/api-keys",
       "POST /auth/api-keys",
