@@ -30,6 +30,8 @@ export class Lane {
   readonly #known = new Set<string>();
   #endpoint: OpenEndpoint | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** How often somebody said that it has changed. */
+  #changes = 0;
   #isWary = false;
   #mayHaveFailures = true;
   #underWay = 0;
@@ -56,6 +58,7 @@ export class Lane {
 
   /** Says that the endpoint may have changed. */
   change(): void {
+    this.#changes += 1;
     this.#readAt = Number.NEGATIVE_INFINITY;
     this.wake();
   }
@@ -83,9 +86,9 @@ export class Lane {
     if (this.#isClosed || !this.#context.isHeld()) return;
     const wantsMore = this.#mayHaveMore && this.#queue.length < AHEAD_MIN;
     if (wantsMore && !(this.#isWary && this.#queue.length > 0)) void this.#readWaiting();
-    if (this.#endpoint === null) return void this.#refresh();
+    const isStale = performance.now() > this.#readAt + FRESH_MS;
+    if (this.#endpoint === null || (isStale && this.#queue.length > 0)) return void this.#refresh();
     while (this.#mayBegin(this.#endpoint)) {
-      if (performance.now() > this.#readAt + FRESH_MS) return void this.#refresh();
       const delivery = this.#queue.shift();
       if (delivery !== undefined) void this.#deliver(delivery);
     }
@@ -123,7 +126,7 @@ export class Lane {
   /** Reads the endpoint; one that is not active, or not there, closes the lane. */
   async #readEndpoint(): Promise<OpenEndpoint | null> {
     const at = performance.now();
-    this.#readAt = at;
+    const changes = this.#changes;
     const isFirst = this.#endpoint === null;
     const endpoint = await this.#context.endpoints.read(this.lease.endpointId);
     if (endpoint === null || !endpoint.isActive) {
@@ -133,6 +136,7 @@ export class Lane {
     if (isFirst) this.#isWary = endpoint.consecutiveFailures > 0;
     this.#mayHaveFailures ||= endpoint.consecutiveFailures > 0;
     this.#endpoint = endpoint;
+    if (changes === this.#changes) this.#readAt = at;
     return endpoint;
   }
 
