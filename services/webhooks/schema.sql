@@ -322,3 +322,20 @@ begin
   return made;
 end
 $function$
+
+CREATE OR REPLACE FUNCTION webhooks.with_attempt(attempts json, attempt text)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case
+    when json_array_length(attempts) = 0 then '[' || attempt || ']'
+    when json_array_length(attempts) < 50 then rtrim(attempts::text, ']') || ',' || attempt || ']'
+    else (
+      select '[' || string_agg(kept.value::text, ',' order by kept.position) || ',' || attempt || ']'
+      from json_array_elements(attempts) with ordinality as kept (value, position)
+      where kept.position > json_array_length(attempts) - 49
+    )
+  end::json
+$function$

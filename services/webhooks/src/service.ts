@@ -43,7 +43,7 @@ export async function startWebhooksService(
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);
     const context = { database, ring, writes, http, cursors, audit, logger };
-    await startOutbound(options, scope);
+    await startOutbound(options, context, scope);
     const inbound = await startInbound(options, database, scope);
     const server = createServer({ ...context, inbound }, options);
     scope.defer(() => server.close());
