@@ -10,12 +10,10 @@ import { findMessageId, verifyStandardWebhooks } from "./verify-standard-webhook
 const RECIPIENTS_MAX = 50;
 const BRACKETED = /<([^<>]*)>\s*$/;
 
-const recipients = z.array(z.unknown()).catch([]);
+const recipients = z.array(z.unknown()).optional().catch([]);
 const body = z.object({
-  type: z.unknown(),
-  data: z
-    .object({ to: recipients, cc: recipients, bcc: recipients })
-    .catch({ to: [], cc: [], bcc: [] }),
+  type: z.unknown().optional(),
+  data: z.object({ to: recipients, cc: recipients, bcc: recipients }).optional().catch({}),
 });
 
 /**
@@ -28,7 +26,7 @@ export function createResendRoute(context: InboundContext): InboundRoute {
     provider: "resend",
     verify: (request) => verifyStandardWebhooks(request, secrets),
     accountsOf({ value }) {
-      const { to, cc, bcc } = body.parse(value).data;
+      const { to = [], cc = [], bcc = [] } = body.parse(value).data ?? {};
       const accounts = [...to, ...cc, ...bcc].slice(0, RECIPIENTS_MAX).flatMap(toAccounts);
       return [...new Set(accounts)];
     },

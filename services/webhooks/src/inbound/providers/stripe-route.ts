@@ -6,7 +6,8 @@ import { toWord } from "../provider-input.ts";
 import { createSignedRoute } from "./signed-route.ts";
 import { verifyStripe } from "./verify-stripe.ts";
 
-const body = z.object({ id: z.unknown(), type: z.unknown(), account: z.unknown() });
+const word = z.unknown().optional();
+const body = z.object({ id: word, type: word, account: word });
 
 /** Events of Stripe, those of connected accounts included: `account` tells whose they are. */
 export function createStripeRoute(context: InboundContext): InboundRoute {
