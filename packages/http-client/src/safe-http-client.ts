@@ -55,6 +55,12 @@ export interface HttpRequester {
 export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
   /** A tenant's own share of connections, requests and lookups; costs nothing to ask for. */
   forTenant(tenant: string): HttpRequester;
+  /**
+   * Judges a URL before it is stored, by what it says; what its name resolves to is judged by each request.
+   *
+   * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED
+   */
+  checkUrl(url: string): void;
   /** Refuses new requests, waits for those under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -107,7 +113,8 @@ export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpCl
       };
     },
   });
-  return { ...forTenant(PLATFORM), forTenant, close, [Symbol.asyncDispose]: close };
+  const checkUrl = (url: string): void => void parseTarget(url, policy);
+  return { ...forTenant(PLATFORM), forTenant, checkUrl, close, [Symbol.asyncDispose]: close };
 }
 
 function createPools(options: SafeHttpClientOptions, policy: TargetPolicy): TenantPools {

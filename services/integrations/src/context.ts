@@ -1,7 +1,7 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { KeyRing } from "@workflow/sealing";
-import type { Loop } from "@workflow/service";
+import type { CompanyWrites, Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Pauses } from "./actions/pauses.ts";
 import type { RefusedCredentials } from "./actions/renew-refused.ts";
@@ -12,7 +12,6 @@ import type { CaseExpressions } from "./agents/evaluation/lazy-expressions.ts";
 import type { Models } from "./agents/models/model.ts";
 import type { AttemptPage } from "./authorization/attempt-page.ts";
 import type { CallbackContext } from "./authorization/complete-authorization.ts";
-import type { CompanyWrites } from "./company-writes.ts";
 import type { ConnectionAccessCache } from "./connections/access.ts";
 import type { AuthorizationFlow } from "./connections/authorization-flow.ts";
 import type { LoginTokens } from "./connections/login-tokens.ts";

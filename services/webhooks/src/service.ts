@@ -1,7 +1,8 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
+import { createSafeHttpClient } from "@workflow/http-client";
 import { openKeyRing } from "@workflow/sealing";
-import { createScope } from "@workflow/service";
+import { CompanyWrites, createScope } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
 import { startOutbound } from "./outbound/start-outbound.ts";
@@ -34,9 +35,17 @@ export async function startWebhooksService(
     const cursors = createCursorCodec(await getCursorKey(database));
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
     scope.defer(() => audit.stop());
-    await startOutbound(options, scope);
+    const http = createSafeHttpClient({
+      allowPrivate: options.outboundAllowPrivate ?? false,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+    });
+    scope.defer(() => http.close());
+    const writes = new CompanyWrites(database, options.databasePoolSize);
     const inbound = await startInbound(options, database, scope);
-    const server = createServer({ database, ring, cursors, audit, logger, inbound }, options);
+    const context = { database, ring, writes, http, cursors, audit, logger, inbound };
+    await startOutbound(options, context, scope);
+    const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);

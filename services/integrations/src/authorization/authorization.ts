@@ -1,9 +1,8 @@
 import type { Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { KeyRing } from "@workflow/sealing";
-import type { ProviderSettings } from "@workflow/service";
+import type { CompanyWrites, ProviderSettings } from "@workflow/service";
 import type { Logger } from "pino";
-import type { CompanyWrites } from "../company-writes.ts";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { verifyCredentials } from "../connections/verify-credentials.ts";

@@ -6,7 +6,7 @@ import { AppError } from "@workflow/errors";
 import type { Principal } from "@workflow/rpc";
 import type { KeyRing } from "@workflow/sealing";
 import { randomPKCECodeVerifier } from "openid-client";
-import type { CompanyWrites } from "../company-writes.ts";
+import type { CompanyWrites } from "@workflow/service";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import type { Beginner } from "../store/authorization-attempts.ts";

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
-import { Shares, Turns } from "@workflow/service";
+import { Shares } from "./shares.ts";
+import { Turns } from "./turns.ts";
 
 /** Changes of one company that are made at a time, each on a connection of the pool. */
 const EACH = 2;
