@@ -189,6 +189,9 @@ export class FanOut {
       ready.flatMap(({ deliveries }) => deliveries),
       maxAttempts,
     );
+    for (const [companyId, made] of Map.groupBy(targets, (target) => target.companyId)) {
+      this.#backlogs.add(companyId, made.length);
+    }
     for (const { event, deliveries } of ready) {
       if (deliveries.length > 0) bodies.add(event.id, event.body);
     }

@@ -4,6 +4,8 @@ import { listFullBacklogs } from "../store/outbound-events.ts";
 
 const CHECKED_MS = 10_000;
 const COMPANIES_MAX = 10_000;
+/** Of what may wait; when so many were made, it is counted anew. */
+const RECHECKED_SHARE = 0.1;
 
 /** Which companies have so many deliveries waiting that no more are made. What is known is some seconds old. */
 export class FullBacklogs {
@@ -11,6 +13,9 @@ export class FullBacklogs {
   readonly #pendingMax: number;
   /** Whether a company's is full. */
   readonly #checked = new LRUCache<string, boolean>({ max: COMPANIES_MAX, ttl: CHECKED_MS });
+
+  /** Deliveries made since. */
+  readonly #made = new LRUCache<string, number>({ max: COMPANIES_MAX, ttl: CHECKED_MS });
 
   constructor(database: Database, pendingMax: number) {
     this.#database = database;
@@ -20,6 +25,15 @@ export class FullBacklogs {
   /** Companies that are known to have a full one. */
   known(): string[] {
     return [...this.#checked.entries()].flatMap(([id, isFull]) => (isFull ? [id] : []));
+  }
+
+  /** Says that deliveries of a company were made: many soon make what is known worthless. */
+  add(companyId: string, count: number): void {
+    const made = (this.#made.get(companyId) ?? 0) + count;
+    this.#made.set(companyId, made);
+    if (made < this.#pendingMax * RECHECKED_SHARE) return;
+    this.#checked.delete(companyId);
+    this.#made.delete(companyId);
   }
 
   /** Which of the companies have a full one. */
