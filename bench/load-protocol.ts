@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const request = z.object({
   url: z.url(),
-  method: z.enum(["GET", "POST"]),
+  method: z.enum(["GET", "POST", "PUT", "DELETE"]),
   headers: z.record(z.string(), z.string()),
   body: z.string().optional(),
   /** Whether `[<id>]` in the body becomes another text in each request; closed model only. */

@@ -28,6 +28,10 @@ export interface Sizes {
   storedWorkflows: number;
   /** Of the data table that is read and written. */
   tableRows: number;
+  /** Held at the same time, and sent once their receiver is there. */
+  pendingDeliveries: number;
+  /** Of one company, while another one gets deliveries. */
+  deadEndpoints: number;
 }
 
 export interface Options {
@@ -56,6 +60,8 @@ export const FULL: Sizes = {
   storedRuns: 1_000_000,
   storedWorkflows: 100_000,
   tableRows: 100_000,
+  pendingDeliveries: 100_000,
+  deadEndpoints: 1_000,
 };
 
 /** Tells only whether the benchmark works: under a minute in all, start of the system included. */
@@ -74,11 +80,13 @@ export const QUICK: Sizes = {
   storedRuns: 20_000,
   storedWorkflows: 5_000,
   tableRows: 5_000,
+  pendingDeliveries: 1_000,
+  deadEndpoints: 50,
 };
 
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 
-  --only      measure these scenarios instead of all (a to v)
+  --only      measure these scenarios instead of all (a to z)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends`;

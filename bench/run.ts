@@ -15,9 +15,13 @@ import { agentSteps } from "./scenarios/agent-steps.ts";
 import { authOverhead } from "./scenarios/auth-overhead.ts";
 import { busyCallers } from "./scenarios/busy-callers.ts";
 import { completeRuns } from "./scenarios/complete-runs.ts";
+import { deliveries } from "./scenarios/deliveries.ts";
+import { deliveryBacklog } from "./scenarios/delivery-backlog.ts";
+import { deliveryNeighbours } from "./scenarios/delivery-neighbours.ts";
 import { effectSteps } from "./scenarios/effect-steps.ts";
 import { getWorkflow } from "./scenarios/get-workflow.ts";
 import { greedyCompany } from "./scenarios/greedy-company.ts";
+import { inboundEvents } from "./scenarios/inbound-events.ts";
 import { keyedStarts } from "./scenarios/keyed-starts.ts";
 import { listRuns } from "./scenarios/list-runs.ts";
 import { listWorkflows } from "./scenarios/list-workflows.ts";
@@ -56,6 +60,10 @@ const SCENARIOS: readonly Scenario[] = [
   greedyCompany,
   actionSteps,
   agentSteps,
+  inboundEvents,
+  deliveryBacklog,
+  deliveries,
+  deliveryNeighbours,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -24,11 +24,14 @@ const GRPC_ADDRESSES = ["WORKFLOWS", "RUNS", "TABLES", "INTEGRATIONS", "WEBHOOKS
 export interface System {
   /** Ends in /api/v1. */
   baseUrl: string;
+  /** Without a slash at the end. */
+  origin: string;
   /** The one process of all services; Postgres is another. */
   pid: number;
   /** Makes the process throw away what it no longer needs, so that its memory tells what it holds. */
   collectGarbage: CollectGarbage;
-  /** The API key of a company of its own. */
+  companyId: string;
+  /** The API key of the company. */
   apiKey: string;
   /** Makes another company, and returns the API key of it. */
   addCompany(name: string): Promise<string>;
@@ -77,8 +80,9 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
     pid,
     collectGarbage,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
-    apiKey: await createCompany(scope, env, "bench"),
-    addCompany: (name) => createCompany(scope, env, name),
+    origin: `http://127.0.0.1:${port}`,
+    ...(await createCompany(scope, env, "bench")),
+    addCompany: async (name) => (await createCompany(scope, env, name)).apiKey,
     admin: (...words) => runAdmin(scope, env, words),
     databaseUrl: database.connectionUri,
     workflowsGrpcAddress: env["WORKFLOWS_GRPC_ADDR"] ?? "",
@@ -99,6 +103,7 @@ async function environment(
   for (const name of GRPC_ADDRESSES) {
     addresses.push([`${name}_GRPC_ADDR`, `127.0.0.1:${await freePort()}`]);
   }
+  addresses.push(["WEBHOOKS_HTTP_ADDR", `127.0.0.1:${await freePort()}`]);
   return {
     ...Object.fromEntries(inherited),
     ...Object.fromEntries(addresses),
@@ -151,12 +156,12 @@ async function launch(
   return { pid, collectGarbage: garbageCollectorOf(pid, child.stderr) };
 }
 
-const createdCompany = z.object({ apiKey: z.string() });
+const createdCompany = z.object({ companyId: z.string(), apiKey: z.string() });
 
-async function createCompany(scope: Scope, env: NodeJS.ProcessEnv, name: string): Promise<string> {
+async function createCompany(scope: Scope, env: NodeJS.ProcessEnv, name: string) {
   const email = `${name}@example.com`;
   const owner = ["--name", name, "--email", email, "--password", "bench-password"];
-  return createdCompany.parse(await runAdmin(scope, env, ["create-company", ...owner])).apiKey;
+  return createdCompany.parse(await runAdmin(scope, env, ["create-company", ...owner]));
 }
 
 async function runAdmin(

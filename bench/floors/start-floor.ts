@@ -13,7 +13,7 @@ import type { Floor } from "./floor.ts";
 export async function startFloor(
   scope: Scope,
   system: System,
-  file: "read-floor.ts" | "write-floor.ts" | "tables-floor.ts",
+  file: "read-floor.ts" | "write-floor.ts" | "proxied-write-floor.ts" | "tables-floor.ts",
   document = "",
 ): Promise<Floor> {
   const helper = startHelper(scope, `floors/${file}`);

@@ -20,6 +20,8 @@ import {
 } from "@workflow/testkit";
 import type { TestTokens } from "@workflow/testkit";
 import { z } from "zod";
+import type { KillableNats } from "./killable-nats.ts";
+import { acceptsConnections, startKillableNats } from "./killable-nats.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
@@ -56,6 +58,9 @@ export type GatewayName = "gateway" | "gateway-2";
  */
 export interface SeparateSystem {
   baseUrl: string;
+  /** Of `gateway`, without a slash at the end. */
+  origin: string;
+  companyId: string;
   apiKey: string;
   databaseUri: string;
   /** The keys of all issuers of tokens. */
@@ -69,10 +74,16 @@ export interface SeparateSystem {
   stopPostgres(how: "orderly" | "SIGKILL"): Promise<void>;
   /** Starts Postgres again, at the same address. */
   startPostgres(): Promise<void>;
+  /** Ends NATS by SIGKILL; only of a system with `killableNats`. */
+  killNats(): Promise<void>;
+  /** Starts NATS again, at the same address and with what it had stored. */
+  startNats(): Promise<void>;
   /** Waits until a request gets all the way to the database and back, by default through `gateway`. */
   waitUntilReady(gateway?: GatewayName): Promise<void>;
   /** Starts a process unless it is there already. */
   start(name: ProcessName): Promise<void>;
+  /** Starts a process that others call, and waits until it listens. */
+  startAndListen(name: ProcessName): Promise<void>;
   /** Sends a signal and, when it ends the process, waits for that. */
   kill(name: ProcessName, signal: NodeJS.Signals): Promise<void>;
   /** One REST call with the company's key, by default through `gateway`. */
@@ -105,6 +116,8 @@ export interface SeparateSystemOptions {
   integrations?: Readonly<Record<string, string>>;
   /** Whether the webhooks service is started as well, with these settings of its own. Default no. */
   webhooks?: Readonly<Record<string, string>>;
+  /** Whether NATS can be killed; it is then a program on this machine, never a shared one. Default false. */
+  killableNats?: boolean;
 }
 
 /** Starts everything. */
@@ -114,7 +127,8 @@ export async function startSeparateSystem(
   const { leaseMs = 1_500, secondWorker = false, tables = false, integrations, webhooks } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
   let postgres = await startLocalPostgres({ dataDir, durable: true });
-  const nats = await startLocalNats();
+  const killableNats = options.killableNats === true ? await startKillableNats() : undefined;
+  const nats = killableNats ?? (await startLocalNats());
   await migrate({
     connectionUri: postgres.connectionUri,
     services: SCHEMAS.map((schema) => ({
@@ -123,7 +137,7 @@ export async function startSeparateSystem(
       directory: join(ROOT, "services", schema, "migrations"),
     })),
   });
-  const apiKey = await makeCompany(postgres.connectionUri);
+  const { companyId, apiKey } = await makeCompany(postgres.connectionUri);
   const tokens = createTestTokens();
   const [first, second] = [await freeAddresses(), await freeAddresses()];
   const env = {
@@ -136,6 +150,10 @@ export async function startSeparateSystem(
     OUTBOUND_ALLOW_PRIVATE: "true",
     RUNS_LEASE_MS: String(leaseMs),
     WORKER_CONCURRENCY: "100",
+    // What is measured is what comes of requests, not how many there may be.
+    RATE_LIMIT_WRITE: "0",
+    RATE_LIMIT_EXECUTE: "0",
+    RATE_LIMIT_INBOUND: "0",
     SECRETS_KEK: randomBytes(32).toString("base64"),
   };
   const processes = new Map<ProcessName, ChildProcess>();
@@ -145,6 +163,8 @@ export async function startSeparateSystem(
 
   const system: SeparateSystem = {
     baseUrl,
+    origin: origin("gateway"),
+    companyId,
     apiKey,
     databaseUri: postgres.connectionUri,
     tokens,
@@ -160,6 +180,8 @@ export async function startSeparateSystem(
       postgres = await startLocalPostgres({ dataDir, durable: true });
       if (postgres.connectionUri !== connectionUri) throw new Error("Postgres has moved.");
     },
+    killNats: () => mortal(killableNats).kill(),
+    startNats: () => mortal(killableNats).start(),
     async waitUntilReady(gateway = "gateway") {
       const isReady = async () => (await fetch(`${origin(gateway)}/readyz`)).status === 200;
       await waitFor(isReady, { timeoutMs: 60_000, what: "the system to be ready" });
@@ -186,6 +208,14 @@ export async function startSeparateSystem(
       child.once("exit", () => process.off("exit", end));
       processes.set(name, child);
       await once(child, "spawn");
+    },
+    async startAndListen(name) {
+      await system.start(name);
+      const [service = ""] = name.split("-");
+      const setting = `${service.toUpperCase()}_GRPC_ADDR`;
+      const address = new Map(Object.entries(addressesOf(name))).get(setting);
+      const port = Number(address?.split(":")[1]);
+      await waitFor(() => acceptsConnections(port), { timeoutMs: 60_000, what: name });
     },
     async kill(name, signal) {
       const child = processes.get(name);
@@ -229,6 +259,11 @@ export async function startSeparateSystem(
   }
 }
 
+function mortal(nats: KillableNats | undefined): KillableNats {
+  if (nats === undefined) throw new Error("The system was started without killableNats.");
+  return nats;
+}
+
 /** Where the processes of one set of replicas listen. */
 async function freeAddresses() {
   return {
@@ -251,15 +286,14 @@ function isAlive(child: ChildProcess | undefined): child is ChildProcess {
   return child !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-async function makeCompany(connectionUri: string): Promise<string> {
+async function makeCompany(connectionUri: string) {
   const database = await openDatabase({ connectionUri, applicationName: "test" });
   try {
-    const company = await createCompany(database, {
+    return await createCompany(database, {
       name: "Faults",
       email: "owner@example.test",
       password: "correct horse battery staple",
     });
-    return company.apiKey;
   } finally {
     await database.end();
   }

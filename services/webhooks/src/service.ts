@@ -1,6 +1,8 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
-import { createScope } from "@workflow/service";
+import { createSafeHttpClient } from "@workflow/http-client";
+import { openKeyRing } from "@workflow/sealing";
+import { CompanyWrites, createScope } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
 import { startOutbound } from "./outbound/start-outbound.ts";
@@ -29,15 +31,25 @@ export async function startWebhooksService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    const ring = await openKeyRing(database, "webhooks", options.loadKeks);
     const cursors = createCursorCodec(await getCursorKey(database));
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
     scope.defer(() => audit.stop());
-    await startOutbound(options, scope);
-    const httpAddress = await startInbound(options, scope);
-    const server = createServer({ database, cursors, audit, logger }, options);
+    const http = createSafeHttpClient({
+      allowPrivate: options.outboundAllowPrivate ?? false,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+    });
+    scope.defer(() => http.close());
+    const writes = new CompanyWrites(database, options.databasePoolSize);
+    const inbound = await startInbound(options, database, scope);
+    const context = { database, ring, writes, http, cursors, audit, logger, inbound };
+    await startOutbound(options, context, scope);
+    const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
+    const { httpAddress } = inbound;
     return { grpcAddress: bound.address, httpAddress, stop: () => scope.close() };
   });
 }

@@ -8,6 +8,7 @@ import { largeRun } from "./large-run.ts";
 import { requestBodies } from "./request-bodies.ts";
 import { schedules, tableEvents } from "./triggers.ts";
 import { syncWaits, watchers } from "./waits.ts";
+import { deadEndpoints, replays, testCalls, unknownPaths } from "./webhooks.ts";
 
 /** Every way to be greedy that has hurt once, or could. */
 export const CASES: readonly GreedCase[] = [
@@ -27,4 +28,8 @@ export const CASES: readonly GreedCase[] = [
   schedules,
   tableEvents,
   evaluations,
+  deadEndpoints,
+  unknownPaths,
+  replays,
+  testCalls,
 ];

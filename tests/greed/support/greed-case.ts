@@ -9,6 +9,8 @@ export interface Greed {
   form: Form;
   /** Speaks for the greedy company. */
   client: Client;
+  /** The greedy company. */
+  companyId: string;
   /** Where its HTTP steps go. */
   receiver: Receiver;
   /** A superuser's address of the database: to make due at once what would take minutes. */

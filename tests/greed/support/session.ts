@@ -137,6 +137,7 @@ function createGreed({ system, receiver, greedy, form }: Parts, signal: AbortSig
   return {
     form,
     client: createClient(system.baseUrl, greedy.apiKey),
+    companyId: greedy.companyId,
     receiver,
     databaseUrl: system.databaseUrl,
     runsGrpcAddress: system.runsGrpcAddress,

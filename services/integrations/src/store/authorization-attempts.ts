@@ -1,8 +1,7 @@
-import { sql } from "@workflow/db";
+import { hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { TRANSITIONS } from "../connections/states.ts";
-import { hexBytes } from "./bytes.ts";
 
 const ABANDONED = TRANSITIONS.abandoned;
 
@@ -92,6 +91,19 @@ export async function findBrokerAttempt(
     where attempt.connection_id = ${connectionId} and attempt.way = 'broker'
     order by attempt.created_at desc
     limit 1
+  `);
+}
+
+/** The attempt of an id that goes through the broker. Of any company: the broker names nothing else. */
+export async function findBrokerAttemptById(
+  database: Queryable,
+  attemptId: string,
+): Promise<AttemptRow | null> {
+  return database.maybeOne(sql.prepared("attempt_find_by_id", attemptRow)`
+    select ${attemptColumns}
+    from integrations.authorization_attempts as attempt
+    left join integrations.company_keys as company_key on company_key.id = attempt.company_key_id
+    where attempt.id = ${attemptId} and attempt.way = 'broker'
   `);
 }
 

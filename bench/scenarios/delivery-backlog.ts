@@ -1,0 +1,109 @@
+import { cpuTimeMs } from "../cpu-time.ts";
+import { activateEndpoint, allDisabled, makeEndpoints, openDeliveriesLog } from "../endpoints.ts";
+import { startPostFloor } from "../floors/post-job.ts";
+import { residentMb } from "../memory.ts";
+import { createActiveWorkflow, runRequest, transform } from "../rest.ts";
+import type { Scenario } from "../scenario.ts";
+import { startDeliveryReceiver } from "../start-delivery-receiver.ts";
+
+const ENDPOINTS = 20;
+const CONNECTIONS = 64;
+/** With what else is in it, a body is about 1 KiB. */
+const FILLER = { text: "x".repeat(450) };
+const FLOOR_FILLER_BYTES = 950;
+const SAMPLE_MS = 100;
+/** Says that an endpoint is gone, so that it is disabled by the first delivery and the rest is held (D46, D47). */
+const GONE = 410;
+
+export const deliveryBacklog: Scenario = {
+  id: "x",
+  title: "A backlog of deliveries",
+  method:
+    `A company with ${ENDPOINTS} endpoints that were disabled for answering ${GONE}; runs make deliveries of 1 KiB that ` +
+    "are held. Memory is that of the one process of all services: what it holds after a garbage collection with all " +
+    "of them pending, and the most of its resident set while they are sent, each less what there was before the runs. " +
+    "Then all endpoints are made active, and the rate is the number of deliveries by the time from the first to the " +
+    "last at the receiver; attempts are recorded in Postgres meanwhile. Floor: the same number of signed POSTs from a " +
+    "process that stores nothing, over as many connections as one company may use.",
+  async measure({ load, runs, sizes, scope, ...surroundings }) {
+    const system = {
+      ...surroundings.system,
+      apiKey: await surroundings.system.addCompany("backlog"),
+    };
+    const receiver = await startDeliveryReceiver(scope);
+    const stored = await openDeliveriesLog(scope, system.databaseUrl);
+    await receiver.answer("backlog", { status: GONE });
+    const workflowId = await createActiveWorkflow(system, "Backlog", [
+      transform("echo", { text: "{{input.text}}" }),
+    ]);
+    const ids = await makeEndpoints(system, ENDPOINTS, (n) => receiver.urlOf("backlog", n));
+    const start = (count: number) =>
+      load({
+        model: "closed",
+        request: runRequest(system, workflowId, "async", FILLER),
+        connections: CONNECTIONS,
+        stop: { afterRequests: count },
+      });
+    await start(1);
+    await allDisabled(system);
+    const heldBefore = await system.collectGarbage();
+    const residentBefore = residentMb(system.pid);
+    await start(sizes.pendingDeliveries / ENDPOINTS);
+    await runs.drained();
+    await stored.pending(sizes.pendingDeliveries);
+    const held = (await system.collectGarbage()) - heldBefore;
+    await receiver.answer("backlog", {});
+    const peak = watchPeak(system.pid);
+    const cpuBefore = cpuTimeMs(system.pid);
+    for (const id of ids) await activateEndpoint(system, id);
+    const arrived = await receiver.collect("backlog", sizes.pendingDeliveries);
+    const resident = peak.end() - residentBefore;
+    const cpuUs = ((cpuTimeMs(system.pid) - cpuBefore) * 1_000) / arrived.count;
+    const post = startPostFloor(scope);
+    await post({
+      url: receiver.urlOf("floor"),
+      count: sizes.pendingDeliveries,
+      connections: 128,
+      ratePerSecond: null,
+      bodyBytes: FLOOR_FILLER_BYTES,
+    });
+    const floor = await receiver.collect("floor", sizes.pendingDeliveries);
+    const name = `${sizes.pendingDeliveries} pending deliveries`;
+    return {
+      figures: [
+        { name: `held with ${name}`, value: held, unit: "MB", target: { atMost: 300 } },
+        {
+          name: `resident set while ${name} are sent, more than before`,
+          value: resident,
+          unit: "MB",
+        },
+        { name: "delivered", value: arrived.perSecond, unit: "/s", target: { atLeast: 3_000 } },
+        {
+          name: "delivered, beside the floor",
+          value: arrived.perSecond / floor.perSecond,
+          unit: "× floor",
+        },
+      ],
+      rounds: [
+        {
+          "system /s": arrived.perSecond,
+          "floor /s": floor.perSecond,
+          "system CPU µs a delivery": cpuUs,
+          deliveries: arrived.count,
+        },
+      ],
+    };
+  },
+};
+
+/** Looks at the resident set of a process until it is ended, which tells the most that there was, in MB. */
+function watchPeak(pid: number): { end(): number } {
+  let peak = residentMb(pid);
+  const timer = setInterval(() => (peak = Math.max(peak, residentMb(pid))), SAMPLE_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import type { InboundContext } from "../inbound-context.ts";
+import { listSecrets } from "../inbound-context.ts";
+import type { InboundRoute } from "../inbound-request.ts";
+import { toWord } from "../provider-input.ts";
+import { createSignedRoute } from "./signed-route.ts";
+import { findMessageId, verifyStandardWebhooks } from "./verify-standard-webhooks.ts";
+
+/** Each is looked up, as a whole and by its domain. */
+const RECIPIENTS_MAX = 50;
+const BRACKETED = /<([^<>]*)>\s*$/;
+
+const recipients = z.array(z.unknown()).optional().catch([]);
+const body = z.object({
+  type: z.unknown().optional(),
+  data: z.object({ to: recipients, cc: recipients, bcc: recipients }).optional().catch({}),
+});
+
+/**
+ * E-mail that has come in with Resend. It belongs to the companies whose connections have a recipient's address
+ * or domain as their account (D40).
+ */
+export function createResendRoute(context: InboundContext): InboundRoute {
+  const secrets = listSecrets(context.secrets.resend);
+  return createSignedRoute(context, {
+    provider: "resend",
+    verify: (request) => verifyStandardWebhooks(request, secrets),
+    accountsOf({ value }) {
+      const { to = [], cc = [], bcc = [] } = body.parse(value).data ?? {};
+      const accounts = [...to, ...cc, ...bcc].slice(0, RECIPIENTS_MAX).flatMap(toAccounts);
+      return [...new Set(accounts)];
+    },
+    normalise({ value, members }, request) {
+      const eventType = toWord(body.parse(value).type);
+      const externalEventId = toWord(findMessageId(request));
+      return { eventType, externalEventId, dataJson: members.get("data") ?? "null" };
+    },
+  });
+}
+
+/** A recipient's address and domain, in lower case. */
+function toAccounts(recipient: unknown): string[] {
+  if (typeof recipient !== "string") return [];
+  const address = (BRACKETED.exec(recipient)?.[1] ?? recipient).trim().toLowerCase();
+  const at = address.lastIndexOf("@");
+  return at === -1 ? [] : [address, address.slice(at + 1)];
+}
