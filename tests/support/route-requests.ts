@@ -175,6 +175,8 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   connection: "conn_01jzsa0pjtf9d8m9d8m9d8m9d8",
   agent: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a64",
   agentExecution: "aex_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookEndpoint: "whe_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookDelivery: "whd_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { databaseErrorToAppError } from "@workflow/db";
 import { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoints";
+import { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import type { RpcServer } from "@workflow/rpc";
 import { rpcRequestMetrics } from "@workflow/service";
@@ -18,6 +19,9 @@ import { retryDelivery } from "./rpc/retry-delivery.ts";
 import { rotateSecret } from "./rpc/rotate-secret.ts";
 import { testEndpoint } from "./rpc/test-endpoint.ts";
 import { updateEndpoint } from "./rpc/update-endpoint.ts";
+import { getInboundEvent } from "./rpc/get-inbound-event.ts";
+import { listInboundEvents } from "./rpc/list-inbound-events.ts";
+import { replayInboundEvent } from "./rpc/replay-inbound-event.ts";
 
 type ServerOptions = Pick<
   WebhooksServiceOptions,
@@ -55,6 +59,11 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     getDelivery: getDelivery(context),
     retryDelivery: retryDelivery(context),
     listEventTypes: listEventTypes(),
+  });
+  server.add(InboundEventsServiceService, {
+    listInboundEvents: listInboundEvents(context),
+    getInboundEvent: getInboundEvent(context),
+    replayInboundEvent: replayInboundEvent(context),
   });
   return server;
 }

@@ -102,6 +102,9 @@ import { retryWebhookDelivery } from "./webhook-endpoints/retry-webhook-delivery
 import { rotateWebhookSecret } from "./webhook-endpoints/rotate-webhook-secret.ts";
 import { testWebhookEndpoint } from "./webhook-endpoints/test-webhook-endpoint.ts";
 import { updateWebhookEndpoint } from "./webhook-endpoints/update-webhook-endpoint.ts";
+import { getWebhookEvent } from "./webhook-events/get-webhook-event.ts";
+import { listWebhookEvents } from "./webhook-events/list-webhook-events.ts";
+import { replayWebhookEvent } from "./webhook-events/replay-webhook-event.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
 import { cloneWorkflow } from "./workflows/clone-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
@@ -190,6 +193,9 @@ export const ROUTES: readonly Route[] = [
   getWebhookDelivery,
   retryWebhookDelivery,
   listWebhookEventTypes,
+  listWebhookEvents,
+  getWebhookEvent,
+  replayWebhookEvent,
   listApiKeys,
   createApiKey,
   revokeApiKey,
