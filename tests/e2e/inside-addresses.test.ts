@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Turns } from "@workflow/service";
 import {
   answerInside,
   insideForms,
@@ -73,21 +74,27 @@ const SINKS: Record<string, Sink> = {
   },
   "the url of a new webhook endpoint": {
     codes: ["BAD_REQUEST", "no answer"],
-    prepare: async () => async (form) => {
+    prepare: async () => {
       const key = await system.createKey(system.acme, ["workflows:write"]);
-      const body = { name: "Receiver", url: form.url };
-      const made = await system.call("POST", "/webhook-endpoints", { key, body });
-      return made.error === undefined ? testEndpoint(made, key) : outcomeOf(made);
+      // As many tests as may be under way or wait.
+      const turns = new Turns({ perTenant: 20 });
+      return async (form) => {
+        const body = { name: "Receiver", url: form.url };
+        const made = await system.call("POST", "/webhook-endpoints", { key, body });
+        if (made.error !== undefined) return outcomeOf(made);
+        const end = await turns.take("tests", new AbortController().signal);
+        return testEndpoint(made, key).finally(end);
+      };
     },
   },
   "the url of a changed webhook endpoint": {
     codes: ["BAD_REQUEST", "no answer"],
     prepare: async () => {
+      const key = await system.createKey(system.acme, ["workflows:write"]);
       const body = { name: "Receiver", url: "https://receiver.example/" };
-      const { data } = await system.call("POST", "/webhook-endpoints", { body });
+      const { data } = await system.call("POST", "/webhook-endpoints", { key, body });
       const { id } = withId.parse(data);
       return async (form) => {
-        const key = await system.createKey(system.acme, ["workflows:write"]);
         const path = `/webhook-endpoints/${id}`;
         return outcomeOf(await system.call("PUT", path, { key, body: { url: form.url } }));
       };

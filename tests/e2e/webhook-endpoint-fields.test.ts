@@ -38,7 +38,7 @@ const WRONG: Readonly<Record<string, { fields: object; path: readonly string[] }
   "a space around the URL": { fields: { url: " https://receiver.example/" }, path: ["url"] },
   "the port 0": { fields: { url: "https://receiver.example:0/" }, path: ["url"] },
   "a port beyond 65535": { fields: { url: "https://receiver.example:65536/" }, path: ["url"] },
-  "a host that Unicode forbids": { fields: { url: "https://a\ufffdb.example/" }, path: ["url"] },
+  "a host that Unicode forbids": { fields: { url: "https://xn--a/" }, path: ["url"] },
   "a URL of 2,049 characters": {
     fields: { url: `https://receiver.example/${"p".repeat(2_024)}` },
     path: ["url"],

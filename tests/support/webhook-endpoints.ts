@@ -1,4 +1,6 @@
-import { newId, sql } from "@workflow/db";
+import { createHmac } from "node:crypto";
+import { newId, newUuid, sql } from "@workflow/db";
+import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
 import { z } from "zod";
 import type { WholeSystem } from "./whole-system.ts";
 
@@ -32,6 +34,41 @@ export const testResultSchema = z.strictObject({
   durationMs: z.int(),
   deliveryId: z.string(),
   error: z.string().nullable(),
+});
+/** The fields of a delivery in lists (D49), not one more. */
+export const deliverySchema = z.strictObject({
+  id: z.string(),
+  endpointId: z.string(),
+  eventId: z.string(),
+  eventType: z.string(),
+  workflowId: z.string().nullable(),
+  runId: z.string().nullable(),
+  status: z.enum(["pending", "succeeded", "failed"]),
+  attemptCount: z.int(),
+  maxAttempts: z.int(),
+  nextAttemptAt: z.iso.datetime().nullable(),
+  lastStatusCode: z.int().nullable(),
+  lastError: z.string().nullable(),
+  durationMs: z.int().nullable(),
+  createdAt: z.iso.datetime(),
+  deliveredAt: z.iso.datetime().nullable(),
+});
+const attemptSchema = z.strictObject({
+  number: z.int(),
+  at: z.iso.datetime(),
+  statusCode: z.int().nullable(),
+  durationMs: z.int(),
+  error: z.string().nullable(),
+  responseBody: z.string().nullable(),
+});
+/** A delivery by itself. */
+export const wholeDeliverySchema = deliverySchema.extend({
+  request: z.strictObject({
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: z.string().nullable(),
+  }),
+  attempts: z.array(attemptSchema),
 });
 export type EndpointWithSecret = z.output<typeof endpointWithSecretSchema>;
 
@@ -97,4 +134,47 @@ export async function storeDelivery(
     )
   `);
   return deliveryId;
+}
+
+/** An endpoint of acme at a receiver, by a path of its own. */
+export async function makeReceived(
+  system: WholeSystem,
+  receiver: HttpDouble,
+  fields: object = {},
+): Promise<EndpointWithSecret> {
+  const url = `${receiver.url}/${newUuid()}`;
+  return makeEndpoint(system, system.acme.key, { url, ...fields });
+}
+
+/** What has come to the endpoint's path, oldest first. */
+export function receivedBy(receiver: HttpDouble, { url }: { url: string }): RecordedRequest[] {
+  const { pathname } = new URL(url);
+  return receiver.requests.filter(({ path }) => path === pathname);
+}
+
+/** Tests an endpoint of acme. */
+export async function testEndpoint(
+  system: Pick<WholeSystem, "call">,
+  endpoint: { id: string },
+  body: object = {},
+): Promise<z.output<typeof testResultSchema>> {
+  const path = `/webhook-endpoints/${endpoint.id}/test`;
+  return testResultSchema.parse((await system.call("POST", path, { body })).data);
+}
+
+/** A delivery of acme by itself. */
+export async function getDelivery(
+  system: Pick<WholeSystem, "call">,
+  endpointId: string,
+  deliveryId: string,
+): Promise<z.output<typeof wholeDeliverySchema>> {
+  const path = `/webhook-endpoints/${endpointId}/deliveries/${deliveryId}`;
+  return wholeDeliverySchema.parse((await system.call("GET", path)).data);
+}
+
+/** The contract's signature of a request with one secret. */
+export function signatureOf(secret: string, { headers, bodyBytes }: RecordedRequest): string {
+  const timestamp = String(headers["x-webhook-timestamp"]);
+  const hmac = createHmac("sha256", secret).update(`${timestamp}.`).update(bodyBytes);
+  return `v1=${hmac.digest("hex")}`;
 }
