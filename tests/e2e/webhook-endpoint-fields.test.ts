@@ -38,7 +38,7 @@ const WRONG: Readonly<Record<string, { fields: object; path: readonly string[] }
   "a space around the URL": { fields: { url: " https://receiver.example/" }, path: ["url"] },
   "the port 0": { fields: { url: "https://receiver.example:0/" }, path: ["url"] },
   "a port beyond 65535": { fields: { url: "https://receiver.example:65536/" }, path: ["url"] },
-  "a host that Unicode forbids": { fields: { url: "https://xn--a/" }, path: ["url"] },
+  "a NUL in the host": { fields: { url: "https://a%00b.example/" }, path: ["url"] },
   "a URL of 2,049 characters": {
     fields: { url: `https://receiver.example/${"p".repeat(2_024)}` },
     path: ["url"],
@@ -158,7 +158,7 @@ it.each(Object.keys(GOOD))(
   "an endpoint is made and changed with %s, as it was given",
   async (name) => {
     const fields = GOOD[name] ?? {};
-    const { key } = system.globex;
+    const { key } = system.acme;
     const made = await makeEndpoint(system, key, fields);
     expect(made).toMatchObject({ status: "active", consecutiveFailures: 0, ...fields });
     const plain = await makeEndpoint(system, key);
