@@ -9,7 +9,7 @@ import {
   makeReceived,
   storeDelivery,
   testEndpoint,
-} from "../support/webhook-endpoints.ts";
+} from "../support/received-webhooks.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 

@@ -6,7 +6,7 @@ import {
   endpointSchema,
   endpointWithSecretSchema,
   makeEndpoint,
-} from "../support/webhook-endpoints.ts";
+} from "../support/received-webhooks.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 

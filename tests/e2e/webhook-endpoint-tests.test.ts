@@ -13,7 +13,7 @@ import {
   receivedBy,
   signatureOf,
   testEndpoint,
-} from "../support/webhook-endpoints.ts";
+} from "../support/received-webhooks.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -134,7 +134,7 @@ describe("a test", () => {
       headers: { "x-token": "hush-hush-hush" },
     });
     answer = async (request, response) => {
-      response.write(`${request.headers["x-token"]} ${endpoint.secret} `);
+      response.write(`${String(request.headers["x-token"])} ${endpoint.secret} `);
       while (!response.destroyed) {
         response.write("x".repeat(65_536));
         await pause(1);

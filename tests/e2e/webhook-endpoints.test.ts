@@ -11,7 +11,7 @@ import {
   receivedBy,
   signatureOf,
   testEndpoint,
-} from "../support/webhook-endpoints.ts";
+} from "../support/received-webhooks.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -158,11 +158,11 @@ describe("rotating a secret", () => {
     const [both, one] = receivedBy(receiver, endpoint);
     if (both === undefined || one === undefined) throw new Error("Two were to be sent.");
     expect(both.headers["x-webhook-signature"]).toBe(
-      `t=${both.headers["x-webhook-timestamp"]},${signatureOf(rotated.secret, both)},` +
+      `t=${String(both.headers["x-webhook-timestamp"])},${signatureOf(rotated.secret, both)},` +
         signatureOf(endpoint.secret, both),
     );
     expect(one.headers["x-webhook-signature"]).toBe(
-      `t=${one.headers["x-webhook-timestamp"]},${signatureOf(rotated.secret, one)}`,
+      `t=${String(one.headers["x-webhook-timestamp"])},${signatureOf(rotated.secret, one)}`,
     );
     expect((await system.call("GET", path)).data).toMatchObject({ oldSecretExpiresAt: null });
   });
@@ -176,7 +176,7 @@ describe("rotating a secret", () => {
     await testEndpoint(system, endpoint);
     const [sent] = receivedBy(receiver, endpoint);
     if (sent === undefined) throw new Error("Nothing was sent.");
-    const timestamp = sent.headers["x-webhook-timestamp"];
+    const timestamp = String(sent.headers["x-webhook-timestamp"]);
     expect(sent.headers["x-webhook-signature"]).toBe(`t=${timestamp},${signatureOf(secret, sent)}`);
   });
 

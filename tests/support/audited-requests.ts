@@ -19,7 +19,8 @@ import {
   workflowBody,
 } from "./scenarios.ts";
 import { makeTable } from "./tables.ts";
-import { makeEndpoint, storeDelivery } from "./webhook-endpoints.ts";
+import { makeEndpoint, NOBODY } from "./webhook-endpoints.ts";
+import { makeWebhookEvent } from "./webhook-events.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A request that succeeds and changes something. */
@@ -195,29 +196,45 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     questionToAgent(system, "evaluate", { cases: [{ input: {}, expect: { equals: "hush" } }] }),
   "POST /webhook-endpoints": async () => ({
     path: "/webhook-endpoints",
-    body: {
-      name: "Receiver",
-      url: "https://receiver.example/hush",
-      headers: { authorization: "hush" },
-    },
+    body: { name: "Ours", url: NOBODY, headers: { "x-token": "hush" }, description: "Ours" },
     resourceIds: null,
   }),
-  "PUT /webhook-endpoints/{id}": (system) =>
-    requestOfEndpoint(system, "", {
-      url: "https://receiver.example/hush",
-      headers: { "x-token": "hush" },
-    }),
-  "DELETE /webhook-endpoints/{id}": (system) => requestOfEndpoint(system, ""),
-  "POST /webhook-endpoints/{id}/rotate-secret": (system) =>
-    requestOfEndpoint(system, "/rotate-secret"),
-  "POST /webhook-endpoints/{id}/test": (system) => requestOfEndpoint(system, "/test"),
-  "POST /webhook-endpoints/{id}/recover": (system) =>
-    requestOfEndpoint(system, "/recover", { since: "2026-01-01T00:00:00Z" }),
+  "PUT /webhook-endpoints/{id}": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    const body = { url: `${NOBODY}hush`, headers: { "x-token": "hush" } };
+    return { path: `/webhook-endpoints/${id}`, body, resourceIds: [id] };
+  },
+  "DELETE /webhook-endpoints/{id}": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/rotate-secret": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}/rotate-secret`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/test": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}/test`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/recover": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    const body = { since: new Date(0).toISOString() };
+    return { path: `/webhook-endpoints/${id}/recover`, body, resourceIds: [id] };
+  },
   "POST /webhook-endpoints/{id}/deliveries/{deliveryId}/retry": async (system) => {
-    const { id } = await makeEndpoint(system, system.acme.key);
-    const deliveryId = await storeDelivery(system, { endpointId: id, status: "failed" });
-    const path = `/webhook-endpoints/${id}/deliveries/${deliveryId}/retry`;
-    return { path, resourceIds: [deliveryId] };
+    const workflowId = await createActive(system);
+    const id = await makeEndpoint(system, system.acme, { workflowIds: [workflowId], events: null });
+    await runToEnd(system, workflowId);
+    const path = `/webhook-endpoints/${id}/deliveries`;
+    const delivery = await waitFor(async () => {
+      const { data } = await system.call("GET", path);
+      return z.array(withId).parse(data)[0] ?? null;
+    });
+    return { path: `${path}/${delivery.id}/retry`, resourceIds: [delivery.id] };
+  },
+  "POST /webhook-events/{id}/replay": async (system) => {
+    const id = await makeWebhookEvent(system, system.acme);
+    return { path: `/webhook-events/${id}/replay`, resourceIds: null };
   },
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
@@ -391,15 +408,6 @@ async function questionToAgent(
 ): Promise<AuditedRequest> {
   const id = await makeAgent(system, system.acme.key);
   return { path: `/agents/${id}/${verb}`, body, resourceIds: [] };
-}
-
-async function requestOfEndpoint(
-  system: WholeSystem,
-  path: string,
-  body?: unknown,
-): Promise<AuditedRequest> {
-  const { id } = await makeEndpoint(system, system.acme.key);
-  return { path: `/webhook-endpoints/${id}${path}`, body, resourceIds: [id] };
 }
 
 async function createScheduled(system: WholeSystem): Promise<string> {

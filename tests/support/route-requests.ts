@@ -22,6 +22,7 @@ const RESOURCES = [
   "agentExecution",
   "webhookEndpoint",
   "webhookDelivery",
+  "webhookEvent",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -48,6 +49,7 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   executions: "agentExecution",
   "webhook-endpoints": "webhookEndpoint",
   deliveries: "webhookDelivery",
+  "webhook-events": "webhookEvent",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -177,6 +179,7 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   agentExecution: "aex_01jzsa0pjtf9d8m9d8m9d8m9d8",
   webhookEndpoint: "whe_01jzsa0pjtf9d8m9d8m9d8m9d8",
   webhookDelivery: "whd_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookEvent: "evt_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

@@ -34,6 +34,8 @@ export type { OutboxRelay } from "./relay.ts";
 export type { OutboxRelayOptions } from "./relay-options.ts";
 export { createInProcessEventBus } from "./in-process-bus.ts";
 export type { InProcessEventBusOptions } from "./in-process-bus.ts";
+export { natsConfigFiles } from "./nats-config.ts";
+export type { Replicas } from "./nats-config.ts";
 export { setUpNats } from "./set-up-nats.ts";
 export type { NatsSetUp, NatsSetUpOptions } from "./set-up-nats.ts";
 export { createNatsEventBus } from "./nats-bus.ts";

@@ -1,13 +1,17 @@
 import type { ConsumerMessages, JsMsg } from "nats";
 import { ConsumerEvents } from "nats";
+import type { Registry } from "prom-client";
+import { watchConsumer } from "./consumer-metrics.ts";
 import { deliver } from "./deliver.ts";
 import type { SubscribeOptions, Subscription } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { decodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
-import { ensureConsumer } from "./nats-consumer.ts";
+import type { NatsStreamOptions } from "./nats-config.ts";
+import { makeConsumer } from "./nats-consumer.ts";
+import type { DeviationLog } from "./nats-deviations.ts";
+import { consumerDeviations } from "./nats-deviations.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
-import type { NatsStreamOptions } from "./nats-stream.ts";
 import { ensureStream } from "./nats-stream.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
@@ -24,6 +28,8 @@ interface Consuming {
   stream: NatsStreamOptions;
   logger: EventsLogger;
   delivery: NatsDelivery;
+  tellDeviations: DeviationLog;
+  metricsRegistry: Registry | undefined;
 }
 
 const RESTART_FIRST_MS = 100;
@@ -37,6 +43,7 @@ export function subscribeOverNats(bus: Consuming, options: SubscribeOptions): Su
   const ended = Promise.all([
     consumeForever(bus, options, stopping.signal),
     options.deadLetters?.tend(options, stopping.signal),
+    watchConsumer(bus, options, stopping.signal),
   ]);
   const close = async (): Promise<void> => {
     stopping.abort();
@@ -79,9 +86,13 @@ async function openMessages(
 ): Promise<ConsumerMessages> {
   // Looked up anew: a consumer that vanished may have done so with its stream.
   session.streams.delete(stream);
-  await ensureStream(session, stream, bus.stream);
+  await ensureStream(session, stream, bus.stream, bus.tellDeviations);
   const manager = await session.connection.jetstreamManager();
-  await ensureConsumer(manager, stream, consumer, bus.delivery.ackWaitMs);
+  const { ackWaitMs } = bus.delivery;
+  const found = await makeConsumer(manager, stream, consumer, ackWaitMs);
+  if (found !== null) {
+    bus.tellDeviations({ stream, consumer }, consumerDeviations(found, ackWaitMs));
+  }
   const durable = await session.connection.jetstream().consumers.get(stream, consumer);
   return durable.consume({ max_messages: maxInFlight, expires: PULL_EXPIRES_MS, bind: true });
 }

@@ -1,4 +1,5 @@
 import { gaugeIn } from "@workflow/service";
+import type { Gauge, Registry } from "prom-client";
 import type { DeadLetterOptions } from "./dead-letter-options.ts";
 import type { ClaimedLetter } from "./dead-letter-queries.ts";
 import {
@@ -32,6 +33,7 @@ export async function tendLetters(
   signal: AbortSignal,
 ): Promise<void> {
   const { schema, logger, lookEveryMs, metricsRegistry } = options;
+  const gauge = metricsRegistry && letterGauge(metricsRegistry);
   const { stream, consumer } = subscription;
   const repeat = async (everyMs: number, work: () => Promise<void>): Promise<void> => {
     while (!signal.aborted) {
@@ -46,7 +48,7 @@ export async function tendLetters(
   await Promise.all([
     repeat(lookEveryMs, () => redriveAll(options, subscription, describeFailure, signal)),
     repeat(PRUNE_EVERY_MS, () => prune(options, signal)),
-    metricsRegistry && repeat(MEASURE_EVERY_MS, () => measure(options, subscription)),
+    gauge && repeat(MEASURE_EVERY_MS, () => measure(options, subscription, gauge)),
   ]);
 }
 
@@ -92,15 +94,20 @@ async function prune({ database, schema, logger }: TendOptions, signal: AbortSig
 }
 
 async function measure(
-  { database, schema, metricsRegistry }: TendOptions,
+  { database, schema }: TendOptions,
   { stream, consumer }: SubscribeOptions,
+  gauge: LetterGauge,
 ): Promise<void> {
-  if (metricsRegistry === undefined) return;
-  const gauge = gaugeIn(metricsRegistry, {
+  const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX);
+  gauge.set({ schema, stream, consumer }, count);
+}
+
+type LetterGauge = Gauge<"schema" | "stream" | "consumer">;
+
+function letterGauge(registry: Registry): LetterGauge {
+  return gaugeIn(registry, {
     name: "dead_letters",
     help: `Events that a consumer could not handle, counted up to ${COUNT_MAX}; the same in each process of a service.`,
     labelNames: ["schema", "stream", "consumer"] as const,
   });
-  const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX);
-  gauge.set({ schema, stream, consumer }, count);
 }

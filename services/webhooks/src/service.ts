@@ -42,9 +42,9 @@ export async function startWebhooksService(
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);
-    await startOutbound(options, scope);
     const inbound = await startInbound(options, database, scope);
     const context = { database, ring, writes, http, cursors, audit, logger, inbound };
+    await startOutbound(options, context, scope);
     const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);

@@ -77,6 +77,8 @@ export interface DeliveryResult {
   endpointId: string;
   /** Of the lease under which it was made. */
   epoch: number;
+  /** Attempts before it; what was written already is not written again. */
+  attemptCount: number;
   isSuccess: boolean;
   statusCode: number | null;
   error: string | null;
@@ -125,6 +127,7 @@ export async function writeResults(
         result.deliveryId,
         result.endpointId,
         result.epoch,
+        result.attemptCount,
         result.isSuccess,
         result.statusCode,
         result.error,
@@ -132,15 +135,16 @@ export async function writeResults(
         Math.round(result.delayMs),
         result.attemptMembers,
       ]),
-      ["text", "text", "int8", "bool", "int4", "text", "int4", "int4", "text"],
+      ["text", "text", "int8", "int4", "bool", "int4", "text", "int4", "int4", "text"],
     )} as result (
-      delivery_id, endpoint_id, epoch, is_success, status_code, error, duration_ms, delay_ms, members
+      delivery_id, endpoint_id, epoch, attempt_count, is_success, status_code, error, duration_ms, delay_ms, members
     )
     join webhooks.lanes as lane
       on lane.endpoint_id = result.endpoint_id and lane.epoch = result.epoch
     where delivery.id = result.delivery_id
       and delivery.id between ${leastId} and ${greatestId}
       and delivery.endpoint_id = result.endpoint_id and delivery.status = 'pending'
+      and delivery.attempt_count = result.attempt_count
     returning delivery.id
   `);
   return new Set(rows.map(({ id }) => id));

@@ -83,6 +83,28 @@ export async function claimLanes(
   `);
 }
 
+/** Takes those of some lanes that are due: they were just fed, and nobody need look for them. */
+export async function claimNamedLanes(
+  queryable: Queryable,
+  { owner, leaseMs }: Pick<LaneClaim, "owner" | "leaseMs">,
+  endpointIds: readonly string[],
+): Promise<readonly LeasedLane[]> {
+  return queryable.any(sql.prepared("lanes_claim_named", claimedRow)`
+    with chosen as materialized (
+      select endpoint_id from webhooks.lanes
+      where endpoint_id = any(${sql.array([...endpointIds], "text")}) and due_at <= now()
+      for no key update skip locked
+    )
+    update webhooks.lanes as lane
+    set owner = ${owner}, epoch = lane.epoch + 1,
+      leased_until = now() + ${leaseMs} * interval '1 millisecond',
+      due_at = now() + ${leaseMs} * interval '1 millisecond'
+    from chosen
+    where lane.endpoint_id = chosen.endpoint_id
+    returning lane.endpoint_id as "endpointId", lane.company_id as "companyId", lane.epoch
+  `);
+}
+
 /** Keeps leases; returns the endpoints of those that are still held. */
 export async function keepLanes(
   queryable: Queryable,
