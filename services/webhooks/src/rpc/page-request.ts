@@ -1,9 +1,6 @@
 import type { CursorCodec } from "@workflow/db";
 import type { PageInfo, PageRequest } from "@workflow/proto/common/v1/common";
-import { wrongField } from "../endpoints/wrong-field.ts";
-
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 100;
+import { parseLimit } from "./page-limit.ts";
 
 /** Which page of a list that is in the order of its ids (D6). */
 export interface PageStart {
@@ -18,10 +15,7 @@ export function parsePage(
   binding: string,
   page: PageRequest | undefined,
 ): PageStart {
-  const limit = page?.limit || LIMIT_DEFAULT;
-  if (limit < 1 || limit > LIMIT_MAX) {
-    throw wrongField("limit", `must be between 1 and ${LIMIT_MAX}`);
-  }
+  const limit = parseLimit(page?.limit ?? 0);
   const cursor = page?.cursor ?? "";
   if (cursor === "") return { limit, afterId: null };
   const [afterId] = cursors.decode(binding, cursor);
