@@ -102,7 +102,7 @@ table webhooks.inbound_event_keys
   column provider text collate "C" not null
   column company_id uuid not null
   column key text collate "C" not null
-  column event_id text collate "C" not null
+  column event_ids text[] collate "C" not null
   column created_at timestamp(3) with time zone not null default now()
   constraint inbound_event_keys_pkey PRIMARY KEY (provider, company_id, key)
   CREATE INDEX inbound_event_keys_by_age ON webhooks.inbound_event_keys USING btree (created_at)
@@ -111,15 +111,17 @@ table webhooks.inbound_events partition by RANGE (id)
   column id text collate "C" not null
   column company_id uuid
   column provider text collate "C" not null
-  column account_id text
+  column account_ids text[] not null
   column path text
   column event_type text
   column external_event_id text
+  column message_key text
   column payload json
   column payload_bytes integer not null
   column trigger_data json
   column signature_verified text not null
   column status text not null
+  column is_refused boolean not null default false
   column started json not null default '[]'::json
   column error text
   column attempts integer not null default 0
@@ -132,7 +134,7 @@ table webhooks.inbound_events partition by RANGE (id)
   constraint inbound_events_signature CHECK ((signature_verified = ANY (ARRAY['pending'::text, 'verified'::text, 'failed'::text, 'skipped'::text])))
   constraint inbound_events_status CHECK ((status = ANY (ARRAY['received'::text, 'processing'::text, 'processed'::text, 'failed'::text, 'ignored'::text])))
   CREATE INDEX inbound_events_by_company ON ONLY webhooks.inbound_events USING btree (company_id, id DESC)
-  CREATE INDEX inbound_events_due ON ONLY webhooks.inbound_events USING btree (due_at) WHERE (due_at IS NOT NULL)
+  CREATE INDEX inbound_events_due ON ONLY webhooks.inbound_events USING btree (company_id, due_at) WHERE (due_at IS NOT NULL)
   CREATE INDEX inbound_events_failed ON ONLY webhooks.inbound_events USING btree (company_id, id DESC) WHERE (status = 'failed'::text)
 
 table webhooks.keks

@@ -21,6 +21,7 @@ import {
 import type { IdPosition, Resource } from "../support/route-requests.ts";
 import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
 import { makeTable } from "../support/tables.ts";
+import { makeEndpoint, makeTestDelivery } from "../support/webhook-endpoints.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
@@ -106,7 +107,10 @@ async function makeObjects(
   const ofWorkflow = { workflow, run, approval, secret };
   const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
   const agentExecution = await executeTestAgent(system, key, agent);
-  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution };
+  const { id: webhookEndpoint } = await makeEndpoint(system, key);
+  const webhookDelivery = await makeTestDelivery(system, key, webhookEndpoint);
+  const ofWebhooks = { webhookEndpoint, webhookDelivery };
+  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, ...ofWebhooks };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -229,6 +233,9 @@ describe("the routes without an id", () => {
       "POST /connections",
       "GET /agents",
       "POST /agents",
+      "GET /webhook-endpoints",
+      "POST /webhook-endpoints",
+      "GET /webhook-event-types",
       "GET /auth/api-keys",
       "POST /auth/api-keys",
       "DELETE /auth/api-keys",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { Turns } from "@workflow/service";
 import {
   answerInside,
   insideForms,
@@ -7,6 +8,8 @@ import {
   startSmtpDouble,
 } from "@workflow/testkit";
 import type { Canaries, DnsDouble, InsideForm, SmtpDouble } from "@workflow/testkit";
+import { z } from "zod";
+import type { Answer } from "../support/api-client.ts";
 import { createActive, runToEnd } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
@@ -69,7 +72,51 @@ const SINKS: Record<string, Sink> = {
       return { code: error?.code ?? "taken", text };
     },
   },
+  "the url of a new webhook endpoint": {
+    codes: ["BAD_REQUEST", "no answer"],
+    prepare: async () => {
+      const key = await system.createKey(system.acme, ["workflows:write"]);
+      // As many tests as may be under way or wait.
+      const turns = new Turns({ perTenant: 20 });
+      return async (form) => {
+        const body = { name: "Receiver", url: form.url };
+        const made = await system.call("POST", "/webhook-endpoints", { key, body });
+        if (made.error !== undefined) return outcomeOf(made);
+        const end = await turns.take("tests", new AbortController().signal);
+        return testEndpoint(made, key).finally(end);
+      };
+    },
+  },
+  "the url of a changed webhook endpoint": {
+    codes: ["BAD_REQUEST", "no answer"],
+    prepare: async () => {
+      const key = await system.createKey(system.acme, ["workflows:write"]);
+      const body = { name: "Receiver", url: "https://receiver.example/" };
+      const { data } = await system.call("POST", "/webhook-endpoints", { key, body });
+      const { id } = withId.parse(data);
+      return async (form) => {
+        const path = `/webhook-endpoints/${id}`;
+        return outcomeOf(await system.call("PUT", path, { key, body: { url: form.url } }));
+      };
+    },
+  },
 };
+
+const withId = z.object({ id: z.string() });
+const testResult = z.object({ statusCode: z.number().nullable(), error: z.string().nullable() });
+
+/** A name can only be judged when it is asked for; a test delivery does so. */
+async function testEndpoint(made: Answer, key: string): Promise<Outcome> {
+  const path = `/webhook-endpoints/${withId.parse(made.data).id}/test`;
+  const { data, text } = await system.call("POST", path, { key });
+  const { statusCode, error } = testResult.parse(data);
+  return { code: statusCode === null && error !== null ? "no answer" : "answered", text };
+}
+
+/** A URL that says nothing wrong is only kept. */
+function outcomeOf({ error, text }: Answer): Outcome {
+  return { code: error?.code ?? "no answer", text };
+}
 
 /** A step that is given the form, tried twice: a name may have another address by then. */
 async function stepSink(step: object): Promise<(form: InsideForm) => Promise<Outcome>> {

@@ -19,6 +19,7 @@ import {
   workflowBody,
 } from "./scenarios.ts";
 import { makeTable } from "./tables.ts";
+import { makeEndpoint, storeDelivery } from "./webhook-endpoints.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A request that succeeds and changes something. */
@@ -192,6 +193,32 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   "POST /agents/{id}/execute": (system) => questionToAgent(system, "execute", { input: {} }),
   "POST /agents/{id}/evaluate": (system) =>
     questionToAgent(system, "evaluate", { cases: [{ input: {}, expect: { equals: "hush" } }] }),
+  "POST /webhook-endpoints": async () => ({
+    path: "/webhook-endpoints",
+    body: {
+      name: "Receiver",
+      url: "https://receiver.example/hush",
+      headers: { authorization: "hush" },
+    },
+    resourceIds: null,
+  }),
+  "PUT /webhook-endpoints/{id}": (system) =>
+    requestOfEndpoint(system, "", {
+      url: "https://receiver.example/hush",
+      headers: { "x-token": "hush" },
+    }),
+  "DELETE /webhook-endpoints/{id}": (system) => requestOfEndpoint(system, ""),
+  "POST /webhook-endpoints/{id}/rotate-secret": (system) =>
+    requestOfEndpoint(system, "/rotate-secret"),
+  "POST /webhook-endpoints/{id}/test": (system) => requestOfEndpoint(system, "/test"),
+  "POST /webhook-endpoints/{id}/recover": (system) =>
+    requestOfEndpoint(system, "/recover", { since: "2026-01-01T00:00:00Z" }),
+  "POST /webhook-endpoints/{id}/deliveries/{deliveryId}/retry": async (system) => {
+    const { id } = await makeEndpoint(system, system.acme.key);
+    const deliveryId = await storeDelivery(system, { endpointId: id, status: "failed" });
+    const path = `/webhook-endpoints/${id}/deliveries/${deliveryId}/retry`;
+    return { path, resourceIds: [deliveryId] };
+  },
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
     body: { name: "One more", scopes: ["runs:read"] },
@@ -364,6 +391,15 @@ async function questionToAgent(
 ): Promise<AuditedRequest> {
   const id = await makeAgent(system, system.acme.key);
   return { path: `/agents/${id}/${verb}`, body, resourceIds: [] };
+}
+
+async function requestOfEndpoint(
+  system: WholeSystem,
+  path: string,
+  body?: unknown,
+): Promise<AuditedRequest> {
+  const { id } = await makeEndpoint(system, system.acme.key);
+  return { path: `/webhook-endpoints/${id}${path}`, body, resourceIds: [id] };
 }
 
 async function createScheduled(system: WholeSystem): Promise<string> {

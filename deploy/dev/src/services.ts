@@ -213,6 +213,7 @@ export async function startServices(
       integrationsGrpcAddress: integrations.grpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
+      inboundPerMinuteMax: settings.RATE_LIMIT_INBOUND,
       logger: log.loggerOf("gateway"),
     }),
   );

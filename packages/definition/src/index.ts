@@ -87,5 +87,7 @@ export {
 } from "./json-numbers.ts";
 export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
 export type { JsonTextResult } from "./json-text.ts";
+export { cutJsonArray, isJsonProblem, scanJsonObject } from "./scan-json.ts";
+export type { JsonMembers, JsonProblem } from "./scan-json.ts";
 export { ADDRESSES_MAX, hasControls, splitAddresses } from "./address-list.ts";
 export { ENTRIES_MAX, findOversized } from "./entry-budget.ts";

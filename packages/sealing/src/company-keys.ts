@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constraintOf, newUuid } from "@workflow/db";
-import type { Database } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { findCompanyKey, insertCompanyKey } from "./store/company-keys.ts";
 import type { WrappedKey } from "./store/company-keys.ts";
@@ -17,7 +17,7 @@ const KEY_BYTES = 32;
 
 /** The company's key, made when this is its first use. All who ask at once get the same one. */
 export async function ensureCompanyKey(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<CompanyKey> {
@@ -49,7 +49,7 @@ export function wrapCompanyKey(kek: Kek, key: Buffer, ids: KeyIds): Buffer {
 type KeyIds = Pick<WrappedKey, "id" | "companyId">;
 
 async function makeCompanyKey(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<WrappedKey> {
@@ -67,7 +67,7 @@ async function makeCompanyKey(
 }
 
 async function insertUnderPrimary(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   companyId: string,
 ): Promise<WrappedKey> {

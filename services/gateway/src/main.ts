@@ -47,6 +47,7 @@ async function start() {
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
       webhooksGrpcAddress: config.WEBHOOKS_GRPC_ADDR,
       webhooksHttpAddress: config.WEBHOOKS_HTTP_ADDR,
+      inboundPerMinuteMax: config.RATE_LIMIT_INBOUND,
       tokenSigner: createTokenSigner({
         issuer: "gateway",
         privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { databaseErrorToAppError } from "@workflow/db";
+import { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
@@ -30,6 +31,8 @@ import { evaluateAgent } from "./rpc/evaluate-agent.ts";
 import { executeAction } from "./rpc/execute-action.ts";
 import { executeAgent } from "./rpc/execute-agent.ts";
 import { executeAgentStep } from "./rpc/execute-agent-step.ts";
+import { findAccounts } from "./rpc/find-accounts.ts";
+import { findBrokerConnection } from "./rpc/find-broker-connection.ts";
 import { getAgentExecution } from "./rpc/get-agent-execution.ts";
 import { getAgent } from "./rpc/get-agent.ts";
 import { getAuthorizationAttempt } from "./rpc/get-authorization-attempt.ts";
@@ -41,6 +44,8 @@ import { listConnections } from "./rpc/list-connections.ts";
 import { listSecrets } from "./rpc/list-secrets.ts";
 import { refreshConnection } from "./rpc/refresh-connection.ts";
 import { replaceSecret } from "./rpc/replace-secret.ts";
+import { reportBrokerAuthorization } from "./rpc/report-broker-authorization.ts";
+import { reportBrokerSync } from "./rpc/report-broker-sync.ts";
 import { reportAnswer } from "./rpc/report-answer.ts";
 import { resolveSecrets } from "./rpc/resolve-secrets.ts";
 import { sendEmail } from "./rpc/send-email.ts";
@@ -105,6 +110,12 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     getAuthorizationAttempt: getAuthorizationAttempt(context),
     continueAuthorization: continueAuthorization(context),
     completeAuthorization: completeAuthorization(context),
+  });
+  server.add(AccountsServiceService, {
+    findAccounts: findAccounts(context),
+    findBrokerConnection: findBrokerConnection(context),
+    reportBrokerAuthorization: reportBrokerAuthorization(context),
+    reportBrokerSync: reportBrokerSync(context),
   });
   server.add(EmailServiceService, { sendEmail: sendEmail(context) });
   const schemas = new SchemaChecks();

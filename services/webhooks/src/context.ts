@@ -4,6 +4,7 @@ import type { SafeHttpClient } from "@workflow/http-client";
 import type { KeyRing } from "@workflow/sealing";
 import type { CompanyWrites } from "@workflow/service";
 import type { Logger } from "pino";
+import type { RunningInbound } from "./inbound/start-inbound.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
@@ -18,4 +19,5 @@ export interface ServiceContext {
   cursors: CursorCodec;
   audit: AuditTrail;
   logger: Logger;
+  inbound: Pick<RunningInbound, "backlog" | "wakeSweeper">;
 }

@@ -42,13 +42,15 @@ export async function startWebhooksService(
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);
-    const context = { database, ring, writes, http, cursors, audit, logger };
-    await startOutbound(options, context, scope);
-    const httpAddress = await startInbound(options, scope);
+    const parts = { database, ring, writes, http, cursors, audit, logger };
+    await startOutbound(options, parts, scope);
+    const inbound = await startInbound(options, database, scope);
+    const context = { ...parts, inbound };
     const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
+    const { httpAddress } = inbound;
     return { grpcAddress: bound.address, httpAddress, stop: () => scope.close() };
   });
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isJsonProblem, scanJsonObject } from "@workflow/definition";
+import type { JsonMembers, JsonProblem } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import { checkMediaType } from "./media-type.ts";
-import type { JsonMembers, JsonProblem } from "./scan-json.ts";
-import { isJsonProblem, scanJsonObject } from "./scan-json.ts";
 import { findUnstorableText } from "./text-safety.ts";
 
 /** A JSON object that a caller sent. */

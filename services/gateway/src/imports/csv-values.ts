@@ -1,5 +1,10 @@
-import { isLostNumber, listLostNumbers, LOST_NUMBER } from "@workflow/definition";
-import { isJsonProblem, scanJsonObject } from "../http/scan-json.ts";
+import {
+  isJsonProblem,
+  isLostNumber,
+  listLostNumbers,
+  LOST_NUMBER,
+  scanJsonObject,
+} from "@workflow/definition";
 import type { ColumnTypeName } from "../routes/tables/table-fields.ts";
 
 /** How the values of a column are read from a CSV file. */

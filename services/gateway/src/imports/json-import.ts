@@ -1,10 +1,10 @@
+import { isJsonProblem, scanJsonObject } from "@workflow/definition";
+import type { JsonMembers } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { invalidRequest } from "../errors/invalid-request.ts";
 import { explainIssue, toViolations } from "../errors/violations.ts";
 import { decodeUtf8, jsonRejection } from "../http/json-body.ts";
-import { isJsonProblem, scanJsonObject } from "../http/scan-json.ts";
-import type { JsonMembers } from "../http/scan-json.ts";
 import { createTableRequest } from "../routes/tables/table-fields.ts";
 import { inBatches, PROBLEMS_MAX, ROWS_MAX } from "./import-plan.ts";
 import type { ImportPlan } from "./import-plan.ts";

@@ -17,6 +17,8 @@ export const TRANSITIONS = {
    * is active; it may have become so since, and what the person gave counts all the same.
    */
   authorized: { from: ["pending", "active", "error", "expired", "disconnected"], to: "active" },
+  /** The broker says that a first authorization has failed. The person may try again. */
+  refused: { from: ["pending"], to: "error" },
   /** A first authorization was never completed. */
   abandoned: { from: ["pending"], to: "abandoned" },
   /** Other keys were entered and verified. */

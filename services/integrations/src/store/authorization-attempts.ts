@@ -94,6 +94,19 @@ export async function findBrokerAttempt(
   `);
 }
 
+/** The attempt of an id that goes through the broker. Of any company: the broker names nothing else. */
+export async function findBrokerAttemptById(
+  database: Queryable,
+  attemptId: string,
+): Promise<AttemptRow | null> {
+  return database.maybeOne(sql.prepared("attempt_find_by_id", attemptRow)`
+    select ${attemptColumns}
+    from integrations.authorization_attempts as attempt
+    left join integrations.company_keys as company_key on company_key.id = attempt.company_key_id
+    where attempt.id = ${attemptId} and attempt.way = 'broker'
+  `);
+}
+
 /** Ends an attempt that has succeeded; false when it is over by now. */
 export async function completeAttempt(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-import type { Database } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { ensureCompanyKey, openText, sealText, unwrapCompanyKey } from "@workflow/sealing";
 import type { KeyRing, WrappedKey } from "@workflow/sealing";
 import { z } from "zod";
@@ -30,7 +30,7 @@ const secretsSchema = z.object({
 
 /** Encrypts what an endpoint holds under its company's key: it opens nowhere else. */
 export async function sealEndpointSecrets(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   place: EndpointPlace,
   secrets: EndpointSecrets,
@@ -41,7 +41,7 @@ export async function sealEndpointSecrets(
 
 /** Encrypts the secret that a rotation has replaced. */
 export async function sealOldSecret(
-  database: Database,
+  database: Queryable,
   ring: KeyRing,
   place: EndpointPlace,
   secret: string,

@@ -30,7 +30,10 @@ export interface FindAccountsRequest {
 
 /** The connections that hold them. */
 export interface FindAccountsResponse {
-  /** At most 100 of each account, by the connection's id. */
+  /**
+   * Of each company its oldest one, so of each account at most 100 companies; by account, then by the
+   * connection's id.
+   */
   connections: FoundConnection[];
 }
 

@@ -1,7 +1,7 @@
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/definition";
+import type { JsonMembers } from "@workflow/definition";
 import type { AgentCase, AgentCaseResult } from "@workflow/proto/integrations/v1/agents";
 import { z } from "zod";
-import { cutJsonArray, isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
-import type { JsonMembers } from "../../http/scan-json.ts";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";

@@ -1,5 +1,5 @@
-import type { JsonMembers } from "../../http/scan-json.ts";
-import { cutJsonArray, isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/definition";
+import type { JsonMembers } from "@workflow/definition";
 import { z } from "zod";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import { NO_QUERY, route } from "../../route.ts";

@@ -1,7 +1,7 @@
+import { isJsonProblem, scanJsonObject } from "@workflow/definition";
 import { SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { ListDistinctValuesResponse } from "@workflow/proto/tables/v1/rows";
 import { z } from "zod";
-import { isJsonProblem, scanJsonObject } from "../../http/scan-json.ts";
 import { RawJson } from "../../http/write-json.ts";
 import { jsonObject } from "../fields.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { fc } from "@workflow/testkit/property-test";
-import { isJsonProblem, scanJsonObject } from "../src/http/scan-json.ts";
+import { isJsonProblem, scanJsonObject } from "../src/scan-json.ts";
 
 function problemOf(text: string) {
   const outcome = scanJsonObject(text);

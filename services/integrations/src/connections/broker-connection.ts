@@ -1,0 +1,35 @@
+import { isStorableText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { Database } from "@workflow/db";
+import { brokerIntegration } from "../authorization/ways.ts";
+import { findByBrokerId } from "../store/account-connections.ts";
+import type { FoundConnectionRow } from "../store/account-connections.ts";
+import { requireManifest } from "./renew-access.ts";
+
+/** How the broker names a connection. */
+export interface BrokerName {
+  brokerConnectionId: string;
+  /** Its name of the provider. */
+  integrationId: string;
+}
+
+/** The connection of any company that the broker names; null when there is none of that provider. */
+export async function findNamedByBroker(
+  database: Database,
+  { brokerConnectionId, integrationId }: BrokerName,
+): Promise<FoundConnectionRow | null> {
+  if (brokerConnectionId === "" || !isStorableText(brokerConnectionId)) return null;
+  const row = await findByBrokerId(database, brokerConnectionId);
+  if (row === null || brokerIntegration(requireManifest(row)) !== integrationId) return null;
+  return row;
+}
+
+/** Throws NOT_FOUND. */
+export async function getNamedByBroker(
+  database: Database,
+  name: BrokerName,
+): Promise<FoundConnectionRow> {
+  const row = await findNamedByBroker(database, name);
+  if (row !== null) return row;
+  throw new AppError("NOT_FOUND", "There is no connection that the broker calls so.");
+}

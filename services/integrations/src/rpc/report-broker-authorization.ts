@@ -1,0 +1,22 @@
+import type {
+  FoundConnection,
+  ReportBrokerAuthorizationRequest,
+} from "@workflow/proto/integrations/v1/accounts";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import { takeBrokerReport } from "../authorization/take-broker-report.ts";
+import type { ServiceContext } from "../context.ts";
+import { toFoundConnection } from "./found-connection-message.ts";
+
+/** Takes what the broker says of an attempt, or of a renewal; it is asked itself before anything changes. */
+export function reportBrokerAuthorization(
+  context: ServiceContext,
+): UnaryMethod<ReportBrokerAuthorizationRequest, FoundConnection> {
+  return rpc({
+    scopes: "internal:accounts",
+    async handler(report, { requestId, client }) {
+      const connection = await takeBrokerReport(context, report, { requestId, client });
+      return toFoundConnection(connection);
+    },
+  });
+}

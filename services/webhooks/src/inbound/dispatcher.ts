@@ -1,0 +1,126 @@
+import { AppError, isAppError } from "@workflow/errors";
+import type { InboundContext } from "./inbound-context.ts";
+import type { InboundMessage, SignatureVerified } from "./inbound-message.ts";
+import type { InboundAnswer, InboundRequest, InboundRoute } from "./inbound-request.ts";
+import type { ProviderHandler, SignatureVerdict } from "./provider-handler.ts";
+import { toInputJson } from "./provider-input.ts";
+
+/** What is kept of a body that was refused or that nobody can read. */
+const UNREAD = "{}";
+
+/**
+ * The route of one provider: looks at the signature, reads the events and takes each in for the companies that
+ * have connected its account. An event without an account, or of one that nobody has connected, is recorded
+ * and starts nothing.
+ */
+export function createDispatcherRoute<Event>(
+  context: Pick<InboundContext, "intake" | "requireSignature" | "logger">,
+  handler: ProviderHandler<Event>,
+): InboundRoute {
+  const { intake, logger } = context;
+  const { provider } = handler;
+
+  const answer = async (request: InboundRequest): Promise<InboundAnswer> => {
+    const verdict = await verify(request);
+    if (verdict === null) return { status: 500, body: { error: "Verification error" } };
+    const refusal = refusalOf(verdict, context.requireSignature);
+    const messages = read(request, signatureOf(verdict));
+    if (refusal !== null) {
+      const refused = messages ?? [unread(request, signatureOf(verdict))];
+      await Promise.all(refused.map((message) => intake.refuse(message, refusal)));
+      return { status: 401, body: { error: refusal } };
+    }
+    if (messages === null) return { status: 400, body: { error: "Invalid payload" } };
+    return { status: 200, body: { received: true, count: await accept(messages) } };
+  };
+
+  /** Null when it cannot be said. */
+  const verify = async (request: InboundRequest): Promise<SignatureVerdict | null> => {
+    try {
+      return await handler.verify(request);
+    } catch (error) {
+      if (isAppError(error) && error.reason === "UNAUTHORIZED") return "failed";
+      logger.error({ err: error, provider, requestId: request.requestId }, "verifying has failed");
+      return null;
+    }
+  };
+
+  /** Null when the body is none of the provider's. */
+  const read = (request: InboundRequest, signature: SignatureVerified): InboundMessage[] | null => {
+    try {
+      return handler.parse(request).map((event) => toMessage(request, event, signature));
+    } catch (error) {
+      logger.info(
+        { err: error, provider, requestId: request.requestId },
+        "a payload is not readable",
+      );
+      return null;
+    }
+  };
+
+  const toMessage = (
+    request: InboundRequest,
+    event: Event,
+    signature: SignatureVerified,
+  ): InboundMessage => {
+    const normalised = handler.normalise(event);
+    const { eventType, externalEventId, repeatId = null } = normalised;
+    const accountIds = handler.accountsOf(event);
+    const payloadJson = toInputJson(normalised);
+    return {
+      ...unread(request, signature),
+      receivers:
+        accountIds.length === 0 ? { companyIds: [] } : { accountIds, whenNobody: "record" },
+      eventType,
+      externalEventId,
+      repeatId,
+      payloadJson,
+      payloadBytes: Buffer.byteLength(payloadJson),
+    };
+  };
+
+  const unread = (request: InboundRequest, signature: SignatureVerified): InboundMessage => ({
+    provider,
+    receivers: { companyIds: [] },
+    eventType: null,
+    externalEventId: null,
+    payloadJson: UNREAD,
+    payloadBytes: request.rawBody.length,
+    trigger: {},
+    signature,
+    requestId: request.requestId,
+  });
+
+  /** All are tried. When one fails the sender comes again with all, of which only that one is new then. */
+  const accept = async (messages: readonly InboundMessage[]): Promise<number> => {
+    const outcomes = await Promise.allSettled(messages.map((message) => intake.accept(message)));
+    let count = 0;
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") throw outcome.reason;
+      count += outcome.value.workflowsTriggered;
+    }
+    return count;
+  };
+
+  return answer;
+}
+
+/** Why nothing of a request is taken, in the words of the answer; null when it is taken. */
+export function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
+  switch (verdict) {
+    case "verified":
+      return null;
+    case "failed":
+    case "missing":
+      return "Invalid signature";
+    case "unconfigured":
+      return requireSignature ? "No secret is configured to verify the signature with" : null;
+    default:
+      throw new AppError("INTERNAL_ERROR", `unknown verdict ${String(verdict satisfies never)}`);
+  }
+}
+
+function signatureOf(verdict: SignatureVerdict): SignatureVerified {
+  if (verdict === "verified" || verdict === "failed") return verdict;
+  return "skipped";
+}

@@ -1,0 +1,24 @@
+import type { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
+import type { RpcClient } from "@workflow/rpc";
+import type { Logger } from "pino";
+import type { InboundSecrets } from "../options.ts";
+import type { Intake } from "./inbound-message.ts";
+
+/** What the routes work with. */
+export interface InboundContext {
+  intake: Intake;
+  accounts: RpcClient<AccountsServiceService>;
+  /** A setting may hold several secrets, separated by commas: see `listSecrets`. */
+  secrets: InboundSecrets;
+  /** Refuses what cannot be verified, the custom route excepted. */
+  requireSignature: boolean;
+  logger: Logger;
+}
+
+/** The active secrets of a setting, none when it is not set. */
+export function listSecrets(setting: string | undefined): string[] {
+  return (setting ?? "")
+    .split(",")
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== "");
+}

@@ -1,0 +1,35 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { findSignatureHeader } from "../inbound-request.ts";
+import type { InboundRequest } from "../inbound-request.ts";
+import type { SignatureVerdict } from "../provider-handler.ts";
+import { isSigned, parseHexDigest } from "../signatures/hmac.ts";
+
+/**
+ * Nango's schemes: `X-Nango-Hmac-Sha256` is the HMAC-SHA256 of the body, in hexadecimal digits; the older
+ * `X-Nango-Signature` the SHA-256 of secret and body. When the former is there the latter does not count.
+ */
+export function verifyNango(
+  request: Pick<InboundRequest, "headers" | "rawBody">,
+  secrets: readonly string[],
+): SignatureVerdict {
+  if (secrets.length === 0) return "unconfigured";
+  const hmac = findSignatureHeader(request, "x-nango-hmac-sha256");
+  const older = findSignatureHeader(request, "x-nango-signature");
+  const digest = parseHexDigest(hmac ?? older ?? "");
+  if (hmac === null && older === null) return "missing";
+  if (digest === null) return "failed";
+  const isGenuine =
+    hmac === null
+      ? isHashed(secrets, request.rawBody, digest)
+      : isSigned(secrets, [request.rawBody], [digest]);
+  return isGenuine ? "verified" : "failed";
+}
+
+function isHashed(secrets: readonly string[], body: Buffer, given: Buffer): boolean {
+  let matches = 0;
+  for (const secret of secrets) {
+    const expected = createHash("sha256").update(secret).update(body).digest();
+    matches += timingSafeEqual(expected, given) ? 1 : 0;
+  }
+  return matches > 0;
+}
