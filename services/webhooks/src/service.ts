@@ -42,9 +42,10 @@ export async function startWebhooksService(
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);
+    const parts = { database, ring, writes, http, cursors, audit, logger };
+    await startOutbound(options, parts, scope);
     const inbound = await startInbound(options, database, scope);
-    const context = { database, ring, writes, http, cursors, audit, logger, inbound };
-    await startOutbound(options, context, scope);
+    const context = { ...parts, inbound };
     const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);

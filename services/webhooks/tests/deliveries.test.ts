@@ -185,9 +185,7 @@ describe("a delivery", () => {
         expect(receiver.requests).toHaveLength(0);
         harness.runs.isAway = false;
         await waitFor(() => receiver.requests.length === 2);
-        expect(receiver.requests.map(({ headers }) => headers["x-webhook-id"]).toSorted()).toEqual(
-          events.map(({ id }) => id).toSorted(),
-        );
+        expect(idsOf(receiver).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
       },
     );
   });
@@ -208,7 +206,7 @@ describe("a delivery", () => {
           const next = runEvent(companyId);
           await compared.publish([next]);
           await waitFor(() => receiver.requests.length >= 3 && compared.runs.asked > rounds);
-          const ids = receiver.requests.map(({ headers }) => headers["x-webhook-id"]);
+          const ids = idsOf(receiver);
           expect(ids.toSorted()).toEqual([lost.id, told.id, next.id].toSorted());
           expect(await compared.deliveries(endpointId)).toHaveLength(3);
         },
@@ -218,6 +216,10 @@ describe("a delivery", () => {
     }
   });
 });
+
+function idsOf({ requests }: HttpDouble): string[] {
+  return requests.map(({ headers }) => String(headers["x-webhook-id"]));
+}
 
 function headersOf({ headers }: RecordedRequest): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));

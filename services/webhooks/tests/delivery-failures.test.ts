@@ -116,7 +116,7 @@ describe("an attempt that fails", () => {
   });
 
   it("keeps no secret that the receiver sends back", async () => {
-    const handler: DoubleHandler = ({ headers }) => ({ body: `got ${headers["x-token"]}` });
+    const handler: DoubleHandler = ({ headers }) => ({ body: `got ${String(headers["x-token"])}` });
     await withReceiver(handler, async (receiver, companyId) => {
       const headers = { "X-Token": "very-secret-value" };
       const { endpointId } = await harness.addEndpoint({ companyId, url: receiver.url, headers });

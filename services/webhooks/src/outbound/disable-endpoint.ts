@@ -10,7 +10,7 @@ import type { EndpointKey } from "../store/lanes.ts";
 import { insertEventsForEndpoints } from "../store/outbound-events.ts";
 
 /** What tells a company's other endpoints that one was disabled (D64). */
-export const ENDPOINT_DISABLED = "webhook_endpoint.disabled";
+const ENDPOINT_DISABLED = "webhook_endpoint.disabled";
 
 /** Failed attempts one after the other that disable an endpoint (D47). */
 const FAILURES_MAX = 10;

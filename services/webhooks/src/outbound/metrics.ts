@@ -8,9 +8,9 @@ import type { AttemptOutcome } from "./attempt.ts";
 
 /** What is measured of deliveries. */
 export interface DeliveryMetrics {
-  onOutcome(outcome: AttemptOutcome): void;
-  onGivenUp(): void;
-  onMissing(count: number): void;
+  onOutcome: (outcome: AttemptOutcome) => void;
+  onGivenUp: () => void;
+  onMissing: (count: number) => void;
 }
 
 const LAG_INTERVAL_MS = 15_000;

@@ -49,10 +49,13 @@ const PLACES = { perTenant: 64, total: 512 } as const;
 /** Bytes of bodies that are being sent. */
 const ROOM = { perTenant: 16 * MIB, total: 64 * MIB } as const;
 
+/** What of the service delivering needs. */
+type OutboundParts = Pick<ServiceContext, "database" | "ring" | "http" | "audit">;
+
 /** Delivers the events of runs until the scope closes. */
 export async function startOutbound(
   options: WebhooksServiceOptions,
-  context: ServiceContext,
+  context: OutboundParts,
   scope: Scope,
 ): Promise<void> {
   const { logger, metricsRegistry, retentionDays = RETENTION_DAYS } = options;
@@ -144,7 +147,7 @@ export async function startOutbound(
 
 interface SharedParts {
   options: WebhooksServiceOptions;
-  context: ServiceContext;
+  context: OutboundParts;
   bodies: EventBodies;
   onOutcome: LaneContext["onOutcome"];
 }

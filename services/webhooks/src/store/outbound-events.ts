@@ -117,7 +117,7 @@ const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
 /** Companies that one claim visits. */
 const COMPANIES_MAX = 100;
 /** The most that one claim takes. */
-export const CLAIMED_EVENTS_MAX = 64;
+const CLAIMED_EVENTS_MAX = 64;
 
 /**
  * Takes events by turns: the oldest of each company, then the second of each, and so on (D57). It jumps from
