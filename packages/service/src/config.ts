@@ -63,11 +63,13 @@ export function parseProviderSettings(env: Environment): Map<string, ProviderSet
     const clientId = read(providerId, "CLIENT_ID");
     const clientSecret = read(providerId, "CLIENT_SECRET");
     const oauthBaseUrl = read(providerId, "OAUTH_BASE_URL");
+    const eventsTarget = read(providerId, "EVENTS_TARGET");
     const settings: ProviderSettings = {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(clientId === undefined ? {} : { clientId }),
       ...(clientSecret === undefined ? {} : { clientSecret }),
       ...(oauthBaseUrl === undefined ? {} : { oauthBaseUrl }),
+      ...(eventsTarget === undefined ? {} : { eventsTarget }),
     };
     if (Object.keys(settings).length > 0) byProvider.set(providerId, settings);
   }

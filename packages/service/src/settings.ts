@@ -182,8 +182,9 @@ export const SETTINGS = {
   RATE_LIMIT_EXECUTE: rateLimit(500)
     .describe("Requests that start or steer runs, a minute and caller; 0 is no limit.")
     .meta({ withoutEffect: "does not limit rates yet" }),
-  RATE_LIMIT_INBOUND: rateLimit(10_000)
-    .describe("Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit."),
+  RATE_LIMIT_INBOUND: rateLimit(10_000).describe(
+    "Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit.",
+  ),
 
   OUTBOUND_ALLOW_PRIVATE: flag()
     .default(false)
@@ -230,18 +231,10 @@ export const SETTINGS = {
     .describe(
       "Secret key for the OAuth broker's API; with it accounts are connected through the broker.",
     ),
-  NANGO_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of the OAuth broker."),
-  STRIPE_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of Stripe."),
-  RESEND_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of Resend."),
-  AIRWALLEX_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of Airwallex."),
+  NANGO_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of the OAuth broker."),
+  STRIPE_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Stripe."),
+  RESEND_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Resend."),
+  AIRWALLEX_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Airwallex."),
   HUBSPOT_CLIENT_SECRET: text()
     .optional()
     .describe("Verifies webhooks of HubSpot; its OAuth client secret as well."),
