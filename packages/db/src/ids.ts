@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { parse, stringify, v7, validate } from "uuid";
 
 /** Crockford's base32 digits in lower case (https://www.crockford.com/base32.html). */
@@ -16,20 +17,23 @@ export function newUuid(): string {
 
 /** A new prefixed id: the prefix and 26 lower-case Crockford digits of a UUIDv7 (D1). */
 export function newId(prefix: string): string {
-  const bytes = v7(undefined, new Uint8Array(16));
-  let bits = 0;
-  let bitCount = 2; // 26 digits hold 130 bits: the first digit starts with two zero bits.
-  let body = "";
-  for (const byte of bytes) {
-    bits = (bits << 8) | byte;
-    bitCount += 8;
-    while (bitCount >= 5) {
-      bitCount -= 5;
-      body += DIGITS[(bits >>> bitCount) & 31];
-    }
-    bits &= (1 << bitCount) - 1;
-  }
-  return prefix + body;
+  return prefix + encodeBody(v7(undefined, new Uint8Array(16)));
+}
+
+/**
+ * The prefixed id that follows from a moment and a text: the same for the same ones, and otherwise as
+ * unlike as random ones. It is a UUIDv7 of that moment, so it sorts with those of `newId`.
+ *
+ * @param moment of which whole milliseconds count
+ */
+export function derivedId(prefix: string, moment: Date, text: string): string {
+  // By hand: ids that are stored somewhere must not depend on the version of a library.
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(moment.getTime(), 0, 6);
+  createHash("sha256").update(text).digest().copy(bytes, 6, 0, 10);
+  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  return prefix + encodeBody(bytes);
 }
 
 /** Whether a text is a UUID in its canonical lower- or upper-case form. */
@@ -76,6 +80,22 @@ export function firstIdAt(prefix: string, moment: Date): string {
     rest >>= 5n;
   }
   return prefix + body;
+}
+
+function encodeBody(bytes: Uint8Array): string {
+  let bits = 0;
+  let bitCount = 2; // 26 digits hold 130 bits: the first digit starts with two zero bits.
+  let body = "";
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte;
+    bitCount += 8;
+    while (bitCount >= 5) {
+      bitCount -= 5;
+      body += DIGITS[(bits >>> bitCount) & 31];
+    }
+    bits &= (1 << bitCount) - 1;
+  }
+  return body;
 }
 
 function decodeBody(body: string): bigint | null {

@@ -20,4 +20,13 @@ export { dumpSchema } from "./dump-schema.ts";
 export { sql } from "slonik";
 export { createCursorCodec } from "./cursor.ts";
 export type { CursorCodec } from "./cursor.ts";
-export { firstIdAt, idTimestamp, isId, isUuid, newId, newUuid, uuidTimestamp } from "./ids.ts";
+export {
+  derivedId,
+  firstIdAt,
+  idTimestamp,
+  isId,
+  isUuid,
+  newId,
+  newUuid,
+  uuidTimestamp,
+} from "./ids.ts";

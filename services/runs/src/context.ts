@@ -11,6 +11,7 @@ import type { AcceptedRuns } from "./starting/accepted-runs.ts";
 import type { Backlog } from "./starting/backlog.ts";
 import type { RunStarter } from "./starting/run-starter.ts";
 import type { TaskRuntime } from "./task-runtime/runtime.ts";
+import type { EventStarter } from "./triggers/event-starter.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
@@ -21,6 +22,8 @@ export interface ServiceContext {
   acceptedRuns: AcceptedRuns;
   backlog: Backlog;
   starter: RunStarter;
+  /** Starts runs by events from outside. */
+  eventStarter: EventStarter;
   endedRuns: EndedRuns;
   /** What else becomes true when runs end; called in this order. */
   endHooks: readonly EndHook[];

@@ -4,9 +4,11 @@ import type { Database } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import { AnswerTurns, loop, rpcRequestMetrics, Shares } from "@workflow/service";
 import type { Scope } from "@workflow/service";
@@ -27,22 +29,26 @@ import { getRunStep } from "./rpc/get-run-step.ts";
 import { getRun } from "./rpc/get-run.ts";
 import { getSchedule } from "./rpc/get-schedule.ts";
 import { listApprovals } from "./rpc/list-approvals.ts";
+import { listEndEvents } from "./rpc/list-end-events.ts";
 import { listRunApprovals } from "./rpc/list-run-approvals.ts";
 import { listRunSteps } from "./rpc/list-run-steps.ts";
 import { listRuns } from "./rpc/list-runs.ts";
 import { putDeployment } from "./rpc/put-deployment.ts";
+import { readRunPayloads } from "./rpc/read-run-payloads.ts";
 import { readRun } from "./rpc/read-run.ts";
 import { restartRun } from "./rpc/restart-run.ts";
 import { retryRun } from "./rpc/retry-run.ts";
 import { startRun } from "./rpc/start-run.ts";
 import { startRuns } from "./rpc/start-runs.ts";
 import { startRunsAndWait } from "./rpc/start-runs-and-wait.ts";
+import { startTriggeredRuns } from "./rpc/start-triggered-runs.ts";
 import { triggerSchedule } from "./rpc/trigger-schedule.ts";
 import { updateSchedule } from "./rpc/update-schedule.ts";
 import { watchRun } from "./rpc/watch-run.ts";
 import { RunStarter } from "./starting/run-starter.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 import { deleteExpiredKeys } from "./store/start-runs.ts";
+import { EventStarter } from "./triggers/event-starter.ts";
 
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const MIB = 1024 * 1024;
@@ -109,6 +115,7 @@ export async function startApi(
     audit,
     cursors: createCursorCodec(await getCursorKey(database)),
     starter: new RunStarter(parts),
+    eventStarter: new EventStarter(parts),
     statistics: new StatisticsTurns(),
     syncWaits: new Shares({
       total: SYNC_WAITS_MAX,
@@ -162,6 +169,11 @@ export async function startApi(
   server.add(DeploymentsServiceService, {
     putDeployment: putDeployment(context),
     checkDeployment: checkDeployment(),
+  });
+  server.add(TriggersServiceService, { startTriggeredRuns: startTriggeredRuns(context) });
+  server.add(RunEventsServiceService, {
+    readRunPayloads: readRunPayloads(context),
+    listEndEvents: listEndEvents(context),
   });
   const bound = await server.listen(options.grpcAddress);
   server.setServing(true);

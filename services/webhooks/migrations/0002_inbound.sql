@@ -19,13 +19,15 @@ create table webhooks.inbound_events (
   company_id uuid,
   -- The provider's id, or `custom`.
   provider text collate "C" not null,
-  -- The account at the provider that the event is about.
-  account_id text,
+  -- The accounts at the provider that the event is about.
+  account_ids text[] not null,
   -- The path of the custom route.
   path text,
   event_type text,
   -- The provider's id of the event.
   external_event_id text,
+  -- What repeats of it are known by; null when they are not.
+  message_key text,
   -- The input of the runs as JSON text; null when it is not kept any more.
   payload json,
   payload_bytes integer not null,
@@ -33,9 +35,12 @@ create table webhooks.inbound_events (
   trigger_data json,
   signature_verified text not null,
   status text not null,
+  -- Whether its sender could not be verified; then it starts nothing, now or later.
+  is_refused boolean not null default false,
   -- `[{workflowId, runId}]`
   started json not null default '[]'::json,
   error text,
+  -- Tries to start its runs, the one under way included; those that failed for want of others do not count.
   attempts integer not null default 0,
   -- Until then somebody works on it, or nobody is to; null once its status is final.
   due_at timestamptz(3),
@@ -52,7 +57,8 @@ create table webhooks.inbound_events (
 create index inbound_events_by_company on webhooks.inbound_events (company_id, id desc);
 create index inbound_events_failed on webhooks.inbound_events (company_id, id desc)
   where status = 'failed';
-create index inbound_events_due on webhooks.inbound_events (due_at) where due_at is not null;
+create index inbound_events_due on webhooks.inbound_events (company_id, due_at)
+  where due_at is not null;
 
 -- Which event has claimed a sender's id of it (D41). Of accepted events only: a forged one must not keep the
 -- real one out.
@@ -61,8 +67,8 @@ create table webhooks.inbound_event_keys (
   -- Of the custom route the company; else zeros, since whom an event is for is known later.
   company_id uuid not null,
   key text collate "C" not null,
-  -- The first event of those that came in one message under the key.
-  event_id text collate "C" not null,
+  -- The events that were made of the message under the key, one for each company.
+  event_ids text[] collate "C" not null,
   created_at timestamptz(3) not null default now(),
   constraint inbound_event_keys_pkey primary key (provider, company_id, key)
 );

@@ -33,11 +33,12 @@ export async function startWebhooksService(
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
     scope.defer(() => audit.stop());
     await startOutbound(options, scope);
-    const httpAddress = await startInbound(options, scope);
-    const server = createServer({ database, cursors, audit, logger }, options);
+    const inbound = await startInbound(options, database, scope);
+    const server = createServer({ database, cursors, audit, logger, inbound }, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
+    const { httpAddress } = inbound;
     return { grpcAddress: bound.address, httpAddress, stop: () => scope.close() };
   });
 }

@@ -13,8 +13,10 @@ export const RUN_STATUSES = [
 /** Where a run stands. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+export const TERMINAL_STATUSES = ["completed", "failed", "cancelled", "timeout"] as const;
+
 /** A status that no run leaves again; written once. */
-export type TerminalStatus = "completed" | "failed" | "cancelled" | "timeout";
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
 /**
  * Which statuses a run may go to from each, or stay in: the only place that says so. What writes a status

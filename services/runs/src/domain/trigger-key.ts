@@ -1,5 +1,8 @@
 import type { CompiledTrigger } from "@workflow/definition";
 
+/** The provider that stands for the custom route: triggers that name it are found by their path. */
+const CUSTOM_PROVIDER = "custom";
+
 /**
  * What events a trigger waits for: workflows are found by it when one comes. Null for triggers that no
  * event fires.
@@ -8,11 +11,11 @@ export function triggerKeyOf(trigger: CompiledTrigger): string | null {
   switch (trigger.type) {
     case "table":
       return tableTriggerKey(trigger.tableId);
+    case "webhook":
+      return webhookTriggerKey(trigger);
     case "api":
     case "manual":
     case "schedule":
-    // Nothing receives webhooks yet.
-    case "webhook":
       return null;
     default:
       return trigger satisfies never;
@@ -22,4 +25,28 @@ export function triggerKeyOf(trigger: CompiledTrigger): string | null {
 /** The key of the triggers that wait for changes of a table's rows. */
 export function tableTriggerKey(tableId: string): string {
   return `table:${tableId.toLowerCase()}`;
+}
+
+/** The key of the triggers that wait for events of a provider; case does not count. */
+export function providerTriggerKey(provider: string): string {
+  return `webhook:provider:${provider.toLowerCase()}`;
+}
+
+/**
+ * The key of the triggers that wait for a path of the custom route. Case does not count, and period,
+ * hyphen and underscore are one character. Stored in `deployment_heads`, so it never changes.
+ */
+export function pathTriggerKey(path: string): string {
+  return `webhook:path:${path.toLowerCase().replaceAll(/[._]/g, "-")}`;
+}
+
+function webhookTriggerKey({
+  provider,
+  path,
+}: Extract<CompiledTrigger, { type: "webhook" }>): string | null {
+  if (provider !== undefined && provider.toLowerCase() !== CUSTOM_PROVIDER) {
+    return providerTriggerKey(provider);
+  }
+  // By the contract a path that begins with a slash never matches.
+  return path.startsWith("/") ? null : pathTriggerKey(path);
 }

@@ -19,7 +19,7 @@ export function findEventRunFault(
   { inputSchema }: CompiledContent,
   input: string,
 ): ExecutionError | null {
-  if (triggerType !== "table") return null;
+  if (triggerType !== "table" && triggerType !== "webhook") return null;
   if (startFault !== null) return { code: startFault, message: START_FAULT_MESSAGES[startFault] };
   if (triggerDepth > TRIGGER_DEPTH_MAX) {
     const message = `More than ${TRIGGER_DEPTH_MAX} runs in a row have started one another by writing to tables.`;

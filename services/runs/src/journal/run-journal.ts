@@ -15,7 +15,7 @@ import { OpenSteps } from "./open-steps.ts";
 import type { StagedWrite } from "./staged-write.ts";
 import type { OpenStepChange } from "./open-steps.ts";
 import { RunBudget } from "./run-budget.ts";
-import { runEvent } from "./run-events.ts";
+import { checkpointEvent, endedEvent, startedEvent } from "./run-events.ts";
 import type { RunHistory } from "./run-history.ts";
 import type { StepOutput, StepOutputs } from "./step-outputs.ts";
 import { isInside, partInside } from "./step-results.ts";
@@ -228,7 +228,7 @@ export class RunJournal {
 
   /** Announces that a long-running run got somewhere (D31). */
   announceCheckpoint(stepId: string, status: RunStatus = "running"): void {
-    this.#events.push(runEvent("workflow.checkpoint", this.#facts, { status, stepId }));
+    this.#events.push(checkpointEvent(this.#facts, status, stepId));
   }
 
   /** Makes it known that the run has begun, without waiting for the write; at most once. */
@@ -330,18 +330,13 @@ export class RunJournal {
     const events = this.#events;
     const begins = !this.#startWritten && status !== "pending" && status !== "cancelled";
     if (begins) {
-      events.unshift(runEvent("workflow.started", this.#facts, { status: "running" }));
+      events.unshift(startedEvent(this.#facts));
       this.#startWritten = true;
     }
     const error = ending !== undefined && "error" in ending ? ending.error : null;
+    const startedAt = this.#startWritten ? this.#facts.startedAt : null;
     if (completedAt !== null && isTerminal(status)) {
-      events.push(
-        runEvent(`workflow.${status}`, this.#facts, {
-          status,
-          completedAt,
-          ...(error === null ? {} : { error }),
-        }),
-      );
+      events.push(endedEvent({ ...this.#facts, startedAt }, { status, completedAt, error }));
     }
     const countsTowardTimeout =
       ending !== undefined && "countsTowardTimeout" in ending && ending.countsTowardTimeout;
@@ -352,7 +347,7 @@ export class RunJournal {
       forMs: wakeAt === null ? null : Math.max(0, wakeAt.getTime() - this.#clock.now()),
       run: {
         status,
-        startedAt: this.#startWritten ? this.#facts.startedAt : null,
+        startedAt,
         completedAt,
         output: ending?.status === "completed" ? ending.output : null,
         error,

@@ -7,7 +7,7 @@ import type { EndedRuns } from "../engine/ended-runs.ts";
 import type { WakeUps } from "../engine/wake-ups.ts";
 import { runEndHooks } from "../journal/end-hooks.ts";
 import type { EndHook } from "../journal/end-hooks.ts";
-import { runEvent } from "../journal/run-events.ts";
+import { endedEvent } from "../journal/run-events.ts";
 import { cancelWaitingApprovals } from "../store/approvals.ts";
 import { cancelRuns as cancelRows } from "../store/end-run.ts";
 import type { CancelledRow } from "../store/end-run.ts";
@@ -120,8 +120,6 @@ function cancelledEvent(row: CancelledRow, requestId: string | null): NewEvent {
     createdAt: row.createdAt,
     startedAt: row.startedAt,
   };
-  return runEvent("workflow.cancelled", facts, {
-    status: "cancelled",
-    completedAt: row.completedAt,
-  });
+  const { completedAt } = row;
+  return endedEvent(facts, { status: "cancelled", completedAt, error: null });
 }

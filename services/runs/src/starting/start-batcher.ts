@@ -1,8 +1,8 @@
 import { databaseErrorToAppError } from "@workflow/db";
-import { findKeyedRuns, insertRuns } from "../store/start-runs.ts";
+import { findKeyedRuns } from "../store/start-runs.ts";
 import type { NewRun } from "../store/start-runs.ts";
-import { startInTransaction } from "./start-in-transaction.ts";
 import type { StoringContext } from "./start-in-transaction.ts";
+import { storeRuns } from "./store-runs.ts";
 
 /** What became of a run that was to be stored. */
 export type StoreOutcome =
@@ -79,7 +79,10 @@ export class StartBatcher {
   async #storeBatch(batch: readonly Waiting[]): Promise<void> {
     let stored: ReadonlySet<string>;
     try {
-      stored = await this.#insert(batch.map((item) => item.run));
+      stored = await storeRuns(
+        this.#context,
+        batch.map((item) => item.run),
+      );
     } catch (error) {
       const isolated = batch.length > 1 && databaseErrorToAppError(error).reason !== "UNAVAILABLE";
       // One run that cannot be stored must not fail the others.
@@ -105,23 +108,6 @@ export class StartBatcher {
       }
     } catch (error) {
       for (const item of missing) item.reject(error);
-    }
-  }
-
-  async #insert(runs: readonly NewRun[]): Promise<ReadonlySet<string>> {
-    const { acceptedRuns, database } = this.#context;
-    const dispatch = acceptedRuns.dispatch(runs);
-    if (dispatch.cte === undefined) {
-      dispatch.abandoned();
-      return startInTransaction(this.#context, (_transaction, starting) => starting.insert(runs));
-    }
-    try {
-      const stored = await insertRuns(database, runs, dispatch);
-      dispatch.committed(stored);
-      return stored;
-    } catch (error) {
-      dispatch.abandoned();
-      throw error;
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from "@workflow/db";
+import type { EventClaim } from "../store/claim-events.ts";
 import { insertRuns } from "../store/start-runs.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import type { NewTask } from "../task-runtime/port.ts";
@@ -16,9 +17,9 @@ export interface StoringContext {
 export interface Starting {
   /**
    * Stores runs whose deployment is still the active one, with their tasks, and returns their ids. One
-   * that is left out was overtaken by a pause or an update.
+   * that is left out was overtaken by a pause or an update, or its event (`claims`) starts none.
    */
-  insert(runs: readonly NewRun[]): Promise<ReadonlySet<string>>;
+  insert(runs: readonly NewRun[], claims?: readonly EventClaim[]): Promise<ReadonlySet<string>>;
   /** Makes tasks for runs that the transaction itself has stored. */
   dispatch(tasks: readonly NewTask[]): Promise<void>;
 }
@@ -41,11 +42,11 @@ export async function startInTransaction<T>(
   try {
     const result = await context.database.transaction((transaction) =>
       work(transaction, {
-        async insert(runs) {
+        async insert(runs, claims) {
           if (runs.length === 0) return new Set();
           const dispatch = context.acceptedRuns.dispatch(runs);
           begin(dispatch);
-          const stored = await insertRuns(transaction, runs, dispatch);
+          const stored = await insertRuns(transaction, runs, dispatch, claims);
           if (dispatch.cte === undefined) await dispatch.write(transaction, [...stored]);
           begun = { dispatch, stored };
           return stored;

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import { oldestRun } from "./oldest-run.ts";
 
-const errorSchema = z.object({
+/** Why a run failed, as it is stored. */
+export const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
   details: z.record(z.string(), z.unknown()).optional(),

@@ -3,6 +3,8 @@ import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import type { TriggerType } from "../domain/run-status.ts";
 import type { StartFault } from "../domain/start-fault.ts";
+import { claimedEventsCte, ONCE_PER_EVENT } from "./claim-events.ts";
+import type { EventClaim } from "./claim-events.ts";
 
 const idRow = z.object({ id: z.string() });
 const nothing = z.object({});
@@ -67,28 +69,34 @@ export interface ParentStep {
  * returns their ids. One that is left out was overtaken by a pause or an update, its idempotency key
  * has started a run before, or the attempt of the parent's step has its child already.
  *
- * No two runs may have the same key.
+ * No two runs may have the same key, and no two claims the same event.
  *
  * @param dispatched how their tasks are made
+ * @param claims events by which all of the runs start: an event that was taken before, or one of whose runs
+ *   was overtaken, starts none
  */
 export async function insertRuns(
   queryable: Queryable,
   runs: readonly NewRun[],
   { epochOf, cte: dispatchCte }: Dispatched = { epochOf: () => 0 },
+  claims: readonly EventClaim[] = [],
 ): Promise<Set<string>> {
   const keyed = runs.some(({ idempotencyKey }) => idempotencyKey !== null);
   const children = runs.some(({ parent }) => parent !== null);
+  const claiming = claims.length > 0;
   const ctes = [
     wantedCte(runs, epochOf),
     ...(keyed ? [CLAIMED_KEYS] : []),
     ...(children ? [BORN_CHILDREN] : []),
-    acceptedCte(keyed, children),
+    ...(claiming ? [claimedEventsCte(claims)] : []),
+    acceptedCte({ keyed, children, claiming }),
     ...(dispatchCte === undefined ? [] : [sql.fragment`dispatched as (${dispatchCte})`]),
   ];
   const variant = [
     "run_insert",
     ...(keyed ? ["keyed"] : []),
     ...(children ? ["children"] : []),
+    ...(claiming ? ["events"] : []),
     ...(dispatchCte === undefined ? [] : ["dispatch"]),
   ].join("_");
   const inserted = await queryable.any(sql.prepared(variant, idRow)`
@@ -117,13 +125,21 @@ function wantedCte(runs: readonly NewRun[], epochOf: Dispatched["epochOf"]): Sql
     )`;
 }
 
-function acceptedCte(keyed: boolean, children: boolean): SqlFragment {
+/** What has to be looked at besides the deployment before a run is accepted. */
+interface Conditions {
+  keyed: boolean;
+  children: boolean;
+  claiming: boolean;
+}
+
+function acceptedCte({ keyed, children, claiming }: Conditions): SqlFragment {
   const unlessTaken = keyed
     ? sql.fragment`and (idempotency_key is null or id in (select run_id from claimed))`
     : sql.fragment``;
   const oncePerStep = children
     ? sql.fragment`and (parent_run_id is null or id in (select run_id from born))`
     : sql.fragment``;
+  const oncePerEvent = claiming ? ONCE_PER_EVENT : sql.fragment``;
   return sql.fragment`
     accepted as (
       insert into runs.runs (
@@ -137,7 +153,7 @@ function acceptedCte(keyed: boolean, children: boolean): SqlFragment {
         coalesce(trigger_depth, 0), parent_run_id, parent_step, coalesce(parent_waits, false),
         coalesce(depth, 0), root_run_id, start_fault, coalesce(epoch, 0), created_at
       from wanted
-      where true ${unlessTaken} ${oncePerStep}
+      where true ${unlessTaken} ${oncePerStep} ${oncePerEvent}
       returning id, company_id
     )`;
 }

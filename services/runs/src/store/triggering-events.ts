@@ -7,6 +7,8 @@ const idRow = z.object({ eventId: z.string() });
 const waitingRow = z.object({ workflowId: z.string(), deploymentId: z.string() });
 const startedRuns = z.array(z.object({ workflowId: z.string(), runId: z.string() }));
 const startedRow = z.object({ started: startedRuns });
+const waitingForRow = z.object({ key: z.string(), deploymentIds: z.array(z.string()) });
+const startedByRow = z.object({ place: z.number(), started: startedRuns });
 const causeRow = z.object({ triggerDepth: z.number(), rootRunId: z.string() });
 
 /** The runs that an event has started. */
@@ -27,6 +29,43 @@ export async function listWaiting(queryable: Queryable, companyId: string, trigg
     where company_id = ${companyId} and trigger_key = ${triggerKey} and status = 'active'
     order by workflow_id
   `);
+}
+
+/** What workflows of a company wait for. */
+export interface WaitedFor {
+  companyId: string;
+  triggerKey: string;
+}
+
+/**
+ * The deployments of active workflows that wait for each of several things, at most `limit` each, in the
+ * order of their workflows' ids. Things for which none waits are left out.
+ *
+ * @param things by any keys, which the answer has again
+ */
+export async function listWaitingForEach(
+  queryable: Queryable,
+  things: ReadonlyMap<string, WaitedFor>,
+  limit: number,
+): Promise<Map<string, readonly string[]>> {
+  const rows = await queryable.any(sql.prepared("heads_waiting_for_each", waitingForRow)`
+    select asked.key, waiting.ids as "deploymentIds"
+    from ${sql.unnest(
+      Array.from(things, ([key, { companyId, triggerKey }]) => [key, companyId, triggerKey]),
+      ["text", "uuid", "text"],
+    )} as asked (key, company_id, trigger_key)
+    cross join lateral (
+      select array_agg(head.deployment_id order by head.workflow_id) as ids
+      from (
+        select workflow_id, deployment_id from runs.deployment_heads
+        where company_id = asked.company_id and trigger_key = asked.trigger_key
+          and status = 'active'
+        limit ${limit}
+      ) as head
+    ) as waiting
+    where waiting.ids is not null
+  `);
+  return new Map(rows.map(({ key, deploymentIds }) => [key, deploymentIds]));
 }
 
 /**
@@ -57,6 +96,23 @@ export async function getStarted(
     where company_id = ${companyId} and event_id = ${eventId}
   `);
   return row.started;
+}
+
+/** What those of several events have started that were taken before, by the events' places. */
+export async function listStarted(
+  queryable: Queryable,
+  events: readonly EventKey[],
+): Promise<Map<number, StartedRuns>> {
+  const rows = await queryable.any(sql.prepared("events_started", startedByRow)`
+    select asked.place, event.started
+    from ${sql.unnest(
+      events.map(({ companyId, eventId }, place) => [place, companyId, eventId]),
+      ["int4", "uuid", "text"],
+    )} as asked (place, company_id, event_id)
+    join runs.triggering_events as event
+      on event.company_id = asked.company_id and event.event_id = asked.event_id
+  `);
+  return new Map(rows.map(({ place, started }) => [place, started]));
 }
 
 /** The run that caused an event. */

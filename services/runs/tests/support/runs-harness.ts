@@ -4,10 +4,12 @@ import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentStatus, DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
+import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";
 import { RunsServiceService, RunStatus } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
+import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
@@ -33,6 +35,11 @@ export interface RunsHarness {
   approvals: RpcClient<typeof ApprovalsServiceService>;
   schedules: RpcClient<typeof SchedulesServiceService>;
   stats: RpcClient<typeof RunStatsServiceService>;
+  /** In the name of the webhooks service, as `runEvents` is. */
+  triggers: RpcClient<typeof TriggersServiceService>;
+  runEvents: RpcClient<typeof RunEventsServiceService>;
+  /** In the name of the workflows service, which may not call it. */
+  foreignTriggers: RpcClient<typeof TriggersServiceService>;
   identity: Identity;
   /** Deploys steps as an active workflow and returns its id. */
   deploy(steps: readonly unknown[], more?: Partial<WorkflowContent>): Promise<string>;
@@ -79,6 +86,13 @@ export function testIdentity(companyId: string = newUuid()): Identity {
   };
 }
 
+/** The webhooks service in its own name. */
+export const WEBHOOKS_SERVICE = {
+  companyId: "00000000-0000-0000-0000-000000000000",
+  principal: { type: "service", id: "webhooks" },
+  scopes: ["internal:triggers", "internal:run_events"],
+} as const satisfies Identity;
+
 /** Starts a service for one test file, on a database of its own unless one is given. */
 export async function startRunsHarness(
   given: Partial<RunsServiceOptions> & { identity?: Identity } = {},
@@ -115,13 +129,18 @@ export async function startRunsHarness(
   };
   const clients: { close(): void }[] = [];
   const runs = createRpcClient(RunsServiceService, clientOptions);
-  const deployments = createRpcClient(DeploymentsServiceService, {
+  const workflowsOptions = {
     ...clientOptions,
     minter: tokens.serviceMinterTo("runs", "workflows"),
-  });
+  };
+  const deployments = createRpcClient(DeploymentsServiceService, workflowsOptions);
+  const foreignTriggers = createRpcClient(TriggersServiceService, workflowsOptions);
   const approvals = createRpcClient(ApprovalsServiceService, clientOptions);
   const schedules = createRpcClient(SchedulesServiceService, clientOptions);
   const stats = createRpcClient(RunStatsServiceService, clientOptions);
+  const webhooksOptions = { ...clientOptions, minter: tokens.serviceMinterTo("runs", "webhooks") };
+  const triggers = createRpcClient(TriggersServiceService, webhooksOptions);
+  const runEvents = createRpcClient(RunEventsServiceService, webhooksOptions);
   const database = await openDatabase({
     connectionUri: testDatabase.connectionUri,
     applicationName: "test",
@@ -136,6 +155,9 @@ export async function startRunsHarness(
     approvals,
     schedules,
     stats,
+    triggers,
+    runEvents,
+    foreignTriggers,
     identity,
     get,
     async deploy(steps, more = {}) {
@@ -207,6 +229,9 @@ export async function startRunsHarness(
       approvals.close();
       schedules.close();
       stats.close();
+      triggers.close();
+      runEvents.close();
+      foreignTriggers.close();
       await database.end();
       await Promise.all(started.map((each) => each.stop()));
       if (options.bus === undefined) await bus.close();

@@ -1,29 +1,74 @@
-import { createServer } from "node:http";
-import { once } from "node:events";
+import type { Database } from "@workflow/db";
+import { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
+import { TriggersServiceService } from "@workflow/proto/runs/v1/triggers";
+import { createRpcClient, createTokenMinter } from "@workflow/rpc";
+import { loop } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { WebhooksServiceOptions } from "../options.ts";
+import { makePartitions } from "../store/partitions.ts";
+import { startInboundServer } from "./http/inbound-server.ts";
+import { AccountFinder } from "./intake/account-finder.ts";
+import { Backlog } from "./intake/backlog.ts";
+import { EventIntake } from "./intake/event-intake.ts";
+import { EventStarter } from "./intake/event-starter.ts";
+import { Sweeper } from "./intake/sweeper.ts";
+import { createRoutes } from "./routes.ts";
 
-/** Takes inbound webhooks until the scope closes; returns where it listens. */
-export async function startInbound(
-  { httpAddress }: WebhooksServiceOptions,
-  scope: Scope,
-): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.writeHead(404, { "content-type": "application/json" }).end('{"error":"Not found"}');
-  });
-  const [host, port] = splitAddress(httpAddress);
-  server.listen(port, host);
-  await once(server, "listening");
-  scope.defer(() => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("The server has no port.");
-  return `${host}:${bound.port}`;
+const PARTITIONS_INTERVAL_MS = 60 * 60 * 1000;
+
+/** What the rest of the service needs of it. */
+export interface RunningInbound {
+  /** Where inbound webhooks are taken. */
+  httpAddress: string;
+  backlog: Backlog;
+  /** Tells that an event is due. */
+  wakeSweeper(): void;
 }
 
-function splitAddress(address: string): [string, number] {
-  const at = address.lastIndexOf(":");
-  return [address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
+/** Takes inbound webhooks until the scope closes. */
+export async function startInbound(
+  options: WebhooksServiceOptions,
+  database: Database,
+  scope: Scope,
+): Promise<RunningInbound> {
+  const { logger, grpcTls: tls, inboundSecrets: secrets = {}, requireSignature = false } = options;
+  const triggers = createRpcClient(TriggersServiceService, {
+    address: options.runsGrpcAddress,
+    tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "runs" }),
+  });
+  scope.defer(() => triggers.close());
+  const accounts = createRpcClient(AccountsServiceService, {
+    address: options.integrationsGrpcAddress,
+    tls,
+    minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
+  });
+  scope.defer(() => accounts.close());
+
+  const controller = new AbortController();
+  const { signal } = controller;
+  const starter = new EventStarter(database, triggers, logger);
+  const finder = new AccountFinder(accounts);
+  const backlog = new Backlog(database, logger, signal);
+  const sweeper = new Sweeper({ database, accounts: finder, starter, logger, signal });
+  const partitions = loop({
+    name: "webhooks-partitions",
+    signal,
+    intervalMs: PARTITIONS_INTERVAL_MS,
+    logger,
+    run: () => makePartitions(database),
+  });
+  scope.defer(async () => {
+    controller.abort();
+    await Promise.all([backlog.done, sweeper.done, partitions.done]);
+  });
+
+  const intake = new EventIntake({ database, accounts: finder, starter, backlog, logger });
+  scope.defer(() => intake.stop());
+  const routes = createRoutes({ intake, accounts, secrets, requireSignature, logger });
+  const httpAddress = await startInboundServer(
+    { address: options.httpAddress, routes, logger },
+    scope,
+  );
+  return { httpAddress, backlog, wakeSweeper: () => sweeper.wake() };
 }

@@ -70,7 +70,7 @@ export interface ListEndEventsRequest {
     | undefined;
   /** From the page before; empty: the first page. */
   pageToken: string;
-  /** Events a page, 1 to 1,000. */
+  /** Events a page, 2 to 1,000: of a run both, or none. */
   pageSize: number;
 }
 
@@ -563,8 +563,9 @@ export const RunEventsServiceService = {
     responseDeserialize: (value: Buffer): ReadRunPayloadsResponse => ReadRunPayloadsResponse.decode(value),
   },
   /**
-   * The events that the ends of runs have made, made anew from the runs: the same ids, the same bytes. For
-   * whoever may have missed them. In the order of their ends. Errors: BAD_REQUEST.
+   * The events that the ends of runs have made, made anew from the runs: the same ids, the same content, but
+   * that a run which somebody has cancelled does not tell by which request. For whoever may have missed
+   * them. In the order of their ends. Errors: BAD_REQUEST.
    */
   listEndEvents: {
     path: "/workflow.runs.v1.RunEventsService/ListEndEvents" as const,
@@ -582,8 +583,9 @@ export interface RunEventsServiceServer extends UntypedServiceImplementation {
   /** The inputs and outputs of runs, as their events tell them. Errors: BAD_REQUEST. */
   readRunPayloads: handleUnaryCall<ReadRunPayloadsRequest, ReadRunPayloadsResponse>;
   /**
-   * The events that the ends of runs have made, made anew from the runs: the same ids, the same bytes. For
-   * whoever may have missed them. In the order of their ends. Errors: BAD_REQUEST.
+   * The events that the ends of runs have made, made anew from the runs: the same ids, the same content, but
+   * that a run which somebody has cancelled does not tell by which request. For whoever may have missed
+   * them. In the order of their ends. Errors: BAD_REQUEST.
    */
   listEndEvents: handleUnaryCall<ListEndEventsRequest, ListEndEventsResponse>;
 }
@@ -606,8 +608,9 @@ export interface RunEventsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ReadRunPayloadsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The events that the ends of runs have made, made anew from the runs: the same ids, the same bytes. For
-   * whoever may have missed them. In the order of their ends. Errors: BAD_REQUEST.
+   * The events that the ends of runs have made, made anew from the runs: the same ids, the same content, but
+   * that a run which somebody has cancelled does not tell by which request. For whoever may have missed
+   * them. In the order of their ends. Errors: BAD_REQUEST.
    */
   listEndEvents(
     request: ListEndEventsRequest,

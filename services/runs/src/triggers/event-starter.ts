@@ -1,0 +1,225 @@
+import { databaseErrorToAppError } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
+import type { Backlog } from "../starting/backlog.ts";
+import { newRun } from "../starting/new-run.ts";
+import type { StoringContext } from "../starting/start-in-transaction.ts";
+import { storeRuns } from "../starting/store-runs.ts";
+import type { NewRun } from "../store/start-runs.ts";
+import { listStarted, listWaitingForEach } from "../store/triggering-events.ts";
+import type { StartedRuns } from "../store/triggering-events.ts";
+import { WaitingEvents } from "./waiting-events.ts";
+import type { WaitingEvent, WebhookEvent } from "./waiting-events.ts";
+
+/** What starting needs. */
+export interface EventStarterContext extends StoringContext {
+  deployments: DeploymentCache;
+  backlog: Backlog;
+}
+
+/** An event and the runs that it is to start: at least one. */
+interface Planned {
+  waiting: WaitingEvent;
+  runs: readonly NewRun[];
+}
+
+/** An event that starts nothing now, and what it is told unless it has started its runs before. */
+interface Unstarted {
+  waiting: WaitingEvent;
+  because: "nobody waits" | "overtaken" | { error: unknown };
+}
+
+/** Two batches at a time: one looks for its workflows while the other waits for its commit. */
+const BATCHES_MAX = 2;
+/** What shares a statement, unless one event starts more. */
+const STATEMENT_MAX = { runs: 200, chars: 8 * 1024 * 1024 } as const;
+/** What one event may start: it is stored at once, or not at all. */
+const EVENT_MAX = { runs: 1_000, chars: 64 * 1024 * 1024 } as const;
+/** An event is overtaken by changes of its workflows at most so often. */
+const OVERTAKEN_MAX = 5;
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * Starts the runs of events that come in great numbers, from many companies. Those that come while earlier
+ * ones are being stored share statements, by turns between companies (D57). An event starts one run of
+ * each active workflow that waits for it, all or none, once; one that comes again is answered like the
+ * first time. Unlike `startTriggeredRuns` it is for events that no run has caused.
+ */
+export class EventStarter {
+  readonly #context: EventStarterContext;
+  readonly #waiting = new WaitingEvents();
+  #batches = 0;
+
+  constructor(context: EventStarterContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Resolves after the commit.
+   *
+   * @throws AppError RATE_LIMITED when the company has too many pending runs, BAD_REQUEST when more would
+   *   start than an event may start, UNAVAILABLE when workflows are being changed all the while
+   */
+  start(event: WebhookEvent): Promise<StartedRuns> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ event, tries: 0, resolve, reject });
+      // In the next turn, so that events that arrive together share a commit.
+      if (this.#waiting.size === 1) setImmediate(() => this.#pump());
+    });
+  }
+
+  #pump(): void {
+    while (this.#batches < BATCHES_MAX && this.#waiting.size > 0) {
+      const batch = this.#waiting.takeBatch();
+      this.#batches += 1;
+      void this.#startBatch(batch).finally(() => {
+        this.#batches -= 1;
+        this.#pump();
+      });
+    }
+  }
+
+  /** Settles each of the events or puts it back. Never rejects. */
+  async #startBatch(batch: readonly WaitingEvent[]): Promise<void> {
+    try {
+      const planned: Planned[] = [];
+      const unstarted: Unstarted[] = [];
+      for (const plan of await Promise.all((await this.#plan(batch)).map((p) => this.#admit(p)))) {
+        if ("because" in plan) unstarted.push(plan);
+        else planned.push(plan);
+      }
+      await this.#explain(unstarted);
+      for (const statement of inStatements(planned)) await this.#store(statement);
+    } catch (error) {
+      // Those that are settled stay as they are.
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  async #plan(batch: readonly WaitingEvent[]): Promise<Planned[]> {
+    const { database, deployments, runtime } = this.#context;
+    const things = new Map(batch.map(({ event }) => [keyOf(event), event]));
+    const found = await listWaitingForEach(database, things, EVENT_MAX.runs + 1);
+    const loaded = await deployments.getMany([...found.values()].flat());
+    return batch.map((waiting) => {
+      const { input, inputValue, triggerData, requestId } = waiting.event;
+      const facts = { triggerType: "webhook", input, inputValue, triggerData, requestId } as const;
+      const runs = (found.get(keyOf(waiting.event)) ?? [])
+        .flatMap((deploymentId) => loaded.get(deploymentId) ?? [])
+        .filter(isExecutable)
+        .map((deployment) => newRun(runtime, deployment, facts));
+      return { waiting, runs };
+    });
+  }
+
+  async #admit(plan: Planned): Promise<Planned | Unstarted> {
+    const { waiting, runs } = plan;
+    if (runs.length === 0) return { waiting, because: "nobody waits" };
+    try {
+      checkSize(plan);
+      await this.#context.backlog.admit(waiting.event.companyId, runs.length);
+      return plan;
+    } catch (error) {
+      return { waiting, because: { error } };
+    }
+  }
+
+  async #store(planned: readonly Planned[]): Promise<void> {
+    let stored: ReadonlySet<string>;
+    try {
+      const runs = planned.flatMap((each) => each.runs);
+      stored = await storeRuns(this.#context, runs, planned.map(toClaim));
+    } catch (error) {
+      const isAway = databaseErrorToAppError(error).reason === "UNAVAILABLE";
+      // One event that cannot be stored must not fail the others.
+      if (planned.length > 1 && !isAway) for (const each of planned) await this.#store([each]);
+      else for (const { waiting } of planned) waiting.reject(error);
+      return;
+    }
+    const overtaken: Unstarted[] = [];
+    for (const { waiting, runs } of planned) {
+      // All of an event's runs are stored, or none.
+      if (runs.every(({ id }) => stored.has(id))) waiting.resolve(startedBy(runs));
+      else overtaken.push({ waiting, because: "overtaken" });
+    }
+    await this.#explain(overtaken);
+  }
+
+  /** What an event has started before stands, whatever is in the way of starting it now. */
+  async #explain(unstarted: readonly Unstarted[]): Promise<void> {
+    if (unstarted.length === 0) return;
+    const keys = unstarted.map(({ waiting: { event } }) => ({
+      companyId: event.companyId,
+      eventId: event.id,
+    }));
+    const earlier = await listStarted(this.#context.database, keys);
+    unstarted.forEach(({ waiting, because }, place) => {
+      const started = earlier.get(place);
+      if (started !== undefined) waiting.resolve(started);
+      else if (because === "nobody waits") waiting.resolve([]);
+      else if (because === "overtaken") this.#tryAgain(waiting);
+      else waiting.reject(because.error);
+    });
+  }
+
+  #tryAgain(waiting: WaitingEvent): void {
+    const tries = waiting.tries + 1;
+    if (tries < OVERTAKEN_MAX) this.#waiting.add({ ...waiting, tries });
+    else {
+      const message = "Workflows that wait for the event are being changed; try again.";
+      waiting.reject(new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS }));
+    }
+  }
+}
+
+function keyOf({ companyId, triggerKey }: WebhookEvent): string {
+  return `${companyId} ${triggerKey}`;
+}
+
+/** One that this release cannot execute is logged where it was loaded. */
+function isExecutable({ compiled }: Deployment): boolean {
+  return compiled !== null;
+}
+
+function checkSize({ waiting: { event }, runs }: Planned): void {
+  const charsEach = event.input.length + event.triggerData.length;
+  if (runs.length <= EVENT_MAX.runs && runs.length * charsEach <= EVENT_MAX.chars) return;
+  const message =
+    runs.length > EVENT_MAX.runs
+      ? `An event starts at most ${EVENT_MAX.runs} runs; more active workflows wait for this one.`
+      : `The inputs of the ${runs.length} runs that the event would start are larger than ${EVENT_MAX.chars} characters together.`;
+  throw new AppError("BAD_REQUEST", message);
+}
+
+function toClaim({ waiting: { event }, runs }: Planned) {
+  return {
+    companyId: event.companyId,
+    eventId: event.id,
+    runIds: runs.map(({ id }) => id),
+  };
+}
+
+function startedBy(runs: readonly NewRun[]): StartedRuns {
+  return runs.map(({ id, workflowId }) => ({ workflowId, runId: id }));
+}
+
+/** Shares statements out, small events first: nobody waits for one that starts many runs. */
+function* inStatements(planned: readonly Planned[]): Generator<readonly Planned[]> {
+  let statement: Planned[] = [];
+  let size = { runs: 0, chars: 0 };
+  for (const each of planned.toSorted((one, other) => one.runs.length - other.runs.length)) {
+    const { event } = each.waiting;
+    const runs = each.runs.length;
+    const chars = runs * (event.input.length + event.triggerData.length);
+    const fits =
+      size.runs + runs <= STATEMENT_MAX.runs && size.chars + chars <= STATEMENT_MAX.chars;
+    if (statement.length > 0 && !fits) {
+      yield statement;
+      statement = [];
+      size = { runs: 0, chars: 0 };
+    }
+    statement.push(each);
+    size = { runs: size.runs + runs, chars: size.chars + chars };
+  }
+  if (statement.length > 0) yield statement;
+}

@@ -1,0 +1,103 @@
+import { isUuid } from "@workflow/db";
+import { isStorableText } from "@workflow/definition";
+import { AppError } from "@workflow/errors";
+import type { InboundContext } from "./inbound-context.ts";
+import type { InboundRequest, InboundRoute } from "./inbound-request.ts";
+import { findJsonObject, readText, requirePlainBody } from "./read-json.ts";
+
+const PROVIDER = "custom";
+const PATH_CHARS_MAX = 1_000;
+const PAYLOAD_BYTES_MAX = 1024 * 1024;
+const TRIGGER_BYTES_MAX = 256 * 1024;
+const KEY_CHARS_MAX = 255;
+const KEY_HEADERS = ["idempotency-key", "x-event-id"];
+/** What may let somebody in somewhere (D40a). */
+const CREDENTIAL = /authorization|cookie|token|secret|password|api-?key|credential|session/;
+/** What the way to here has added. */
+const OF_THE_WAY =
+  /^(?:forwarded|x-forwarded-.*|x-real-ip|via|connection|keep-alive|transfer-encoding|te|upgrade|expect)$/;
+
+/** Anything that is posted to a path of a company; the path is the secret. */
+export function createCustomRoute({ intake }: Pick<InboundContext, "intake">): InboundRoute {
+  return async (request) => {
+    const { companyId, path } = parsePath(request.path);
+    requirePlainBody(request);
+    const accepted = await intake.accept({
+      provider: PROVIDER,
+      receivers: { companyIds: [companyId] },
+      path,
+      eventType: null,
+      externalEventId: findKey(request),
+      repeatKey: findKey(request),
+      payloadJson: toPayload(request),
+      payloadBytes: request.rawBody.length,
+      trigger: toTrigger(request, path),
+      signature: "skipped",
+      requestId: request.requestId,
+    });
+    return { status: 200, body: { received: true, ...accepted } };
+  };
+}
+
+/** @throws AppError NOT_FOUND for a path that no workflow can wait for */
+function parsePath(encoded: string): { companyId: string; path: string } {
+  const [, companyId = "", segment = "", ...others] = encoded.split("/");
+  let path = "";
+  try {
+    path = decodeURIComponent(segment);
+  } catch {
+    // Not a path, like an empty one.
+  }
+  const isPath = path !== "" && path.length <= PATH_CHARS_MAX && isStorableText(path);
+  if (!isUuid(companyId) || !isPath || others.length > 0) {
+    throw new AppError("NOT_FOUND", "Not found");
+  }
+  return { companyId: companyId.toLowerCase(), path };
+}
+
+/** The sender's id of the event (D41). Throws BAD_REQUEST for one that cannot be kept. */
+function findKey({ headers }: InboundRequest): string | null {
+  for (const name of KEY_HEADERS) {
+    const [key, ...others] = headers.get(name) ?? [];
+    if (key === undefined) continue;
+    if (others.length > 0 || key === "" || key.length > KEY_CHARS_MAX) {
+      const message = `The header ${name} must be sent once, with 1 to ${KEY_CHARS_MAX} characters.`;
+      throw new AppError("BAD_REQUEST", message);
+    }
+    return key;
+  }
+  return null;
+}
+
+/** The body when it is a JSON object, else what it says (D40a). */
+function toPayload(request: InboundRequest): string {
+  const text = readText(request);
+  if (text.trim() === "") return "{}";
+  const object = findJsonObject(text);
+  const payload = object?.text ?? JSON.stringify({ rawBody: text });
+  if (Buffer.byteLength(payload) <= PAYLOAD_BYTES_MAX) return payload;
+  throw new AppError("PAYLOAD_TOO_LARGE", "The request body has more than 1 MiB as a JSON text.");
+}
+
+function toTrigger({ headers, query }: InboundRequest, path: string) {
+  const told = [...headers].filter(([name]) => !CREDENTIAL.test(name) && !OF_THE_WAY.test(name));
+  const names = new Set(query.keys());
+  const trigger = {
+    path,
+    headers: Object.fromEntries(told.map(([name, values]) => [name, values.join(", ")])),
+    query: Object.fromEntries(Array.from(names, (name) => [name, oneOrAll(query.getAll(name))])),
+  };
+  const text = JSON.stringify(trigger);
+  if (text.includes("\\u0000")) {
+    throw new AppError("BAD_REQUEST", "The query must not contain NUL characters.");
+  }
+  if (Buffer.byteLength(text) > TRIGGER_BYTES_MAX) {
+    throw new AppError("BAD_REQUEST", "The headers and the query have more than 256 KiB together.");
+  }
+  return trigger;
+}
+
+function oneOrAll(values: string[]): string | string[] {
+  const [only, ...others] = values;
+  return only !== undefined && others.length === 0 ? only : values;
+}

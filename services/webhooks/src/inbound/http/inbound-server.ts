@@ -1,0 +1,225 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { newUuid } from "@workflow/db";
+import { AppError, toAppError } from "@workflow/errors";
+import type { Scope } from "@workflow/service";
+import { Turns } from "@workflow/service";
+import type { Logger } from "pino";
+import type { InboundAnswer, InboundRequest, InboundRoute } from "../inbound-request.ts";
+import { expectedBytes, readBody } from "./read-body.ts";
+import { errorHeaders, toErrorAnswer, writeAnswer } from "./write-answer.ts";
+
+const ROOT = "/webhooks/";
+/** Waiting for room and reading the body together; a body of 1 MiB takes 8 s at 1 Mbit/s. */
+const BODY_TIMEOUT_MS = 12_000;
+/** Above the time that a request waits for its runs. */
+const CLOSE_TIMEOUT_MS = 12_000;
+/** Bodies that are being read or whose events are being stored and started. */
+const BODY_BYTES_IN_ALL = 128 * 1024 * 1024;
+const BODY_BYTES_PER_TENANT = 32 * 1024 * 1024;
+/** What a request takes besides its body. */
+const REQUEST_BYTES = 16 * 1024;
+const NAME_CHARS_SHOWN = 64;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+interface InboundServerOptions {
+  /** `host:port`, port 0 for a free one. */
+  address: string;
+  routes: ReadonlyMap<string, InboundRoute>;
+  logger: Logger;
+}
+
+/**
+ * Serves the routes of inbound webhooks until the scope closes; returns where it listens. What is under way
+ * then is answered first.
+ *
+ * @throws Error when the address is taken
+ */
+export async function startInboundServer(
+  { address, routes, logger }: InboundServerOptions,
+  scope: Scope,
+): Promise<string> {
+  const room = new Turns({ perTenant: BODY_BYTES_PER_TENANT, total: BODY_BYTES_IN_ALL });
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    void serve(request, response, routes, room, logger);
+  });
+  server.on("clientError", refuseBroken);
+  const [host, port] = splitAddress(address);
+  server.listen(port, host);
+  await once(server, "listening");
+  scope.defer(() => close(server));
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("The server has no port.");
+  return `${host}:${bound.port}`;
+}
+
+async function serve(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  routes: ReadonlyMap<string, InboundRoute>,
+  room: Turns,
+  logger: Logger,
+): Promise<void> {
+  const startedAt = performance.now();
+  const requestId = requestIdOf(incoming);
+  const [path = "", query = ""] = splitOnce(incoming.url ?? "", "?");
+  const [name = ""] = path.startsWith(ROOT) ? path.slice(ROOT.length).split("/", 1) : [];
+  const log = (status: number, error?: unknown): void => {
+    // Without the path: that of the custom route is a secret.
+    const line = { route: name, status, requestId, durationMs: performance.now() - startedAt };
+    if (status >= 500) logger.error({ ...line, err: error }, "an inbound webhook was not taken");
+    else logger.info(line, "inbound webhook");
+  };
+  try {
+    const route = findRoute(routes, path, name, incoming.method ?? "");
+    const answer = await answerWithin(incoming, room, tenantOf(path, name), (rawBody) =>
+      route(toRequest(incoming, { path, query, rawBody, requestId })),
+    );
+    writeAnswer(response, answer);
+    log(answer.status);
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    const answer = toErrorAnswer(error);
+    log(answer.status, thrown);
+    if (response.destroyed) return;
+    writeAnswer(response, answer, errorHeaders(error), !incoming.complete);
+  }
+}
+
+/** Reads the body when there is room for it, and keeps the room until the answer is known. */
+async function answerWithin(
+  incoming: IncomingMessage,
+  room: Turns,
+  tenant: string,
+  answer: (rawBody: Buffer) => Promise<InboundAnswer>,
+): Promise<InboundAnswer> {
+  const controller = new AbortController();
+  let isReading = false;
+  const timer = setTimeout(() => {
+    controller.abort(isReading ? tooSlow() : tooBusy());
+  }, BODY_TIMEOUT_MS);
+  let giveBack: (() => void) | undefined;
+  try {
+    giveBack = await room.take(tenant, controller.signal, expectedBytes(incoming) + REQUEST_BYTES);
+    isReading = true;
+    const rawBody = await readBody(incoming, controller.signal);
+    clearTimeout(timer);
+    return await answer(rawBody);
+  } finally {
+    clearTimeout(timer);
+    giveBack?.();
+  }
+}
+
+function findRoute(
+  routes: ReadonlyMap<string, InboundRoute>,
+  path: string,
+  name: string,
+  method: string,
+): InboundRoute {
+  if (name === "") throw new AppError("NOT_FOUND", "Not found");
+  const route = routes.get(name);
+  const isWhole = path === ROOT + name || name === "custom";
+  if (route === undefined || !isWhole) {
+    throw new AppError("NOT_FOUND", `Unknown provider: ${shown(path.slice(ROOT.length))}`);
+  }
+  if (method !== "POST") throw new AppError("METHOD_NOT_ALLOWED", "Only POST is allowed.");
+  return route;
+}
+
+function toRequest(
+  incoming: IncomingMessage,
+  parts: { path: string; query: string; rawBody: Buffer; requestId: string },
+): InboundRequest {
+  const { headers } = incoming;
+  const scheme = headers["x-forwarded-proto"] ?? "http";
+  const host = headers["x-forwarded-host"] ?? headers.host ?? "";
+  return {
+    path: parts.path.slice(ROOT.length),
+    query: new URLSearchParams(parts.query),
+    url: `${String(scheme)}://${String(host)}${incoming.url ?? ""}`,
+    headers: headersOf(incoming),
+    rawBody: parts.rawBody,
+    requestId: parts.requestId,
+    receivedAt: new Date(),
+  };
+}
+
+/** From the raw ones: Node drops the repeats of some. */
+function headersOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonly string[]> {
+  const headers = new Map<string, string[]>();
+  for (let place = 0; place + 1 < rawHeaders.length; place += 2) {
+    const name = (rawHeaders[place] ?? "").toLowerCase();
+    const value = rawHeaders[place + 1] ?? "";
+    const values = headers.get(name);
+    if (values === undefined) headers.set(name, [value]);
+    else values.push(value);
+  }
+  return headers;
+}
+
+/** Who shares the room: a company, or the senders of a provider. */
+function tenantOf(path: string, name: string): string {
+  if (name !== "custom") return name;
+  return path.split("/", 4).at(3)?.toLowerCase() ?? "";
+}
+
+/** Made here when the gateway sent none, as in tests. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const sent = headers["x-request-id"];
+  return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : newUuid();
+}
+
+function shown(name: string): string {
+  let text = name;
+  try {
+    text = decodeURIComponent(name);
+  } catch {
+    // Shown as it was sent.
+  }
+  return text.slice(0, NAME_CHARS_SHOWN);
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function splitAddress(address: string): [string, number] {
+  const at = address.lastIndexOf(":");
+  return [address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
+}
+
+/** What is not HTTP, or has a head that is too large or too slow. */
+function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable) return;
+  const isTooLarge = error.code === "HPE_HEADER_OVERFLOW";
+  const [status, message] = isTooLarge
+    ? ["431 Request Header Fields Too Large", "The headers are too large."]
+    : ["400 Bad Request", "The request is not valid HTTP."];
+  const text = JSON.stringify({ error: message });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
+  );
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+function tooSlow(): AppError {
+  return new AppError("BAD_REQUEST", "The request body did not come in time.");
+}
+
+function tooBusy(): AppError {
+  return new AppError("UNAVAILABLE", "Too many webhooks are under way; try again.");
+}

@@ -1,0 +1,71 @@
+import type { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
+import type { RpcClient } from "@workflow/rpc";
+import { webhooksWith } from "../../service-identity.ts";
+import { TurnBatches } from "./turn-batches.ts";
+
+const ACCOUNTS_MAX = 100;
+/** Senders wait for their answer meanwhile. */
+const FIND_TIMEOUT_MS = 2_000;
+const CALLS_MAX = 4;
+
+interface Question {
+  accountIds: readonly string[];
+  resolve: (companyIds: readonly string[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Finds the companies that hold an active connection of an account; questions that come together share a call. */
+export class AccountFinder {
+  readonly #accounts: RpcClient<AccountsServiceService>;
+  readonly #linesByProvider = new Map<string, TurnBatches<Question>>();
+
+  constructor(accounts: RpcClient<AccountsServiceService>) {
+    this.#accounts = accounts;
+  }
+
+  /**
+   * The companies that hold one of the accounts, each once, in the order of their ids. Of more than 100
+   * accounts the rest is not looked at.
+   *
+   * @throws AppError UNAVAILABLE when integrations cannot be asked
+   */
+  async find(provider: string, accountIds: readonly string[]): Promise<readonly string[]> {
+    const asked = [...new Set(accountIds)].slice(0, ACCOUNTS_MAX);
+    if (asked.length === 0) return [];
+    return new Promise((resolve, reject) => {
+      this.#lineOf(provider).add("", { accountIds: asked, resolve, reject });
+    });
+  }
+
+  /** Providers are those that have a route, so the lines are few. */
+  #lineOf(provider: string): TurnBatches<Question> {
+    const known = this.#linesByProvider.get(provider);
+    if (known !== undefined) return known;
+    const line = new TurnBatches<Question>({
+      itemsMax: ACCOUNTS_MAX,
+      bytesMax: ACCOUNTS_MAX,
+      lanesMax: CALLS_MAX,
+      bytesOf: ({ accountIds }) => accountIds.length,
+      work: (questions) => this.#ask(provider, questions),
+    });
+    this.#linesByProvider.set(provider, line);
+    return line;
+  }
+
+  async #ask(provider: string, questions: readonly Question[]): Promise<void> {
+    try {
+      const accountIds = new Set(questions.flatMap((question) => question.accountIds));
+      const { connections } = await this.#accounts.findAccounts(
+        { provider, externalAccountIds: [...accountIds] },
+        { identity: webhooksWith("internal:accounts"), timeoutMs: FIND_TIMEOUT_MS },
+      );
+      for (const question of questions) {
+        const wanted = new Set(question.accountIds);
+        const held = connections.filter(({ externalAccountId }) => wanted.has(externalAccountId));
+        question.resolve([...new Set(held.map(({ companyId }) => companyId))].sort());
+      }
+    } catch (error) {
+      for (const question of questions) question.reject(error);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import { loop } from "@workflow/service";
+import type { Loop } from "@workflow/service";
+import { listFullCompanies } from "../../store/claim-inbound-events.ts";
+
+/** Events of one company that wait for their runs. */
+const EVENTS_PER_COMPANY_MAX = 10_000;
+/** Counting looks at all that wait; a company may go beyond by what comes meanwhile. */
+const COUNT_INTERVAL_MS = 2_000;
+const RETRY_AFTER_MS = 30_000;
+
+/** Knows the companies for which too much waits already. */
+export class Backlog {
+  #full = new Set<string | null>();
+  readonly #counting: Loop;
+
+  constructor(database: Database, logger: Logger, signal: AbortSignal) {
+    this.#counting = loop({
+      name: "inbound-backlog",
+      signal,
+      intervalMs: COUNT_INTERVAL_MS,
+      logger,
+      run: async () => {
+        this.#full = new Set(await listFullCompanies(database, EVENTS_PER_COMPANY_MAX));
+      },
+    });
+  }
+
+  get done(): Promise<void> {
+    return this.#counting.done;
+  }
+
+  /**
+   * @param companyIds null stands for events of nobody yet
+   * @throws AppError RATE_LIMITED when too many events of all of them wait
+   */
+  check(companyIds: readonly (string | null)[]): void {
+    if (companyIds.length === 0 || companyIds.some((companyId) => !this.#full.has(companyId)))
+      return;
+    const message = "Too many events wait for their workflows; try again later.";
+    throw new AppError("RATE_LIMITED", message, { retryAfterMs: RETRY_AFTER_MS });
+  }
+}

@@ -1,0 +1,167 @@
+import type { Database } from "@workflow/db";
+import { toAppError } from "@workflow/errors";
+import type {
+  StartTriggeredRunsResult,
+  TriggersServiceService,
+  TriggeringEvent,
+} from "@workflow/proto/runs/v1/triggers";
+import type { RpcClient } from "@workflow/rpc";
+import type { Logger } from "pino";
+import { webhooksWith } from "../../service-identity.ts";
+import { settleEvents } from "../../store/settle-inbound-events.ts";
+import type { Settlement } from "../../store/settle-inbound-events.ts";
+import { HourlyBudget } from "./hourly-budget.ts";
+
+/** An event whose runs are to be started. */
+export interface StartableEvent {
+  id: string;
+  companyId: string;
+  provider: string;
+  /** The path of the custom route; null for events of providers. */
+  path: string | null;
+  payloadJson: string;
+  /** JSON text of an object. */
+  triggerJson: string;
+  requestId: string | null;
+  /** Tries, this one included. */
+  attempts: number;
+  createdAt: Date;
+}
+
+/** As many events as one call takes, and far fewer bytes. */
+export const START_EVENTS_MAX = 100;
+export const START_BYTES_MAX = 8 * 1024 * 1024;
+/** Below the time for which an event is leased. */
+const START_TIMEOUT_MS = 8_000;
+const TRIES_MAX = 20;
+/** Runs remembers for 8 days which events it has started. */
+const AGE_MAX_MS = 7 * 24 * 60 * 60 * 1000;
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 10 * 60 * 1000;
+/** Until others may be there again. */
+const AWAY_RETRY_MS = 5_000;
+const LIMITED_RETRY_MS = 15_000;
+/** Anybody can post to a path that nobody waits for; of what comes there so much is kept an hour. */
+const IGNORED_BYTES_PER_COMPANY = 64 * 1024 * 1024;
+
+/** Starts the runs of events and writes down what became of them. */
+export class EventStarter {
+  readonly #database: Database;
+  readonly #triggers: RpcClient<TriggersServiceService>;
+  readonly #logger: Logger;
+  readonly #ignoredBytes = new HourlyBudget(IGNORED_BYTES_PER_COMPANY);
+
+  constructor(database: Database, triggers: RpcClient<TriggersServiceService>, logger: Logger) {
+    this.#database = database;
+    this.#triggers = triggers;
+    this.#logger = logger;
+  }
+
+  /**
+   * Starts the runs of at most 100 events, 8 MiB together, and returns how many each has started. Those that
+   * could not start theirs are left for later. Never rejects: what was not written down is done again.
+   */
+  async start(events: readonly StartableEvent[]): Promise<ReadonlyMap<string, number>> {
+    if (events.length === 0) return new Map();
+    const settlements = await this.#settle(events);
+    try {
+      await settleEvents(this.#database, settlements);
+    } catch (error) {
+      this.#logger.warn({ err: error, events: events.length }, "started events were not settled");
+    }
+    return new Map(settlements.map((settlement) => [settlement.id, runCountOf(settlement)]));
+  }
+
+  async #settle(events: readonly StartableEvent[]): Promise<Settlement[]> {
+    try {
+      const { results } = await this.#triggers.startTriggeredRuns(
+        { events: events.map(toTriggeringEvent) },
+        { identity: webhooksWith("internal:triggers"), timeoutMs: START_TIMEOUT_MS },
+      );
+      return events.map((event, place) => this.#toSettlement(event, results[place]));
+    } catch (error) {
+      this.#logger.warn({ err: error, events: events.length }, "events could not start their runs");
+      const { reason, message } = toAppError(error);
+      if (reason === "UNAVAILABLE" || reason === "EXECUTION_TIMEOUT") {
+        return events.map((event) => postpone(event, message, AWAY_RETRY_MS));
+      }
+      const half = Math.ceil(events.length / 2);
+      if (half === events.length) return events.map((event) => tryAgain(event, message));
+      // One of them may be to blame; it must not hold up the others.
+      const first = await this.#settle(events.slice(0, half));
+      return [...first, ...(await this.#settle(events.slice(half)))];
+    }
+  }
+
+  #toSettlement(event: StartableEvent, result: StartTriggeredRunsResult | undefined): Settlement {
+    const { id, companyId } = event;
+    if (result === undefined) return tryAgain(event, "The runs service has not answered.");
+    const { failure, runs } = result;
+    if (failure !== undefined) {
+      const { reason, message, retryAfterMs } = failure;
+      switch (reason) {
+        case "RATE_LIMITED":
+          return postpone(event, message, Math.max(retryAfterMs, LIMITED_RETRY_MS));
+        case "UNAVAILABLE":
+          return postpone(event, message, Math.max(retryAfterMs, AWAY_RETRY_MS));
+        case "BAD_REQUEST":
+        case "VALIDATION_ERROR":
+        case "PAYLOAD_TOO_LARGE":
+          return { id, status: "failed", error: message };
+        default:
+          return tryAgain(event, message);
+      }
+    }
+    if (runs.length > 0) return { id, status: "processed", started: runs };
+    const bytes = event.payloadJson.length + event.triggerJson.length;
+    return { id, status: "ignored", keepsPayload: this.#ignoredBytes.take(companyId, bytes) };
+  }
+}
+
+/** How many characters an event takes in a call. */
+export function bytesOf({ payloadJson, triggerJson }: StartableEvent): number {
+  return payloadJson.length + triggerJson.length;
+}
+
+/** An attempt that failed by itself, or has ended in nothing for 20 times. */
+export function tryAgain(
+  { id, attempts }: Pick<StartableEvent, "id" | "attempts">,
+  error: string,
+): Settlement {
+  if (attempts >= TRIES_MAX) return { id, status: "failed", error };
+  const retryInMs = jittered(Math.min(RETRY_MIN_MS * 2 ** attempts, RETRY_MAX_MS));
+  return { id, status: "received", error, retryInMs, counts: true };
+}
+
+/** For want of others; it does not count, but nobody waits for ever. */
+export function postpone(
+  { id, createdAt }: Pick<StartableEvent, "id" | "createdAt">,
+  error: string,
+  retryInMs: number,
+): Settlement {
+  if (Date.now() - createdAt.getTime() > AGE_MAX_MS) return { id, status: "failed", error };
+  return { id, status: "received", error, retryInMs: jittered(retryInMs), counts: false };
+}
+
+function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
+  const { id, companyId, provider, path, payloadJson, triggerJson, requestId } = event;
+  const known = JSON.stringify({ type: "webhook", provider, eventId: id });
+  const more = triggerJson.trim().slice(1, -1);
+  return {
+    companyId,
+    eventId: id,
+    source: path === null ? { $case: "provider", value: provider } : { $case: "path", value: path },
+    inputJson: payloadJson,
+    triggerJson: more.trim() === "" ? known : `${known.slice(0, -1)},${more}}`,
+    requestId: requestId ?? undefined,
+  };
+}
+
+function runCountOf(settlement: Settlement): number {
+  return settlement.status === "processed" ? settlement.started.length : 0;
+}
+
+/** Half fixed and half random, so that what failed together does not come back together. */
+function jittered(ms: number): number {
+  return ms / 2 + (ms / 2) * Math.random();
+}

@@ -1,0 +1,25 @@
+const HOUR_MS = 60 * 60 * 1000;
+
+/** How much each tenant may use up an hour, in one process. */
+export class HourlyBudget {
+  readonly #perTenant: number;
+  #used = new Map<string, number>();
+  #endsAt = 0;
+
+  constructor(perTenant: number) {
+    this.#perTenant = perTenant;
+  }
+
+  /** Whether there was so much left; then it is used up. */
+  take(tenant: string, amount: number): boolean {
+    const now = Date.now();
+    if (now >= this.#endsAt) {
+      this.#used = new Map();
+      this.#endsAt = now + HOUR_MS;
+    }
+    const used = (this.#used.get(tenant) ?? 0) + amount;
+    if (used > this.#perTenant) return false;
+    this.#used.set(tenant, used);
+    return true;
+  }
+}

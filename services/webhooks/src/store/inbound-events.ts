@@ -1,0 +1,127 @@
+import { firstIdAt, sql } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
+import { EVENT_ID_PREFIX } from "@workflow/events";
+import { z } from "zod";
+
+const started = z.array(z.object({ workflowId: z.string(), runId: z.string() }));
+const listedRow = z.object({
+  id: z.string(),
+  provider: z.string(),
+  eventType: z.string().nullable(),
+  externalEventId: z.string().nullable(),
+  payloadBytes: z.number(),
+  signature: z.enum(["pending", "verified", "failed", "skipped"]),
+  status: z.enum(["received", "processing", "processed", "failed", "ignored"]),
+  started,
+  error: z.string().nullable(),
+  replayedFrom: z.string().nullable(),
+  createdAt: z.date(),
+});
+const wholeRow = listedRow.extend({ payloadJson: z.string().nullable() });
+
+/** An event as lists show it. */
+export type ListedEvent = z.infer<typeof listedRow>;
+/** An event with its payload, as JSON text; null when that is not kept. */
+export type WholeEvent = z.infer<typeof wholeRow>;
+
+/** Names an event of a company. */
+export interface InboundEventKey {
+  companyId: string;
+  eventId: string;
+}
+
+/** Which events; what is null does not count. */
+export interface EventFilter {
+  provider: string | null;
+  status: string | null;
+  eventType: string | null;
+  signature: string | null;
+  createdAfter: Date | null;
+  createdBefore: Date | null;
+}
+
+/** An event's id is made within so much of its row, whatever their clocks say. */
+const CLOCKS_DIFFER_MS = 10 * 60 * 1000;
+
+const LISTED = sql.fragment`
+  id, provider, event_type as "eventType", external_event_id as "externalEventId",
+  payload_bytes as "payloadBytes", signature_verified as "signature", status, started, error,
+  replayed_from as "replayedFrom", created_at as "createdAt"
+`;
+
+/** A page of the company's events, newest first; `after` is the id of the last one before it. */
+export async function listEvents(
+  queryable: Queryable,
+  page: { companyId: string; limit: number; after: string | null; filter: EventFilter },
+): Promise<{ events: readonly ListedEvent[]; hasMore: boolean }> {
+  const { companyId, limit, after, filter } = page;
+  const conditions = [
+    sql.fragment`company_id = ${companyId}`,
+    ...(after === null ? [] : [sql.fragment`id < ${after}`]),
+    ...conditionsOf(filter),
+  ];
+  const rows = await queryable.any(sql.type(listedRow)`
+    select ${LISTED}
+    from webhooks.inbound_events
+    where ${sql.join(conditions, sql.fragment` and `)}
+    order by id desc
+    limit ${limit + 1}
+  `);
+  return { events: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** An event of the company; null when it has no such one (any more). */
+export async function findEvent(
+  queryable: Queryable,
+  { companyId, eventId }: InboundEventKey,
+): Promise<WholeEvent | null> {
+  return queryable.maybeOne(sql.type(wholeRow)`
+    select ${LISTED}, payload::text as "payloadJson"
+    from webhooks.inbound_events
+    where id = ${eventId} and company_id = ${companyId}
+  `);
+}
+
+/**
+ * Makes a new event, due at once, of one that is settled, was not refused and whose payload is kept; null when
+ * it is not so.
+ */
+export async function insertReplay(
+  queryable: Queryable,
+  { companyId, eventId }: InboundEventKey,
+  replay: { id: string; requestId: string },
+): Promise<WholeEvent | null> {
+  return queryable.maybeOne(sql.type(wholeRow)`
+    insert into webhooks.inbound_events (
+      id, company_id, provider, account_ids, path, event_type, external_event_id, payload,
+      payload_bytes, trigger_data, signature_verified, status, due_at, replayed_from, request_id
+    )
+    select ${replay.id}, company_id, provider, account_ids, path, event_type, external_event_id,
+      payload, payload_bytes, trigger_data, signature_verified, 'received', now(), id,
+      ${replay.requestId}
+    from webhooks.inbound_events
+    where id = ${eventId} and company_id = ${companyId} and due_at is null
+      and payload is not null and not is_refused
+    returning ${LISTED}, payload::text as "payloadJson"
+  `);
+}
+
+function conditionsOf(filter: EventFilter): SqlFragment[] {
+  const { provider, status, eventType, signature, createdAfter, createdBefore } = filter;
+  const conditions: SqlFragment[] = [];
+  if (provider !== null) conditions.push(sql.fragment`provider = ${provider}`);
+  if (status !== null) conditions.push(sql.fragment`status = ${status}`);
+  if (eventType !== null) conditions.push(sql.fragment`event_type = ${eventType}`);
+  if (signature !== null) conditions.push(sql.fragment`signature_verified = ${signature}`);
+  if (createdAfter !== null) {
+    // By the id whole partitions are left out.
+    const leastId = firstIdAt(EVENT_ID_PREFIX, new Date(createdAfter.getTime() - CLOCKS_DIFFER_MS));
+    conditions.push(
+      sql.fragment`id >= ${leastId} and created_at >= ${createdAfter.toISOString()}::timestamptz`,
+    );
+  }
+  if (createdBefore !== null) {
+    conditions.push(sql.fragment`created_at < ${createdBefore.toISOString()}::timestamptz`);
+  }
+  return conditions;
+}

@@ -1,0 +1,116 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+import type { SignatureVerified } from "../inbound/inbound-message.ts";
+
+const idRow = z.object({ id: z.string() });
+
+/** An event to be inserted. */
+export interface NewInboundEvent {
+  id: string;
+  /** Null as long as nobody is known to whom it belongs. */
+  companyId: string | null;
+  provider: string;
+  accountIds: readonly string[];
+  path: string | null;
+  eventType: string | null;
+  externalEventId: string | null;
+  /** JSON text; null when it is not kept. */
+  payloadJson: string | null;
+  payloadBytes: number;
+  /** JSON text. */
+  triggerJson: string;
+  signature: SignatureVerified;
+  /** `failed` only: refused. */
+  status: "received" | "processing" | "failed" | "ignored";
+  error: string | null;
+  requestId: string;
+}
+
+/** A sender's id of a message; of the custom route it holds within the company. */
+export interface MessageKey {
+  provider: string;
+  /** Zeros when it holds for all. */
+  companyId: string;
+  key: string;
+}
+
+/** The events of one message: all of them are stored or none. */
+export interface NewMessage {
+  /** Null when repeats cannot be known. */
+  key: MessageKey | null;
+  /** At least one. */
+  events: readonly [NewInboundEvent, ...NewInboundEvent[]];
+}
+
+/**
+ * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A second caller with
+ * a key waits here for the first one's statement to end; all claim in one order.
+ *
+ * @param leaseSeconds how long nobody else works on those that are not settled yet
+ */
+export async function insertMessages(
+  queryable: Queryable,
+  messages: readonly NewMessage[],
+  leaseSeconds: number,
+): Promise<Set<string>> {
+  const documents = messages.flatMap(toDocuments);
+  const rows = await queryable.any(sql.prepared("inbound_insert", idRow)`
+    with incoming as (
+      select event.*
+      from json_to_recordset(${`[${documents.join(",")}]`}::json) as event (
+        id text, first_id text, company_id uuid, provider text, account_ids text[], path text,
+        event_type text, external_event_id text, payload json, payload_bytes integer,
+        trigger_data json, signature_verified text, status text, error text, request_id text,
+        key_company_id uuid, key text, event_ids text[]
+      )
+    ), claimed as (
+      insert into webhooks.inbound_event_keys (provider, company_id, key, event_ids)
+      select provider, key_company_id, key, event_ids from incoming
+      where event_ids is not null
+      order by provider collate "C", key_company_id, key collate "C"
+      on conflict on constraint inbound_event_keys_pkey do nothing
+      returning event_ids[1] as first_id
+    )
+    insert into webhooks.inbound_events (
+      id, company_id, provider, account_ids, path, event_type, external_event_id, message_key,
+      payload, payload_bytes, trigger_data, signature_verified, status, is_refused,
+      error, request_id, attempts, due_at
+    )
+    select id, company_id, provider, account_ids, path, event_type, external_event_id, key,
+      payload, payload_bytes, trigger_data, signature_verified, status, status = 'failed', error, request_id,
+      case when status = 'processing' then 1 else 0 end,
+      case when status in ('received', 'processing')
+        then now() + make_interval(secs => ${leaseSeconds}) end
+    from incoming
+    where key is null or first_id in (select first_id from claimed)
+    returning id
+  `);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** As texts, so that payloads are stored as they were sent. */
+function toDocuments({ key, events }: NewMessage): string[] {
+  const [first] = events;
+  return events.map((event) => {
+    const fields = JSON.stringify({
+      id: event.id,
+      first_id: first.id,
+      company_id: event.companyId,
+      provider: event.provider,
+      account_ids: event.accountIds,
+      path: event.path,
+      event_type: event.eventType,
+      external_event_id: event.externalEventId,
+      payload_bytes: event.payloadBytes,
+      signature_verified: event.signature,
+      status: event.status,
+      error: event.error,
+      request_id: event.requestId,
+      ...(key === null ? {} : { key: key.key, key_company_id: key.companyId }),
+      ...(key === null || event !== first ? {} : { event_ids: events.map(({ id }) => id) }),
+    });
+    const payload = event.payloadJson === null ? "" : `,"payload":${event.payloadJson}`;
+    return `${fields.slice(0, -1)}${payload},"trigger_data":${event.triggerJson}}`;
+  });
+}
