@@ -114,7 +114,7 @@ export function refusalOf(verdict: SignatureVerdict, requireSignature: boolean):
     case "missing":
       return "Invalid signature";
     case "unconfigured":
-      return requireSignature ? "No secret is configured to verify the signature with" : null;
+      return requireSignature ? "Signatures cannot be verified here" : null;
     default:
       throw new AppError("INTERNAL_ERROR", `unknown verdict ${String(verdict satisfies never)}`);
   }
