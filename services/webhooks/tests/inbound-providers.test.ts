@@ -47,7 +47,7 @@ const PROVIDERS = {
     path: "airwallex",
     bodyOf: (account: string, id: string, type: string) =>
       JSON.stringify({ id, name: type, account_id: account, data: { object: { amount: 7 } } }),
-    sign(body: string, secret: string, at = Date.now()): Headers {
+    sign: (body: string, secret: string, at = Date.now()): Headers => {
       return [
         ["x-timestamp", String(at)],
         ["x-signature", hmac(secret, `${at}${body}`)],
@@ -59,7 +59,7 @@ const PROVIDERS = {
     path: "hubspot?app=a%40b",
     bodyOf: (account: string, id: string, type: string) =>
       JSON.stringify([{ eventId: id, subscriptionType: type, portalId: account }]),
-    sign(body: string, secret: string, at = Date.now()): Headers {
+    sign: (body: string, secret: string, at = Date.now()): Headers => {
       return [
         ["x-forwarded-proto", "https"],
         ["x-forwarded-host", "workflows.example"],
@@ -73,7 +73,7 @@ const PROVIDERS = {
     path: "finance",
     bodyOf: (account: string, id: string, type: string) =>
       JSON.stringify({ id, type, externalAccountId: account, data: { total: 9 } }),
-    sign(body: string, secret: string, at = Date.now()): Headers {
+    sign: (body: string, secret: string, at = Date.now()): Headers => {
       const t = Math.floor(at / 1000);
       return [["x-finance-signature", `t=${t},v1=${hmac(secret, `${t}.${body}`)}`]];
     },
@@ -288,7 +288,7 @@ describe("what the OAuth broker sends", () => {
     expect(first).toMatchObject({ status: 200, body: { received: true, workflowsTriggered: 1 } });
     expect(again).toEqual(first);
     expect(harness.started).toMatchObject([
-      { companyId, source: { $case: "provider", provider: "slack" } },
+      { companyId, source: { $case: "provider", value: "slack" } },
     ]);
     expect(JSON.parse(harness.started[0]?.inputJson ?? "")).toEqual({
       eventType: "message",

@@ -74,14 +74,14 @@ it.each([
 );
 
 it("an address with another host or query is not the one that HubSpot has signed", async () => {
-  const { verify } = createHubspotHandler({ hubspot: "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy" });
+  const handler = createHubspotHandler({ hubspot: "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy" });
   for (const url of ["https://evil.example/webhooks/hubspot", `${HUBSPOT.url}&x=1`]) {
-    expect(await verify(requestOf({ ...HUBSPOT, url }))).toBe("failed");
+    expect(await handler.verify(requestOf({ ...HUBSPOT, url }))).toBe("failed");
   }
 });
 
 it("a time that is no time, twice there or missing makes a signature worthless", async () => {
-  const { verify } = createFinanceHandler({ finance: "finance-secret" });
+  const handler = createFinanceHandler({ finance: "finance-secret" });
   const [time, signature] = FINANCE.headers["x-finance-signature"].split(",");
   const headers = [
     `${signature}`,
@@ -98,17 +98,17 @@ it("a time that is no time, twice there or missing makes a signature worthless",
   ];
   for (const header of headers) {
     const sent = requestOf({ ...FINANCE, headers: { "x-finance-signature": header } });
-    expect(await verify(sent)).toBe("failed");
+    expect(await handler.verify(sent)).toBe("failed");
   }
 });
 
 it("of a list of a thousand signatures none is compared, while a few may be wrong", async () => {
-  const { verify } = createFinanceHandler({ finance: "other-secret,finance-secret" });
+  const handler = createFinanceHandler({ finance: "other-secret,finance-secret" });
   const genuine = FINANCE.headers["x-finance-signature"];
   const wrong = `v1=${"0".repeat(64)}`;
   const verifyWith = (count: number) => {
     const list = [genuine, ...Array.from({ length: count }, () => wrong)].join(",");
-    return verify(requestOf({ ...FINANCE, headers: { "x-finance-signature": list } }));
+    return handler.verify(requestOf({ ...FINANCE, headers: { "x-finance-signature": list } }));
   };
   expect(await verifyWith(3)).toBe("verified");
   expect(await verifyWith(1_000)).toBe("failed");

@@ -106,7 +106,7 @@ export function createDispatcherRoute<Event>(
 }
 
 /** Why nothing of a request is taken, in the words of the answer; null when it is taken. */
-export function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
+function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
   switch (verdict) {
     case "verified":
       return null;

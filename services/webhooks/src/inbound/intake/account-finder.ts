@@ -79,13 +79,14 @@ export class AccountFinder {
     const ofProvider = accountIds.filter((id) => parseBrokerAccount(id) === null);
     const ofBroker = accountIds.filter((id) => parseBrokerAccount(id) !== null);
     const found = await Promise.all([
-      ofProvider.length === 0 ? [] : this.#listByAccount(provider, ofProvider),
+      this.#listByAccount(provider, ofProvider),
       ...ofBroker.map((accountId) => this.#listByBroker(provider, accountId)),
     ]);
     return found.flat();
   }
 
   async #listByAccount(provider: string, externalAccountIds: string[]): Promise<Holder[]> {
+    if (externalAccountIds.length === 0) return [];
     const request = { provider, externalAccountIds };
     const { connections } = await this.#accounts.findAccounts(request, CALL);
     return connections.map(({ externalAccountId: accountId, companyId }) => ({
