@@ -57,6 +57,11 @@ export const SETTINGS = {
     .describe(
       "NATS server to use, nats://user:password@host:4222, user and password percent-encoded; without it events stay within the process of npm start.",
     ),
+  NATS_REPLICAS: oneOf([1, 3, 5])
+    .default(1)
+    .describe(
+      "Copies of each stream that a service or set-up-nats makes: 3 or 5 in a cluster of as many servers. Streams that are there keep theirs.",
+    ),
   TASK_RUNTIME: oneOf(["postgres", "restate"])
     .default("postgres")
     .describe("What executes runs: leased tasks in Postgres. This version refuses restate."),

@@ -1,15 +1,16 @@
 import { isUuid } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
+import { isJsonProblem, isStorableText, scanJsonObject } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { InboundContext } from "./inbound-context.ts";
 import type { InboundRequest, InboundRoute } from "./inbound-request.ts";
-import { findJsonObject, readText, requirePlainBody } from "./read-json.ts";
+import { requirePlainBody } from "./request-type.ts";
 
 const PROVIDER = "custom";
 const PATH_CHARS_MAX = 1_000;
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 const TRIGGER_BYTES_MAX = 256 * 1024;
 const KEY_CHARS_MAX = 255;
+const decoder = new TextDecoder("utf-8", { fatal: true });
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
 /** What may let somebody in somewhere (D40a). */
 const CREDENTIAL = /authorization|cookie|token|secret|password|api-?key|credential|session/;
@@ -73,10 +74,22 @@ function findKey({ headers }: InboundRequest): string | null {
 function toPayload(request: InboundRequest): string {
   const text = readText(request);
   if (text.trim() === "") return "{}";
-  const object = findJsonObject(text);
-  const payload = object?.text ?? JSON.stringify({ rawBody: text });
+  const isObject = !isJsonProblem(scanJsonObject(text));
+  const payload = isObject ? text : JSON.stringify({ rawBody: text });
   if (Buffer.byteLength(payload) <= PAYLOAD_BYTES_MAX) return payload;
   throw new AppError("PAYLOAD_TOO_LARGE", "The request body has more than 1 MiB as a JSON text.");
+}
+
+/** Throws BAD_REQUEST for bytes that are no text, or one that cannot be stored (D2). */
+function readText({ rawBody }: InboundRequest): string {
+  let text: string;
+  try {
+    text = decoder.decode(rawBody);
+  } catch (error) {
+    throw new AppError("BAD_REQUEST", "The request body is not valid UTF-8.", { cause: error });
+  }
+  if (isStorableText(text)) return text;
+  throw new AppError("BAD_REQUEST", "The request body must not contain NUL characters.");
 }
 
 function toTrigger({ headers, query }: InboundRequest, path: string) {

@@ -43,11 +43,14 @@ export interface NewMessage {
   events: readonly [NewInboundEvent, ...NewInboundEvent[]];
 }
 
+/** Until the owners of an event are looked for again. */
+const OWNERS_WAIT = sql.fragment`interval '2 seconds'`;
+
 /**
  * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A second caller with
  * a key waits here for the first one's statement to end; all claim in one order.
  *
- * @param leaseSeconds how long nobody else works on those that are not settled yet
+ * @param leaseSeconds how long nobody else works on those that are being processed
  */
 export async function insertMessages(
   queryable: Queryable,
@@ -80,8 +83,10 @@ export async function insertMessages(
     select id, company_id, provider, account_ids, path, event_type, external_event_id, key,
       payload, payload_bytes, trigger_data, signature_verified, status, status = 'failed', error, request_id,
       case when status = 'processing' then 1 else 0 end,
-      case when status in ('received', 'processing')
-        then now() + make_interval(secs => ${leaseSeconds}) end
+      case status
+        when 'processing' then now() + make_interval(secs => ${leaseSeconds})
+        when 'received' then now() + ${OWNERS_WAIT}
+      end
     from incoming
     where key is null or first_id in (select first_id from claimed)
     returning id

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { newUuid } from "@workflow/db";
-import { AppError, toAppError } from "@workflow/errors";
+import { databaseErrorToAppError, newUuid } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import type { Scope } from "@workflow/service";
 import { Turns } from "@workflow/service";
 import type { Logger } from "pino";
@@ -65,7 +65,7 @@ async function serve(
 ): Promise<void> {
   const startedAt = performance.now();
   const requestId = requestIdOf(incoming);
-  const [path = "", query = ""] = splitOnce(incoming.url ?? "", "?");
+  const [path, query] = splitOnce(incoming.url ?? "", "?");
   const [name = ""] = path.startsWith(ROOT) ? path.slice(ROOT.length).split("/", 1) : [];
   const log = (status: number, error?: unknown): void => {
     // Without the path: that of the custom route is a secret.
@@ -81,7 +81,7 @@ async function serve(
     writeAnswer(response, answer);
     log(answer.status);
   } catch (thrown) {
-    const error = toAppError(thrown);
+    const error = databaseErrorToAppError(thrown);
     const answer = toErrorAnswer(error);
     log(answer.status, thrown);
     if (response.destroyed) return;

@@ -59,10 +59,7 @@ export class EventIntake implements Intake {
     const isNew = await this.#store.add({ key, events });
     if (!isNew && key !== null) return this.#watch.find(key, RUNS_WAIT_MS);
     const counts = await Promise.all(
-      events.map((event) => {
-        const startable = toStartable(event);
-        return startable === null ? 0 : this.#starts.add(startable);
-      }),
+      events.flatMap((event) => toStartable(event) ?? []).map((event) => this.#starts.add(event)),
     );
     return {
       eventId: events[0].id,

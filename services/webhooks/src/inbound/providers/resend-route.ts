@@ -1,16 +1,20 @@
+import { z } from "zod";
 import type { InboundContext } from "../inbound-context.ts";
 import { listSecrets } from "../inbound-context.ts";
 import type { InboundRoute } from "../inbound-request.ts";
-import { textMember, toPayload } from "../read-json.ts";
+import { toWord } from "../provider-input.ts";
 import { createSignedRoute } from "./signed-route.ts";
-import { messageIdOf, verifyStandardWebhooks } from "./verify-standard-webhooks.ts";
+import { findMessageId, verifyStandardWebhooks } from "./verify-standard-webhooks.ts";
 
-const PROVIDER = "resend";
-const TEXT_CHARS_MAX = 255;
 /** Each is looked up, as a whole and by its domain. */
 const RECIPIENTS_MAX = 50;
-const RECIPIENT_MEMBERS = ["to", "cc", "bcc", "received_for"];
 const BRACKETED = /<([^<>]*)>\s*$/;
+
+const recipients = z.array(z.unknown()).optional().catch([]);
+const body = z.object({
+  type: z.unknown().optional(),
+  data: z.object({ to: recipients, cc: recipients, bcc: recipients }).optional().catch({}),
+});
 
 /**
  * E-mail that has come in with Resend. It belongs to the companies whose connections have a recipient's address
@@ -19,35 +23,25 @@ const BRACKETED = /<([^<>]*)>\s*$/;
 export function createResendRoute(context: InboundContext): InboundRoute {
   const secrets = listSecrets(context.secrets.resend);
   return createSignedRoute(context, {
+    provider: "resend",
     verify: (request) => verifyStandardWebhooks(request, secrets),
-    read: ({ members }, request) => {
-      const eventType = textMember(members, "type", TEXT_CHARS_MAX);
-      const messageId = messageIdOf(request);
-      const externalEventId =
-        messageId !== null && messageId.length <= TEXT_CHARS_MAX ? messageId : null;
-      const dataJson = members.get("data") ?? "null";
-      return {
-        provider: PROVIDER,
-        receivers: { accountIds: listAccounts(JSON.parse(dataJson)), whenNobody: "record" },
-        eventType,
-        externalEventId,
-        payloadJson: toPayload({ eventType, externalEventId, dataJson }),
-        trigger: {},
-      };
+    accountsOf({ value }) {
+      const { to = [], cc = [], bcc = [] } = body.parse(value).data ?? {};
+      const accounts = [...to, ...cc, ...bcc].slice(0, RECIPIENTS_MAX).flatMap(toAccounts);
+      return [...new Set(accounts)];
+    },
+    normalise({ value, members }, request) {
+      const eventType = toWord(body.parse(value).type);
+      const externalEventId = toWord(findMessageId(request));
+      return { eventType, externalEventId, dataJson: members.get("data") ?? "null" };
     },
   });
 }
 
-/** The recipients' addresses and domains, in lower case. */
-function listAccounts(data: unknown): string[] {
-  if (typeof data !== "object" || data === null) return [];
-  const recipients = RECIPIENT_MEMBERS.flatMap((name): unknown => Reflect.get(data, name) ?? [])
-    .filter((recipient) => typeof recipient === "string")
-    .slice(0, RECIPIENTS_MAX);
-  const accounts = recipients.flatMap((recipient) => {
-    const address = (BRACKETED.exec(recipient)?.[1] ?? recipient).trim().toLowerCase();
-    const at = address.lastIndexOf("@");
-    return at === -1 ? [] : [address, address.slice(at + 1)];
-  });
-  return [...new Set(accounts)];
+/** A recipient's address and domain, in lower case. */
+function toAccounts(recipient: unknown): string[] {
+  if (typeof recipient !== "string") return [];
+  const address = (BRACKETED.exec(recipient)?.[1] ?? recipient).trim().toLowerCase();
+  const at = address.lastIndexOf("@");
+  return at === -1 ? [] : [address, address.slice(at + 1)];
 }

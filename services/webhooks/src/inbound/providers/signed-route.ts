@@ -1,26 +1,30 @@
-import { AppError } from "@workflow/errors";
+import { AppError, isAppError } from "@workflow/errors";
 import type { InboundContext } from "../inbound-context.ts";
 import type { InboundMessage } from "../inbound-message.ts";
 import type { InboundRequest, InboundRoute } from "../inbound-request.ts";
-import type { SignatureVerdict } from "../provider-handler.ts";
-import { findJsonObject, readJsonObject, readText, requireJsonType } from "../read-json.ts";
-import type { JsonObject } from "../read-json.ts";
+import type { NormalisedEvent, SignatureVerdict } from "../provider-handler.ts";
+import { toInputJson } from "../provider-input.ts";
+import { requireJsonType } from "../request-type.ts";
+import { readSentObject, SentJsonError } from "../sent-json.ts";
+import type { SentObject } from "../sent-json.ts";
 
 /** How the bodies of one provider, each with one event, are checked and read. */
 export interface SignedSource {
+  provider: string;
   verify(request: InboundRequest): SignatureVerdict;
-  /** What an event tells; of one that was refused it is only recorded. */
-  read(
-    object: JsonObject,
-    request: InboundRequest,
-  ): Omit<InboundMessage, "signature" | "payloadBytes" | "requestId">;
+  /** The accounts at the provider that an event is about, as connections hold them. */
+  accountsOf(event: SentObject): readonly string[];
+  normalise(event: SentObject, request: InboundRequest): NormalisedEvent;
 }
 
 /** Why a request was refused: what the sender is told, and what is written down. */
 const REFUSALS = {
   failed: { answer: "Invalid signature", signature: "failed" },
   missing: { answer: "Missing signature", signature: "skipped" },
-  unconfigured: { answer: "Signatures cannot be verified here", signature: "skipped" },
+  unconfigured: {
+    answer: "No secret is configured to verify the signature with",
+    signature: "skipped",
+  },
 } as const;
 
 /** A route of a provider that signs what it sends (D40). What is refused is recorded, too. */
@@ -30,23 +34,50 @@ export function createSignedRoute(
 ): InboundRoute {
   return async (request) => {
     requireJsonType(request);
-    const verdict = source.verify(request);
-    const about = { payloadBytes: request.rawBody.length, requestId: request.requestId };
-    const isRefused =
-      verdict === "failed" ||
-      verdict === "missing" ||
-      (verdict === "unconfigured" && requireSignature);
-    if (isRefused) {
+    const verdict = verify(source, request);
+    const message = readMessage(source, request);
+    if (verdict !== "verified" && (verdict !== "unconfigured" || requireSignature)) {
       const { answer, signature } = REFUSALS[verdict];
-      const object = findJsonObject(readText(request));
-      if (object !== null) {
-        await intake.refuse({ ...source.read(object, request), ...about, signature }, answer);
-      }
+      if (message !== null) await intake.refuse({ ...message, signature }, answer);
       throw new AppError("UNAUTHORIZED", answer);
     }
-    const message = source.read(readJsonObject(request), request);
+    if (message === null) throw new AppError("BAD_REQUEST", "Invalid JSON");
     const signature = verdict === "verified" ? "verified" : "skipped";
-    const accepted = await intake.accept({ ...message, ...about, signature });
+    const accepted = await intake.accept({ ...message, signature });
     return { status: 200, body: { received: true, ...accepted } };
   };
+}
+
+/** A header that was sent twice is as good as a wrong one, and recorded like it. */
+function verify(source: SignedSource, request: InboundRequest): SignatureVerdict {
+  try {
+    return source.verify(request);
+  } catch (error) {
+    if (isAppError(error) && error.reason === "UNAUTHORIZED") return "failed";
+    throw error;
+  }
+}
+
+/** Null when the body is no JSON object that can be stored. */
+function readMessage(
+  source: SignedSource,
+  request: InboundRequest,
+): Omit<InboundMessage, "signature"> | null {
+  try {
+    const event = readSentObject(request.rawBody);
+    const normalised = source.normalise(event, request);
+    return {
+      provider: source.provider,
+      receivers: { accountIds: source.accountsOf(event), whenNobody: "record" },
+      eventType: normalised.eventType,
+      externalEventId: normalised.externalEventId,
+      payloadJson: toInputJson(normalised),
+      payloadBytes: request.rawBody.length,
+      trigger: {},
+      requestId: request.requestId,
+    };
+  } catch (error) {
+    if (error instanceof SentJsonError) return null;
+    throw error;
+  }
 }

@@ -1,47 +1,49 @@
 import { findSignatureHeader } from "../inbound-request.ts";
 import type { InboundRequest } from "../inbound-request.ts";
 import type { SignatureVerdict } from "../provider-handler.ts";
-import { isSigned, isTimely } from "./signed-texts.ts";
+import { isSigned, isTimely, parseBase64Digest } from "../signatures/hmac.ts";
 
 const SECRET_PREFIX = "whsec_";
 const VERSION_PREFIX = "v1,";
+/** While a secret is replaced there are two; each further one costs a comparison. */
+const SIGNATURES_MAX = 16;
 
 /**
- * The scheme of Standard Webhooks, whose headers begin with `webhook-`, or `svix-` with its inventor: a list
- * `v1,<base64>` over `<id>.<time>.<body>`.
+ * The scheme of Standard Webhooks (standardwebhooks.com), whose headers begin with `webhook-`, or `svix-` with
+ * its inventor: a list of `v1,<base64>`, each the HMAC-SHA256 of `<id>.<unix seconds>.<body>` under a secret
+ * in base64.
  */
 export function verifyStandardWebhooks(
   request: Pick<InboundRequest, "headers" | "rawBody" | "receivedAt">,
   secrets: readonly string[],
 ): SignatureVerdict {
-  const id = messageIdOf(request);
-  const time = findEither(request, "timestamp");
-  const list = findEither(request, "signature");
   if (secrets.length === 0) return "unconfigured";
+  const list = findEither(request, "signature");
   if (list === null) return "missing";
-  if (id === null || time === null || !isTimely(time, request.receivedAt)) return "failed";
+  const id = findMessageId(request);
+  const time = findEither(request, "timestamp");
+  if (id === null || time === null || !isTimely(time, request.receivedAt, "seconds")) {
+    return "failed";
+  }
   const signatures = list
-    .split(" ")
+    .split(" ", SIGNATURES_MAX)
     .filter((entry) => entry.startsWith(VERSION_PREFIX))
-    .map((entry) => Buffer.from(entry.slice(VERSION_PREFIX.length), "base64"));
-  const isGenuine = isSigned([`${id}.${time}.`, request.rawBody], secrets.map(toKey), signatures);
-  return isGenuine ? "verified" : "failed";
+    .flatMap((entry) => parseBase64Digest(entry.slice(VERSION_PREFIX.length)) ?? []);
+  const parts = [`${id}.${time}.`, request.rawBody];
+  return isSigned(secrets.map(toKey), parts, signatures) ? "verified" : "failed";
 }
 
 /** The sender's id of a message, the same on each of its tries; null when there is none. */
-export function messageIdOf(request: Pick<InboundRequest, "headers">): string | null {
+export function findMessageId(request: Pick<InboundRequest, "headers">): string | null {
   return findEither(request, "id");
 }
 
 function findEither(request: Pick<InboundRequest, "headers">, name: string): string | null {
-  return (
-    findSignatureHeader(request, `svix-${name}`) ?? findSignatureHeader(request, `webhook-${name}`)
-  );
+  const ofInventor = findSignatureHeader(request, `svix-${name}`);
+  return ofInventor ?? findSignatureHeader(request, `webhook-${name}`);
 }
 
 function toKey(secret: string): Buffer {
-  return Buffer.from(
-    secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret,
-    "base64",
-  );
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
+  return Buffer.from(encoded, "base64");
 }

@@ -14,7 +14,7 @@ const DIGITS = /^\d{1,16}$/;
  * @param signatures of 32 bytes each
  */
 export function isSigned(
-  secrets: readonly string[],
+  secrets: readonly (string | Buffer)[],
   parts: readonly (string | Buffer)[],
   signatures: readonly Buffer[],
 ): boolean {

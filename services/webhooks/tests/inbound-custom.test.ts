@@ -1,0 +1,257 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { AppError } from "@workflow/errors";
+import { InboundEventStatus, SignatureVerified } from "@workflow/proto/webhooks/v1/events";
+import { waitFor } from "@workflow/testkit";
+import { ANY_EVENT, callerOf, post, startInboundHarness } from "./support/inbound-harness.ts";
+import type { InboundHarness } from "./support/inbound-harness.ts";
+
+let harness: InboundHarness;
+beforeAll(async () => {
+  harness = await startInboundHarness();
+});
+afterAll(async () => {
+  await harness?.[Symbol.asyncDispose]();
+});
+
+function receivedFor(companyId: string) {
+  return harness.runs.received.filter((event) => event.companyId === companyId);
+}
+
+/** What is answered to bytes that are no request that a client would send. */
+function sendRaw(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const [host = "", port = ""] = harness.httpAddress.split(":");
+    let answer = "";
+    const socket = connect(Number(port), host, () => socket.write(text));
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk) => {
+      answer += String(chunk);
+      if (/\}$/.test(answer)) socket.end();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
+  });
+}
+
+describe("the custom route", () => {
+  it("starts a run of what was sent, byte by byte, and answers how many", async () => {
+    const companyId = randomUUID();
+    const body = '{"amount": 12345678901234567890.10, "__proto__": {"a": 1}, "b": 1.0}';
+    const answer = await harness.post(
+      `custom/${companyId.toUpperCase()}/My%2DHook?a=1&b=2&b=3`,
+      body,
+      {
+        "content-type": "text/plain",
+        authorization: "Bearer secret-1",
+        cookie: "session=secret-2",
+        "x-gitlab-token": "secret-3",
+        "x-kind": "order",
+      },
+    );
+    expect(answer).toMatchObject({ status: 200, body: { received: true, workflowsTriggered: 1 } });
+    const [event, ...others] = receivedFor(companyId);
+    expect(others).toEqual([]);
+    expect(event?.source).toEqual({ $case: "path", value: "My-Hook" });
+    expect(event?.inputJson).toBe(body);
+    expect(event?.triggerJson).not.toContain("secret-");
+    expect(JSON.parse(event?.triggerJson ?? "")).toMatchObject({
+      eventId: answer.body["eventId"],
+      provider: "custom",
+      query: { a: "1", b: ["2", "3"] },
+      headers: { "x-kind": "order" },
+    });
+  });
+
+  it("keeps an event with its runs, for its company alone", async () => {
+    const companyId = randomUUID();
+    const { body } = await harness.post(`custom/${companyId}/orders`, '{"n": 1}');
+    const eventId = String(body["eventId"]);
+    const event = await harness.get(companyId, eventId);
+    expect(event).toMatchObject({
+      provider: "custom",
+      status: InboundEventStatus.PROCESSED,
+      signatureVerified: SignatureVerified.SKIPPED,
+      payloadJson: '{"n": 1}',
+      workflowsTriggered: harness.runs.started.get(eventId),
+    });
+    expect(await harness.list(companyId)).toHaveLength(1);
+    const stranger = harness.get(randomUUID(), eventId);
+    await expect(stranger).rejects.toMatchObject({ reason: "NOT_FOUND" });
+  });
+
+  it.each([
+    ["no JSON", "hello", '{"rawBody":"hello"}'],
+    ["an array", "[1]", '{"rawBody":"[1]"}'],
+    ["20,000 levels", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`, null],
+    ["an escaped NUL", '{"a":"\\u0000"}', '{"rawBody":"{\\"a\\":\\"\\\\u0000\\"}"}'],
+    ["nothing", "", "{}"],
+  ])("takes a body of %s as what it says", async (_what, sent, input) => {
+    const companyId = randomUUID();
+    const answer = await harness.post(`custom/${companyId}/any`, sent);
+    expect(answer).toMatchObject({ status: 200, body: { workflowsTriggered: 1 } });
+    const expected = input ?? JSON.stringify({ rawBody: sent });
+    expect(receivedFor(companyId)[0]?.inputJson).toBe(expected);
+  });
+
+  it.each<[string, string, string | Buffer, Record<string, string>, number]>([
+    ["bytes that are no text", "hook", Buffer.from([0xff, 0xfe]), {}, 400],
+    ["a NUL", "hook", Buffer.from("a\0b"), {}, 400],
+    ["more than 1 MiB", "hook", "a".repeat(1024 * 1024 + 1), {}, 413],
+    ["what is more than 1 MiB as JSON", "hook", '"'.repeat(700_000), {}, 413],
+    ["a compressed body", "hook", "{}", { "content-encoding": "gzip" }, 415],
+    ["a key of 256 characters", "hook", "{}", { "idempotency-key": "k".repeat(256) }, 400],
+    ["a NUL in the query", "hook?a=%00", "{}", {}, 400],
+    ["a path that is not encoded rightly", "%ff", "{}", {}, 404],
+    ["no path", "", "{}", {}, 404],
+    ["two paths", "a/b", "{}", {}, 404],
+  ])("refuses %s and keeps nothing", async (_what, path, sent, headers, status) => {
+    const companyId = randomUUID();
+    const answer = await harness.post(`custom/${companyId}/${path}`, sent, headers);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ error: expect.any(String) });
+    expect(await harness.list(companyId)).toEqual([]);
+  });
+
+  it("answers plainly what is no webhook at all", async () => {
+    expect(await harness.post("custom/not-a-company/hook", "{}")).toMatchObject({ status: 404 });
+    expect(await harness.post("nobody%22", "{}")).toMatchObject({
+      status: 404,
+      body: { error: 'Unknown provider: nobody"' },
+    });
+    const read = await fetch(`http://${harness.httpAddress}/webhooks/stripe`);
+    expect([read.status, read.headers.get("allow")]).toEqual([405, "POST"]);
+    const many = Array.from({ length: 10_000 }, (_, place) => `x-${place}: 1\r\n`).join("");
+    expect(await sendRaw(`POST /webhooks/stripe HTTP/1.1\r\nhost: a\r\n${many}\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 .*\{"error":".*"\}$/s,
+    );
+    expect(await sendRaw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*\{"error":".*"\}$/s);
+    const twice = `POST /webhooks/custom/${randomUUID()}/a HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n`;
+    expect(await sendRaw(`${twice}x-event-id: 1\r\nx-event-id: 2\r\n\r\n{}`)).toMatch(
+      /^HTTP\/1\.1 400 .*x-event-id must be sent once/s,
+    );
+  });
+
+  it("reads and throws away what is too long, so that its sender gets to read why", async () => {
+    const head = `POST /webhooks/custom/${randomUUID()}/a HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const chunk = `100000\r\n${"a".repeat(0x100000)}\r\n`;
+    expect(await sendRaw(`${head}${chunk.repeat(20)}`)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+});
+
+describe("a repeat", () => {
+  it("starts nothing and is answered like the first, though 50 come at once to two processes", async () => {
+    const companyId = randomUUID();
+    const other = await harness.startAnother();
+    harness.runs.waiting = () => 2;
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    harness.runs.gate = () => gate;
+    const answers = Array.from({ length: 50 }, (_, place) =>
+      post(
+        place % 2 === 0 ? harness.httpAddress : other.httpAddress,
+        `custom/${companyId}/h`,
+        "{}",
+        {
+          "idempotency-key": "same",
+        },
+      ),
+    );
+    await waitFor(() => receivedFor(companyId).length > 0);
+    open();
+    const bodies = (await Promise.all(answers)).map(({ body }) => JSON.stringify(body));
+    harness.runs.waiting = () => 1;
+    expect(new Set(bodies).size).toBe(1);
+    expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ received: true, workflowsTriggered: 2 });
+    expect(receivedFor(companyId)).toHaveLength(1);
+    expect(await harness.list(companyId)).toHaveLength(1);
+  });
+
+  it("of another company, or under another key, is none", async () => {
+    const companyIds = [randomUUID(), randomUUID()];
+    const headers = { "x-event-id": "1" };
+    for (const companyId of companyIds) {
+      const answer = await harness.post(`custom/${companyId}/h`, "{}", headers);
+      expect(answer.body["workflowsTriggered"]).toBe(1);
+    }
+    await harness.post(`custom/${companyIds[0]}/h`, "{}", { "x-event-id": "2" });
+    expect(receivedFor(companyIds[0] ?? "")).toHaveLength(2);
+  });
+});
+
+describe("an event whose runs cannot be started", () => {
+  it("is answered 200 at once and started when the others are there again, once", async () => {
+    const companyId = randomUUID();
+    harness.runs.refusal = new AppError("UNAVAILABLE", "away");
+    const answer = await harness.post(`custom/${companyId}/later`, "{}");
+    harness.runs.refusal = null;
+    expect(answer).toMatchObject({ status: 200, body: { workflowsTriggered: 0 } });
+    const eventId = String(answer.body["eventId"]);
+    await waitFor(async () => {
+      const { status } = await harness.get(companyId, eventId);
+      return status === InboundEventStatus.PROCESSED;
+    });
+    expect(harness.runs.runCount((event) => event.companyId === companyId)).toBe(1);
+  });
+
+  it("fails when runs says that it cannot be, and is started when it is replayed", async () => {
+    const companyId = randomUUID();
+    harness.runs.failure = (event) =>
+      event.companyId === companyId ? new AppError("BAD_REQUEST", "no good") : null;
+    const { body } = await harness.post(`custom/${companyId}/bad`, '{"a":1}');
+    const eventId = String(body["eventId"]);
+    const failed = await harness.get(companyId, eventId);
+    expect(failed).toMatchObject({ status: InboundEventStatus.FAILED, error: "no good" });
+    harness.runs.failure = () => null;
+    const replay = await harness.events.replayInboundEvent({ eventId }, callerOf(companyId));
+    expect(replay).toMatchObject({ replayedFrom: eventId, status: InboundEventStatus.RECEIVED });
+    await waitFor(async () => {
+      const { status } = await harness.get(companyId, replay.id);
+      return status === InboundEventStatus.PROCESSED;
+    });
+    const inputs = receivedFor(companyId).map(({ inputJson }) => inputJson);
+    expect(inputs).toEqual(['{"a":1}', '{"a":1}']);
+    const stranger = harness.events.replayInboundEvent({ eventId }, callerOf(randomUUID()));
+    await expect(stranger).rejects.toMatchObject({ reason: "NOT_FOUND" });
+  });
+
+  it("is ignored when no workflow waits for it", async () => {
+    const companyId = randomUUID();
+    harness.runs.waiting = () => 0;
+    const { body } = await harness.post(`custom/${companyId}/nobody`, "{}");
+    harness.runs.waiting = () => 1;
+    expect(body["workflowsTriggered"]).toBe(0);
+    const event = await harness.get(companyId, String(body["eventId"]));
+    expect(event.status).toBe(InboundEventStatus.IGNORED);
+  });
+});
+
+describe("the list of events", () => {
+  it("pages newest first and filters", async () => {
+    const companyId = randomUUID();
+    const sent: string[] = [];
+    for (let place = 0; place < 3; place += 1) {
+      const { body } = await harness.post(`custom/${companyId}/h`, "{}");
+      sent.unshift(String(body["eventId"]));
+    }
+    const call = callerOf(companyId);
+    const filter = { ...ANY_EVENT, provider: "custom" };
+    const listed: string[] = [];
+    let cursor = "";
+    do {
+      const request = { ...filter, page: { limit: 1, cursor }, createdAfter: new Date(0) };
+      const { events, page } = await harness.events.listInboundEvents(request, call);
+      listed.push(...events.map(({ id }) => id));
+      cursor = page?.cursor ?? "";
+    } while (cursor !== "");
+    expect(listed).toEqual(sent);
+    const page = { limit: 100, cursor: "" };
+    const failed = { ...filter, status: InboundEventStatus.FAILED, page };
+    expect((await harness.events.listInboundEvents(failed, call)).events).toEqual([]);
+    const tooMany = { ...filter, page: { limit: 101, cursor: "" } };
+    await expect(harness.events.listInboundEvents(tooMany, call)).rejects.toMatchObject({
+      reason: "BAD_REQUEST",
+    });
+  });
+});
