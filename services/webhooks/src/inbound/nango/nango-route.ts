@@ -54,7 +54,7 @@ export function createNangoRoute(context: InboundContext): InboundRoute {
       throw new AppError("UNAUTHORIZED", REFUSAL);
     }
     const body = readBody(request);
-    const accepted = await take(context, request, body, report.parse(JSON.parse(body.text)));
+    const accepted = await take(context, request, body, report.parse(body.value));
     return { status: 200, body: { received: true, ...accepted } };
   };
 }
