@@ -95,6 +95,7 @@ it("an account that the broker reports becomes active, and its events start runs
     tags: connected.tags,
   };
   const reported = await post("nango", report, byNango);
+  expect(await post("nango", report, byNango)).toMatchObject({ status: 200 });
   expect(reported).toMatchObject({ status: 200, body: { received: true } });
   expect(await system.call("GET", `/connections/${connectionId}`)).toMatchObject({
     data: { status: "active", externalAccountId: "T1" },
@@ -110,6 +111,10 @@ it("an account that the broker reports becomes active, and its events start runs
     signatureVerified: "verified",
     status: "processed",
     workflowsTriggered: [{ workflowId }],
+  });
+  await waitFor(async () => {
+    const path = `/audit-logs?action=connection.authorized&resourceId=${connectionId}`;
+    expect((await system.call("GET", path)).data).toHaveLength(1);
   });
   await waitFor(async () => {
     const run = await system.call("GET", `/runs/${event?.workflowsTriggered[0]?.runId ?? ""}`);
