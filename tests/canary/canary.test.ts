@@ -21,6 +21,7 @@ import { tourRoutes } from "./tour/routes.ts";
 import { tourRpc } from "./tour/rpc.ts";
 import { tourSteps } from "./tour/steps.ts";
 import type { StepKinds } from "./tour/steps.ts";
+import { tourWebhooks } from "./tour/webhooks.ts";
 
 /*
  * One canary through everything: a value of its own in every place where a secret can be, then all that the
@@ -77,6 +78,7 @@ async function tour(): Promise<void> {
   const steps = await tourSteps(stepsTour);
   kinds = steps.kinds;
   const known = await tourAgents(client, agents, note);
+  await tourWebhooks({ client, evidence, hide, settings: installation.settings, worldUrl, note });
   await tourRoutes(client, { hide, runIds: steps.runIds, known, note });
   await tourRpc(evidence, client, token, hide, steps.fields);
   hideTokens(evidence, installation);

@@ -35,6 +35,7 @@ export const USED: readonly string[] = [
   "password of basic auth",
   "token of bearer auth",
   "bound secret",
+  ...["ok", "refuse", "cut"].map((how) => `header of an endpoint (${how})`),
   ...["rillet", "resend", "sendgrid", "airwallex", "odoo", "avalara"].map(
     (id) => `second key of ${id}`,
   ),

@@ -92,6 +92,7 @@ export async function prepareInstallation(
       ...(await testSettings(dataDir)),
       ...(await grpcAddresses()),
       METRICS_PORT: String(await freePort()),
+      WEBHOOKS_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
       ...makeSettings(hide, { worldUrl: world.url, mailUrl, natsUrl }),
     };
     for (const id of AUTHORIZED) {

@@ -52,6 +52,11 @@ const SHOWN: readonly Shown[] = [
     pattern: TOKEN,
   },
   {
+    name: "secret of a webhook endpoint",
+    shownIn: /^REST answers: POST \S*\/webhook-endpoints(\/[^/]+\/rotate-secret)? /,
+    pattern: /"whsec_([A-Za-z0-9+/]{40,})=*"/g,
+  },
+  {
     name: "session at the broker",
     shownIn: /^REST answers: GET \/connect\/[^/]+\/go /,
     pattern: /session_token=nango_connect_session_([0-9a-f-]{36})/g,

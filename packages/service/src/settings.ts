@@ -236,16 +236,24 @@ export const SETTINGS = {
     .describe(
       "Secret key for the OAuth broker's API; with it accounts are connected through the broker.",
     ),
-  NANGO_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of the OAuth broker."),
+  NANGO_WEBHOOK_SECRET: text()
+    .optional()
+    .describe(
+      "Verifies webhooks of the OAuth broker; several with commas between them. Without it they are answered 500.",
+    ),
   STRIPE_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Stripe."),
   RESEND_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Resend."),
-  AIRWALLEX_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Airwallex."),
+  AIRWALLEX_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Airwallex; several with commas between them."),
   HUBSPOT_CLIENT_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well."),
+    .describe(
+      "Verifies webhooks of HubSpot; several with commas between them, of which the first is its OAuth client secret as well.",
+    ),
   FINANCE_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the finance application."),
+    .describe("Verifies webhooks of the finance application; several with commas between them."),
 
   OPENAI_API_KEY: text()
     .optional()

@@ -27,6 +27,7 @@ import type { BrokerOptions } from "./authorization/nango.ts";
 import { startLeftoverRemoval } from "./authorization/remove-leftovers.ts";
 import { startRenewals } from "./authorization/renew-ahead.ts";
 import { startRevocations } from "./authorization/revoke-queued.ts";
+import { startSubscriptions } from "./authorization/subscribe-accounts.ts";
 import { startAttemptSweep } from "./authorization/sweep.ts";
 import { createLoginTokens } from "./connections/login-tokens.ts";
 import type { RenewalsUnderWay } from "./connections/renew-access.ts";
@@ -162,6 +163,7 @@ export async function startIntegrationsService(
       { databaseUrl: options.databaseUrl, role: DATABASE_ROLE, logger },
       scope,
     );
+    startSubscriptions({ database, access, providerHttp, providers, logger }, scope);
     const pauses = startPauses(database, logger, scope);
     const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
     const cursors = createCursorCodec(await getCursorKey(database));

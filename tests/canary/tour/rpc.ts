@@ -11,6 +11,8 @@ import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
+import { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoints";
+import { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
 import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
 import type { WholeSystem } from "../../support/whole-system.ts";
@@ -32,6 +34,8 @@ const SERVICES: readonly (readonly [Service, ServiceDefinition])[] = [
   ["runs", SchedulesServiceService],
   ["tables", RowsServiceService],
   ["tables", TablesServiceService],
+  ["webhooks", EndpointsServiceService],
+  ["webhooks", InboundEventsServiceService],
   ["workflows", DashboardsServiceService],
   ["workflows", WorkflowsServiceService],
 ];

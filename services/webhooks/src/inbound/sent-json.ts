@@ -24,6 +24,12 @@ export function readSentObject(body: Buffer | string): SentObject {
   return { text, members, value: JSON.parse(text) };
 }
 
+/** A member; undefined when it is missing. */
+export function memberOf({ members }: SentObject, name: string): unknown {
+  const text = members.get(name);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
 /**
  * Reads a JSON object, or the objects of an array. Throws SentJsonError, also beyond `countMax`.
  *
