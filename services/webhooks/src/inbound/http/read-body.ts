@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
 
 /** The longest body of an inbound webhook (D4). */
-export const BODY_BYTES_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 1024 * 1024;
 /** What is read and thrown away of a longer one, so that its sender gets to read the answer. */
 const DISCARDED_BYTES_MAX = 16 * 1024 * 1024;
 
