@@ -70,6 +70,7 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
     publicUrl: undefined,
     callbacks: { admit: () => {} },
     connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
+    inbound: (_request, _response, next) => next(),
     connections: createCompanyConnections({ total: CONNECTIONS_MAX, perTenant: CONNECTIONS_MAX }),
   });
   const { port } = await listenHttp(app, {

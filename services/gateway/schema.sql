@@ -83,6 +83,27 @@ table gateway.cursor_key
   constraint cursor_key_pkey PRIMARY KEY (only_row)
   constraint cursor_key_single CHECK (only_row)
 
+table gateway.dead_letters
+  column id uuid not null
+  column stream text collate "C" not null
+  column consumer text collate "C" not null
+  column event_id text collate "C" not null
+  column type text collate "C" not null
+  column company_id uuid
+  column attempts integer not null
+  column error text not null
+  column first_failed_at timestamp(3) with time zone not null default now()
+  column last_failed_at timestamp(3) with time zone not null default now()
+  column dead_at timestamp(3) with time zone
+  column body bytea
+  column gzipped boolean not null default false
+  column body_bytes integer
+  column redrive_at timestamp(3) with time zone
+  constraint dead_letters_event UNIQUE (consumer, stream, event_id)
+  constraint dead_letters_pkey PRIMARY KEY (id)
+  CREATE INDEX dead_letters_age_idx ON gateway.dead_letters USING btree (last_failed_at)
+  CREATE INDEX dead_letters_redrive_idx ON gateway.dead_letters USING btree (redrive_at) WHERE (redrive_at IS NOT NULL)
+
 table gateway.invitations
   column id uuid not null
   column company_id uuid not null

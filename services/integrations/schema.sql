@@ -175,6 +175,9 @@ table integrations.connections with (fillfactor=80)
   column renewal_failures smallint not null default 0
   column renew_after timestamp(3) with time zone
   column account_claimed boolean not null default false
+  column subscribe_after timestamp(3) with time zone
+  column subscription_failures smallint not null default 0
+  column subscription_error text
   constraint connections_company_key_fkey FOREIGN KEY (company_key_id) REFERENCES integrations.company_keys(id)
   constraint connections_fields_object CHECK ((jsonb_typeof(fields) = 'object'::text))
   constraint connections_pkey PRIMARY KEY (id)
@@ -188,6 +191,7 @@ table integrations.connections with (fillfactor=80)
   CREATE INDEX connections_ending ON integrations.connections USING btree (credentials_expire_at) WHERE ((status = 'active'::text) AND (credentials_expire_at IS NOT NULL))
   CREATE INDEX connections_not_renewed ON integrations.connections USING btree (renew_after) WHERE ((status = 'error'::text) AND (error_code = 'not_renewed'::text))
   CREATE INDEX connections_pending ON integrations.connections USING btree (created_at) WHERE (status = 'pending'::text)
+  CREATE INDEX connections_to_subscribe ON integrations.connections USING btree (provider, COALESCE(subscribe_after, '-infinity'::timestamp with time zone)) WHERE (status = 'active'::text)
   CREATE TRIGGER connections_announce_change AFTER UPDATE ON integrations.connections FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.credentials_version IS DISTINCT FROM new.credentials_version) OR (old.error_message IS DISTINCT FROM new.error_message) OR (old.external_account_id IS DISTINCT FROM new.external_account_id))) EXECUTE FUNCTION integrations.announce_connection()
   CREATE TRIGGER connections_announce_removal AFTER DELETE ON integrations.connections FOR EACH ROW EXECUTE FUNCTION integrations.announce_connection()
 
@@ -196,6 +200,27 @@ table integrations.cursor_key
   column key bytea not null
   constraint cursor_key_pkey PRIMARY KEY (only_row)
   constraint cursor_key_single CHECK (only_row)
+
+table integrations.dead_letters
+  column id uuid not null
+  column stream text collate "C" not null
+  column consumer text collate "C" not null
+  column event_id text collate "C" not null
+  column type text collate "C" not null
+  column company_id uuid
+  column attempts integer not null
+  column error text not null
+  column first_failed_at timestamp(3) with time zone not null default now()
+  column last_failed_at timestamp(3) with time zone not null default now()
+  column dead_at timestamp(3) with time zone
+  column body bytea
+  column gzipped boolean not null default false
+  column body_bytes integer
+  column redrive_at timestamp(3) with time zone
+  constraint dead_letters_event UNIQUE (consumer, stream, event_id)
+  constraint dead_letters_pkey PRIMARY KEY (id)
+  CREATE INDEX dead_letters_age_idx ON integrations.dead_letters USING btree (last_failed_at)
+  CREATE INDEX dead_letters_redrive_idx ON integrations.dead_letters USING btree (redrive_at) WHERE (redrive_at IS NOT NULL)
 
 table integrations.email_sends
   column company_id uuid not null

@@ -9,11 +9,39 @@ table webhooks.company_keys
   constraint company_keys_pkey PRIMARY KEY (id)
   CREATE INDEX company_keys_by_kek ON webhooks.company_keys USING btree (kek_id, id)
 
+table webhooks.comparisons
+  column only_row boolean not null default true
+  column compared_until timestamp(3) with time zone not null default now()
+  column begun_at timestamp(3) with time zone not null default '-infinity'::timestamp with time zone
+  constraint comparisons_pkey PRIMARY KEY (only_row)
+  constraint comparisons_single CHECK (only_row)
+
 table webhooks.cursor_key
   column only_row boolean not null default true
   column key bytea not null
   constraint cursor_key_pkey PRIMARY KEY (only_row)
   constraint cursor_key_single CHECK (only_row)
+
+table webhooks.dead_letters
+  column id uuid not null
+  column stream text collate "C" not null
+  column consumer text collate "C" not null
+  column event_id text collate "C" not null
+  column type text collate "C" not null
+  column company_id uuid
+  column attempts integer not null
+  column error text not null
+  column first_failed_at timestamp(3) with time zone not null default now()
+  column last_failed_at timestamp(3) with time zone not null default now()
+  column dead_at timestamp(3) with time zone
+  column body bytea
+  column gzipped boolean not null default false
+  column body_bytes integer
+  column redrive_at timestamp(3) with time zone
+  constraint dead_letters_event UNIQUE (consumer, stream, event_id)
+  constraint dead_letters_pkey PRIMARY KEY (id)
+  CREATE INDEX dead_letters_age_idx ON webhooks.dead_letters USING btree (last_failed_at)
+  CREATE INDEX dead_letters_redrive_idx ON webhooks.dead_letters USING btree (redrive_at) WHERE (redrive_at IS NOT NULL)
 
 table webhooks.deliveries partition by RANGE (id)
   column id text collate "C" not null
@@ -28,6 +56,7 @@ table webhooks.deliveries partition by RANGE (id)
   column attempt_count integer not null default 0
   column max_attempts integer not null default 8
   column next_attempt_at timestamp(3) with time zone
+  column body_bytes integer not null
   column last_status_code integer
   column last_error text
   column duration_ms integer
@@ -122,7 +151,14 @@ table webhooks.lanes with (fillfactor=50)
   constraint lanes_endpoint_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE
   constraint lanes_lease CHECK (((owner IS NULL) = (leased_until IS NULL)))
   constraint lanes_pkey PRIMARY KEY (endpoint_id)
-  CREATE INDEX lanes_due ON webhooks.lanes USING btree (due_at) WHERE (due_at IS NOT NULL)
+  CREATE INDEX lanes_due ON webhooks.lanes USING btree (company_id, due_at) WHERE (due_at IS NOT NULL)
+
+table webhooks.left_deliveries
+  column endpoint_id text collate "C" not null
+  column company_id uuid not null
+  column made_before timestamp(3) with time zone
+  column noted_at timestamp(3) with time zone not null default now()
+  constraint left_deliveries_pkey PRIMARY KEY (endpoint_id)
 
 table webhooks.outbound_events partition by RANGE (id)
   column id text collate "C" not null
@@ -130,15 +166,20 @@ table webhooks.outbound_events partition by RANGE (id)
   column type text not null
   column workflow_id text
   column run_id text collate "C"
+  column occurred_at timestamp(3) with time zone not null
+  column endpoint_id text collate "C"
   column envelope json not null
   column body text
   column fanned_out_at timestamp(3) with time zone
   column attempts integer not null default 0
+  column error text
+  column failed_at timestamp(3) with time zone
   column due_at timestamp(3) with time zone
   column created_at timestamp(3) with time zone not null default now()
-  constraint outbound_events_due CHECK (((due_at IS NULL) = (fanned_out_at IS NOT NULL)))
+  constraint outbound_events_due CHECK (((due_at IS NULL) = ((fanned_out_at IS NOT NULL) OR (failed_at IS NOT NULL))))
   constraint outbound_events_pkey PRIMARY KEY (id)
   CREATE INDEX outbound_events_due ON ONLY webhooks.outbound_events USING btree (company_id, due_at, id) WHERE (due_at IS NOT NULL)
+  CREATE INDEX outbound_events_failed ON ONLY webhooks.outbound_events USING btree (id) WHERE (failed_at IS NOT NULL)
 
 table webhooks.outbox with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0)
   column seq bigint not null generated always as identity
@@ -163,6 +204,53 @@ table webhooks.revoked_tokens
   constraint revoked_tokens_pkey PRIMARY KEY (jti)
   CREATE INDEX revoked_tokens_expiry_idx ON webhooks.revoked_tokens USING btree (expires_at)
 
+CREATE OR REPLACE FUNCTION webhooks.detach_partition(part text, moment timestamp with time zone, wait_ms integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '50ms'
+AS $function$
+declare
+  ended record;
+begin
+  select parts.parent, parts.name into ended
+  from webhooks.list_partitions() as parts
+  join webhooks.partitioned_tables as known on known.name = parts.parent
+  where parts.name = part
+    and parts.upper_id collate "C" <= webhooks.id_at(known.prefix, moment) collate "C"
+    and moment < now() - interval '1 day';
+  if not found then return false; end if;
+  perform set_config('lock_timeout', greatest(1, wait_ms) || 'ms', true);
+  execute format('alter table webhooks.%I detach partition webhooks.%I', ended.parent, ended.name);
+  return true;
+end
+$function$
+
+CREATE OR REPLACE FUNCTION webhooks.drop_detached_partitions()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  part text;
+  dropped integer := 0;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('webhooks partitions', 0));
+  for part in
+    select relname from pg_class
+    where relnamespace = 'webhooks'::regnamespace and relkind = 'r' and not relispartition
+      and relname ~ '^(inbound_events|outbound_events|deliveries)_(first|\d{4}_w\d{2})$'
+  loop
+    execute format('drop table webhooks.%I', part);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end
+$function$
+
 CREATE OR REPLACE FUNCTION webhooks.id_at(prefix text, moment timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -175,6 +263,20 @@ AS $function$
   )
   from (select floor(extract(epoch from moment) * 1000)::bigint as millis) as since_epoch,
     generate_series(0, 9) as place
+$function$
+
+CREATE OR REPLACE FUNCTION webhooks.list_partitions()
+ RETURNS TABLE(parent text, name text, upper_id text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select known.name, part.relname,
+    substring(pg_get_expr(part.relpartbound, part.oid) from 'TO \(''([^'']+)''\)')
+  from webhooks.partitioned_tables as known
+  join pg_inherits as link on link.inhparent = format('webhooks.%I', known.name)::regclass
+  join pg_class as part on part.oid = link.inhrelid
+  order by 3, 1
 $function$
 
 CREATE OR REPLACE FUNCTION webhooks.make_partitions(until timestamp with time zone)
@@ -221,4 +323,21 @@ begin
   end loop;
   return made;
 end
+$function$
+
+CREATE OR REPLACE FUNCTION webhooks.with_attempt(attempts json, attempt text)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE STRICT
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case
+    when json_array_length(attempts) = 0 then '[' || attempt || ']'
+    when json_array_length(attempts) < 50 then rtrim(attempts::text, ']') || ',' || attempt || ']'
+    else (
+      select '[' || string_agg(kept.value::text, ',' order by kept.position) || ',' || attempt || ']'
+      from json_array_elements(attempts) with ordinality as kept (value, position)
+      where kept.position > json_array_length(attempts) - 49
+    )
+  end::json
 $function$

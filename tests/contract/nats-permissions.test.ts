@@ -10,6 +10,7 @@ import type { EventBus, PublishedEvent } from "@workflow/events";
 import { EVENT_CONSUMERS as GATEWAY, ROUTES } from "@workflow/service-gateway";
 import { EVENT_CONSUMERS as INTEGRATIONS } from "@workflow/service-integrations";
 import { EVENT_CONSUMERS as RUNS } from "@workflow/service-runs";
+import { EVENT_CONSUMERS as WEBHOOKS } from "@workflow/service-webhooks";
 import { startLocalNats, waitFor } from "@workflow/testkit";
 import type { LocalNats } from "@workflow/testkit";
 import { connect } from "nats";
@@ -35,6 +36,7 @@ const CONSUMERS: Readonly<Partial<Record<Service, typeof GATEWAY>>> = {
   gateway: GATEWAY,
   integrations: INTEGRATIONS,
   runs: RUNS,
+  webhooks: WEBHOOKS,
 };
 const STREAMS = ["audit", "runs", "tables", "workflows"];
 /** The admin command loads the code of all services. */
@@ -98,8 +100,9 @@ describe("a server with deploy/nats", () => {
           ),
         ),
       ),
+      deviations: [],
     });
-    expect(setUps[1]).toEqual({ streams: [], consumers: [] });
+    expect(setUps[1]).toEqual({ streams: [], consumers: [], deviations: [] });
   });
 
   it.each(SERVICES)("lets a service publish what it publishes: %s", async (service) => {

@@ -21,6 +21,8 @@ import {
 import type { IdPosition, Resource } from "../support/route-requests.ts";
 import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
 import { makeTable } from "../support/tables.ts";
+import { makeTestedEndpoint } from "../support/webhook-endpoints.ts";
+import { makeWebhookEvent } from "../support/webhook-events.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
@@ -106,7 +108,9 @@ async function makeObjects(
   const ofWorkflow = { workflow, run, approval, secret };
   const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
   const agentExecution = await executeTestAgent(system, key, agent);
-  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution };
+  const webhookEvent = await makeWebhookEvent(system, company);
+  const ofWebhooks = { webhookEvent, ...(await makeTestedEndpoint(system, company)) };
+  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, ...ofWebhooks };
 }
 
 const listed = z.array(z.looseObject({ id: z.string() }));
@@ -229,6 +233,10 @@ describe("the routes without an id", () => {
       "POST /connections",
       "GET /agents",
       "POST /agents",
+      "GET /webhook-endpoints",
+      "POST /webhook-endpoints",
+      "GET /webhook-event-types",
+      "GET /webhook-events",
       "GET /auth/api-keys",
       "POST /auth/api-keys",
       "DELETE /auth/api-keys",

@@ -30,6 +30,7 @@ export async function waitForAudit({ database }: Pick<WholeSystem, "database">):
           union all select stream, published_at from runs.outbox
           union all select stream, published_at from tables.outbox
           union all select stream, published_at from integrations.outbox
+          union all select stream, published_at from webhooks.outbox
         ) as outbox
         where stream = 'audit' and published_at is null
       `);

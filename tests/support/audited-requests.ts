@@ -19,6 +19,8 @@ import {
   workflowBody,
 } from "./scenarios.ts";
 import { makeTable } from "./tables.ts";
+import { makeEndpoint, NOBODY } from "./webhook-endpoints.ts";
+import { makeWebhookEvent } from "./webhook-events.ts";
 import type { WholeSystem } from "./whole-system.ts";
 
 /** A request that succeeds and changes something. */
@@ -192,6 +194,48 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   "POST /agents/{id}/execute": (system) => questionToAgent(system, "execute", { input: {} }),
   "POST /agents/{id}/evaluate": (system) =>
     questionToAgent(system, "evaluate", { cases: [{ input: {}, expect: { equals: "hush" } }] }),
+  "POST /webhook-endpoints": async () => ({
+    path: "/webhook-endpoints",
+    body: { name: "Ours", url: NOBODY, headers: { "x-token": "hush" }, description: "Ours" },
+    resourceIds: null,
+  }),
+  "PUT /webhook-endpoints/{id}": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    const body = { url: `${NOBODY}hush`, headers: { "x-token": "hush" } };
+    return { path: `/webhook-endpoints/${id}`, body, resourceIds: [id] };
+  },
+  "DELETE /webhook-endpoints/{id}": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/rotate-secret": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}/rotate-secret`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/test": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    return { path: `/webhook-endpoints/${id}/test`, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/recover": async (system) => {
+    const id = await makeEndpoint(system, system.acme);
+    const body = { since: new Date(0).toISOString() };
+    return { path: `/webhook-endpoints/${id}/recover`, body, resourceIds: [id] };
+  },
+  "POST /webhook-endpoints/{id}/deliveries/{deliveryId}/retry": async (system) => {
+    const workflowId = await createActive(system);
+    const id = await makeEndpoint(system, system.acme, { workflowIds: [workflowId], events: null });
+    await runToEnd(system, workflowId);
+    const path = `/webhook-endpoints/${id}/deliveries`;
+    const delivery = await waitFor(async () => {
+      const { data } = await system.call("GET", path);
+      return z.array(withId).parse(data)[0] ?? null;
+    });
+    return { path: `${path}/${delivery.id}/retry`, resourceIds: [delivery.id] };
+  },
+  "POST /webhook-events/{id}/replay": async (system) => {
+    const id = await makeWebhookEvent(system, system.acme);
+    return { path: `/webhook-events/${id}/replay`, resourceIds: null };
+  },
   "POST /auth/api-keys": async () => ({
     path: "/auth/api-keys",
     body: { name: "One more", scopes: ["runs:read"] },

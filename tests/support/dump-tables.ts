@@ -7,9 +7,9 @@ const table = z.object({ schema: z.string(), name: z.string() });
 const rows = z.object({ rows: z.string().nullable() });
 const pending = z.object({ pending: z.boolean() });
 
-const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations"];
+const SCHEMAS = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 /** How work is handed out and events are handed on, which goes on whatever callers do. */
-const MOVING = ["tasks", "outbox", "wake_ups", "scheduler_presence", "given_up_runs"];
+const MOVING = ["tasks", "outbox", "wake_ups", "scheduler_presence", "given_up_runs", "lanes"];
 /** Written in the background, some time after a request. */
 const LATE_COLUMNS = ["last_used_at"];
 

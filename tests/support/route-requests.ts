@@ -20,6 +20,9 @@ const RESOURCES = [
   "connection",
   "agent",
   "agentExecution",
+  "webhookEndpoint",
+  "webhookDelivery",
+  "webhookEvent",
 ] as const;
 
 /** A place of a route where a caller names an object. */
@@ -44,6 +47,9 @@ const BY_SEGMENT: Readonly<Record<string, Resource>> = {
   connections: "connection",
   agents: "agent",
   executions: "agentExecution",
+  "webhook-endpoints": "webhookEndpoint",
+  deliveries: "webhookDelivery",
+  "webhook-events": "webhookEvent",
 };
 
 /** Resource by the name of a member of a query or a body; null where it names none of ours. */
@@ -61,6 +67,8 @@ const BY_FIELD: Readonly<Record<string, Resource | null>> = {
   fromStepId: null,
   // Each is answered for itself, in the list of results.
   runIds: null,
+  // Of events that an endpoint is to hear of: it hears of its own company's alone.
+  workflowIds: null,
   // Of whatever kind.
   resourceId: "workflow",
   actorId: "actor",
@@ -128,6 +136,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /agents/{id}/test": { input: {}, userMessage: "Taken over." },
   "POST /agents/{id}/execute": { input: {}, userMessage: "Taken over." },
   "POST /agents/{id}/evaluate": { cases: [{ input: {}, expect: { equals: "Taken over" } }] },
+  "POST /webhook-endpoints": { name: "Taken over", url: "https://taken.over.example/" },
+  "PUT /webhook-endpoints/{id}": { name: "Taken over" },
+  "POST /webhook-endpoints/{id}/test": { eventType: "workflow.failed" },
+  "POST /webhook-endpoints/{id}/recover": { since: "2026-01-01T00:00:00Z" },
   "POST /dashboards": { name: "Taken over" },
   "PATCH /dashboards/{id}": { name: "Taken over" },
   "POST /dashboards/{id}/widgets": { type: "text", title: "Taken over" },
@@ -165,6 +177,9 @@ export const UNKNOWN_ID: Readonly<Record<Resource, string>> = {
   connection: "conn_01jzsa0pjtf9d8m9d8m9d8m9d8",
   agent: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a64",
   agentExecution: "aex_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookEndpoint: "whe_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookDelivery: "whd_01jzsa0pjtf9d8m9d8m9d8m9d8",
+  webhookEvent: "evt_01jzsa0pjtf9d8m9d8m9d8m9d8",
 };
 export const MALFORMED_ID = "no-id-at-all";
 

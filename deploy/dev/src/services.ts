@@ -17,6 +17,7 @@ import {
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
+import type { Registry } from "prom-client";
 import { EVENT_STREAMS } from "./event-consumers.ts";
 import type { SigningKeys } from "./keys.ts";
 import type { ServiceLog } from "./service-log.ts";
@@ -55,7 +56,7 @@ export async function startServices(
     grpcReflection: settings.GRPC_REFLECTION,
     metricsRegistry: await startMetrics(settings, scope),
   };
-  const bus = createEventBus(settings, log);
+  const bus = createEventBus(settings, log, common.metricsRegistry);
   scope.defer(() => bus.close());
 
   const tables = await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
@@ -212,6 +213,7 @@ export async function startServices(
       integrationsGrpcAddress: integrations.grpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
+      inboundPerMinuteMax: settings.RATE_LIMIT_INBOUND,
       logger: log.loggerOf("gateway"),
     }),
   );
@@ -241,12 +243,18 @@ async function launch<Service extends { stop(): Promise<void> }>(
 }
 
 /** Consumers are named, so that events wait until they are there. */
-function createEventBus(settings: Settings, log: ServiceLog): EventBus {
+function createEventBus(settings: Settings, log: ServiceLog, metricsRegistry: Registry): EventBus {
   if (settings.NATS_URL === undefined) {
     return createInProcessEventBus({ consumers: EVENT_STREAMS });
   }
   const logger = log.loggerOf("events");
-  return createNatsEventBus({ servers: settings.NATS_URL, name: "workflow", logger });
+  return createNatsEventBus({
+    servers: settings.NATS_URL,
+    name: "workflow",
+    logger,
+    replicas: settings.NATS_REPLICAS,
+    metricsRegistry,
+  });
 }
 
 async function startMetrics(settings: Settings, scope: Scope) {

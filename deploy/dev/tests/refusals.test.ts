@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@workflow/testkit";
 import { readCommandLine } from "../src/admin/command-line.ts";
+import { readAdminSettings } from "../src/admin/settings.ts";
 import { UsageError } from "../src/admin/usage-error.ts";
 import {
   cleanUp,
@@ -144,7 +145,7 @@ describe("an admin command that is not understood", () => {
   it.each(cases)("is refused for %s", async (_what, words, message) => {
     const run = async () => {
       const line = readCommandLine(words);
-      return line?.command.run({ DATA_DIR: "/nowhere" }, line.values);
+      return line?.command.run(readAdminSettings({ DATA_DIR: "/nowhere" }), line.values);
     };
     await expect(run()).rejects.toThrow(UsageError);
     await expect(run()).rejects.toThrow(message);

@@ -33,6 +33,7 @@ export { LIST_LIMITS } from "./pages.ts";
 export type * from "./provider-auth.ts";
 export type * from "./provider-manifest.ts";
 export { findProvider, findProviderAction, PROVIDERS } from "./providers/index.ts";
+export { buildSubscription } from "./subscription.ts";
 export { findFailure } from "./read-answer.ts";
 export type { ProviderFailure } from "./read-answer.ts";
 export { buildVerification, judgeVerification, provesAccount } from "./verification.ts";

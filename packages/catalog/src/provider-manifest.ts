@@ -59,9 +59,22 @@ export interface ProviderManifest {
   readonly fieldForms?: Readonly<Record<string, RegExp>> | undefined;
   /** Asked to find out whether credentials are good; absent where an account has none. */
   readonly verify?: VerificationRequest | undefined;
+  /** What the provider is asked, for each account, so that it sends events; absent where it needs nothing. */
+  readonly subscription?: SubscriptionRequest | undefined;
   readonly errors: ErrorMapping;
   readonly rateLimit?: RateLimitMapping | undefined;
   readonly actions: readonly ActionManifest[];
+}
+
+/** Asks for the events of an account. Asking again is harmless, and needed before the provider forgets it. */
+export interface SubscriptionRequest {
+  readonly method: "POST" | "PUT";
+  /** May name fields of the connection. */
+  readonly path: Pattern;
+  /** Members of the body; may name fields of the connection, and `target`: the operator's `<ID>_EVENTS_TARGET`. */
+  readonly body: Readonly<Record<string, Pattern>>;
+  /** Asked again so long after it has worked, in milliseconds. */
+  readonly renewAfterMs: number;
 }
 
 /** `form` nests with brackets: `items[0][price]=…`. */

@@ -17,6 +17,7 @@ export type {
   ServiceSchema,
 } from "./migrate.ts";
 export { dumpSchema } from "./dump-schema.ts";
+export { hexBytes } from "./hex-bytes.ts";
 export { sql } from "slonik";
 export { createCursorCodec } from "./cursor.ts";
 export type { CursorCodec } from "./cursor.ts";

@@ -1,4 +1,5 @@
 import type { EventEnvelope } from "./envelope.ts";
+import type { EncodedBody } from "./nats-body.ts";
 
 /** An event on its way from an outbox to the bus. */
 export interface PublishedEvent {
@@ -23,13 +24,49 @@ export interface SubscribeOptions {
   types?: readonly string[];
   /**
    * Resolves once the event's effects are committed. A rejection makes the event come again after
-   * a while, without an end. Must be idempotent on `event.id`: delivery is at least once.
+   * a while, without an end unless there are dead letters. Must be idempotent on `event.id`: delivery
+   * is at least once.
    */
   handler: EventHandler;
+  /** Where events go that fail again and again. Without it they come again for ever. */
+  deadLetters?: DeadLetters;
   /** Closes the subscription when aborted. */
   signal?: AbortSignal;
   /** Handlers that run at once. Default 16; 1 keeps the order of publication. */
   maxInFlight?: number;
+}
+
+/** A consumer by its durable name. */
+export type ConsumerName = Pick<SubscribeOptions, "stream" | "consumer">;
+
+/** What a consumer got, as it travelled. */
+export interface Message {
+  /** The event's id; of what is no event, what tells it from others of its stream. */
+  eventId: string;
+  type: string;
+  /** Null for what is no event. */
+  companyId: string | null;
+  body: EncodedBody;
+}
+
+/** Where the events go that a consumer cannot handle. */
+export interface DeadLetters {
+  /**
+   * Counts a failure. True once the event is kept and must not be brought again. All processes of the
+   * consumer share the count, and it outlives them. Failures of the surroundings do not count.
+   *
+   * @throws when it cannot be counted or kept: then the event has to come again
+   */
+  countFailure(consumer: ConsumerName, message: Message, error: unknown): Promise<boolean>;
+  /** Keeps at once what no further try would make an event. @throws as `countFailure` */
+  keep(consumer: ConsumerName, message: Message, error: string): Promise<void>;
+  /** Forgets the failures of an event that was handled after all. Never rejects. */
+  forget(consumer: ConsumerName, eventId: string): Promise<void>;
+  /**
+   * Gives the handler what an operator wants to be handled once more, removes old letters and measures,
+   * until the signal. Never rejects.
+   */
+  tend(subscription: SubscribeOptions, signal: AbortSignal): Promise<void>;
 }
 
 export const DEFAULT_MAX_IN_FLIGHT = 16;

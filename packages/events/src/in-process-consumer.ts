@@ -1,4 +1,4 @@
-import { parseEnvelope } from "./envelope.ts";
+import { deliver } from "./deliver.ts";
 import type {
   PublishedEvent,
   PublishFailure,
@@ -6,6 +6,7 @@ import type {
   Subscription,
 } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
+import { encodeBody } from "./nats-body.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
 
@@ -20,26 +21,21 @@ export interface InProcessConsumer {
   close(): Promise<void>;
 }
 
-/** The events done last that are remembered, to leave out what is published again. */
+/** Events that are remembered, to leave out what is published again. */
 const REMEMBERED_MAX = 10_000;
 
 interface Member {
   options: SubscribeOptions;
   slots: Slots;
+  stopping: AbortController;
 }
 
 export function createInProcessConsumer(name: string): InProcessConsumer {
   const members: Member[] = [];
-  const done = new Set<string>();
+  const done = createRecentIds();
+  const failed = createRecentIds();
   const underWay = new Map<string, Promise<PublishFailure | null>>();
   let turn = 0;
-
-  const remember = (id: string): void => {
-    done.add(id);
-    if (done.size <= REMEMBERED_MAX) return;
-    const [oldest] = done;
-    if (oldest !== undefined) done.delete(oldest);
-  };
 
   const handle = async (event: PublishedEvent): Promise<PublishFailure | null> => {
     const member = members[turn++ % Math.max(1, members.length)];
@@ -47,20 +43,34 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
     const free = await member.slots.take();
     try {
       if (!members.includes(member)) return gone(event, name);
-      const { types, handler } = member.options;
-      if (types === undefined || types.includes(event.type)) {
-        // Parsed for each consumer: what one does to it, another does not see.
-        const envelope = parseEnvelope(event.body);
-        if (envelope === null) return malformed(event);
-        await handler(envelope);
-      }
-      remember(event.id);
-      return null;
-    } catch (cause) {
-      return { id: event.id, kind: "failed", cause };
+      const failure = await handOver(member.options, event);
+      if (failure === null) done.add(event.id);
+      return failure;
     } finally {
       free();
     }
+  };
+
+  /** Parsed for each consumer: what one does to it, another does not see. */
+  const handOver = async (
+    options: SubscribeOptions,
+    { id, type, body }: PublishedEvent,
+  ): Promise<PublishFailure | null> => {
+    if (options.types !== undefined && !options.types.includes(type)) return null;
+    const outcome = await deliver(options, {
+      type,
+      readText: async () => body,
+      encode: async () => (await encodeBody(body)) ?? { bytes: Buffer.from(body), gzipped: false },
+      position: id,
+      isRepeated: failed.has(id),
+    });
+    if (outcome.is === "foreign") return refused(id);
+    if (outcome.is === "failed") {
+      failed.add(id);
+      return { id, kind: "failed", cause: outcome.error };
+    }
+    failed.delete(id);
+    return null;
   };
 
   /** An event published again while its handler still runs waits for that one. */
@@ -76,6 +86,7 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
   };
 
   const leave = async (member: Member): Promise<void> => {
+    member.stopping.abort();
     const index = members.indexOf(member);
     if (index >= 0) members.splice(index, 1);
     await member.slots.allFree();
@@ -89,9 +100,13 @@ export function createInProcessConsumer(name: string): InProcessConsumer {
       return outcomes.filter((outcome) => outcome !== null);
     },
     subscribe(options) {
-      const member = { options, slots: createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT) };
+      const slots = createSlots(options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT);
+      const member = { options, slots, stopping: new AbortController() };
       members.push(member);
-      const close = (): Promise<void> => leave(member);
+      const tending = options.deadLetters?.tend(options, member.stopping.signal);
+      const close = async (): Promise<void> => {
+        await Promise.all([leave(member), tending]);
+      };
       if (options.signal?.aborted === true) void close();
       else options.signal?.addEventListener("abort", () => void close(), { once: true });
       return { close };
@@ -106,6 +121,20 @@ function gone({ id }: PublishedEvent, name: string): PublishFailure {
   return { id, kind: "unavailable", cause: new Error(`The consumer ${name} has gone.`) };
 }
 
-function malformed({ id }: PublishedEvent): PublishFailure {
+function refused(id: string): PublishFailure {
   return { id, kind: "refused", cause: new Error("The event is not a valid envelope.") };
+}
+
+/** Remembers the ids that were added last. */
+function createRecentIds() {
+  const ids = new Set<string>();
+  return {
+    has: (id: string) => ids.has(id),
+    delete: (id: string) => ids.delete(id),
+    add(id: string) {
+      ids.add(id);
+      const [oldest] = ids;
+      if (ids.size > REMEMBERED_MAX && oldest !== undefined) ids.delete(oldest);
+    },
+  };
 }

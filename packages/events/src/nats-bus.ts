@@ -1,11 +1,12 @@
+import type { Registry } from "prom-client";
 import type { EventBus, SubscribeOptions, Subscription } from "./event-bus.ts";
 import { PublishError } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { createNatsLink } from "./nats-link.ts";
 import { publishOverNats } from "./nats-publish.ts";
-import { ACK_WAIT_MS } from "./nats-consumer.ts";
-import type { NatsStreamOptions } from "./nats-stream.ts";
-import { STREAM_MAX_AGE_MS } from "./nats-stream.ts";
+import type { NatsStreamOptions, Replicas } from "./nats-config.ts";
+import { ACK_WAIT_MS, STREAM_MAX_AGE_MS } from "./nats-config.ts";
+import { createDeviationLog } from "./nats-deviations.ts";
 import { subscribeOverNats } from "./nats-subscription.ts";
 
 export interface NatsEventBusOptions {
@@ -17,8 +18,10 @@ export interface NatsEventBusOptions {
   /** How the connection is named in the server's lists; its answers come to `_INBOX.<name>.>`. */
   name: string;
   logger: EventsLogger;
+  /** Where it is shown how far consumers are behind; without one it is not measured. */
+  metricsRegistry?: Registry | undefined;
   /** Copies of each stream made here: 1 (default), or 3 in a cluster. */
-  replicas?: 1 | 3 | 5;
+  replicas?: Replicas;
   /** How long a stream keeps events. Default 7 days. */
   maxAgeMs?: number;
   /** How long the server waits for an event's acknowledgement before it hands it out again. 30 s. */
@@ -32,11 +35,13 @@ export interface NatsEventBusOptions {
 /**
  * The bus over NATS JetStream, 2.9 or newer. It returns at once and connects in the background, for
  * ever: `publish` fails at once while there is no connection, subscriptions begin when there is.
- * Streams and consumers are made when they are missing; existing ones keep their configuration.
+ * Streams and consumers are made when they are missing; existing ones keep their configuration, and the
+ * log tells where that differs.
  */
 export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
   const {
     logger,
+    metricsRegistry,
     ackWaitMs = ACK_WAIT_MS,
     redeliverFirstMs = 250,
     redeliverMaxMs = 60_000,
@@ -46,18 +51,22 @@ export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
     maxAgeMs: options.maxAgeMs ?? STREAM_MAX_AGE_MS,
   };
   const link = createNatsLink(options);
+  const tellDeviations = createDeviationLog(logger);
   const subscriptions = new Set<Subscription>();
   let closed = false;
 
   return {
     async publish(events) {
-      const failures = await publishOverNats({ link, stream }, events);
+      const failures = await publishOverNats({ link, stream, tellDeviations }, events);
       if (failures.length > 0) throw new PublishError(failures);
     },
     async subscribe(subscribeOptions: SubscribeOptions): Promise<Subscription> {
       if (closed) throw new Error("The bus is closed.");
       const delivery = { ackWaitMs, redeliverFirstMs, redeliverMaxMs };
-      const running = subscribeOverNats({ link, stream, logger, delivery }, subscribeOptions);
+      const running = subscribeOverNats(
+        { link, stream, logger, delivery, tellDeviations, metricsRegistry },
+        subscribeOptions,
+      );
       const subscription = {
         async close() {
           subscriptions.delete(subscription);

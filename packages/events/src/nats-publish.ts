@@ -5,9 +5,10 @@ import type { PublishedEvent, PublishFailure } from "./event-bus.ts";
 import { unavailable } from "./event-bus.ts";
 import type { EncodedBody } from "./nats-body.ts";
 import { encodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
+import type { NatsStreamOptions } from "./nats-config.ts";
+import type { DeviationLog } from "./nats-deviations.ts";
 import { jetStreamErrorCode } from "./nats-errors.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
-import type { NatsStreamOptions } from "./nats-stream.ts";
 import { ensureStream } from "./nats-stream.ts";
 
 /** Events on their way at once, and their bytes: bounds the client's buffer. */
@@ -19,14 +20,14 @@ const MESSAGE_TOO_BIG = 10054;
 
 /** Publishes the events in order; answers those that JetStream has not confirmed. */
 export async function publishOverNats(
-  bus: { link: NatsLink; stream: NatsStreamOptions },
+  bus: { link: NatsLink; stream: NatsStreamOptions; tellDeviations: DeviationLog },
   events: readonly PublishedEvent[],
 ): Promise<PublishFailure[]> {
   const session = bus.link.current();
   if (session === null) return unavailable(events, new Error("There is no connection to NATS."));
   try {
     for (const name of new Set(events.map(({ stream }) => stream))) {
-      await ensureStream(session, name, bus.stream);
+      await ensureStream(session, name, bus.stream, bus.tellDeviations);
     }
   } catch (error) {
     return unavailable(events, error);

@@ -1,13 +1,17 @@
 import type { ConsumerMessages, JsMsg } from "nats";
 import { ConsumerEvents } from "nats";
-import { parseEnvelope } from "./envelope.ts";
+import type { Registry } from "prom-client";
+import { watchConsumer } from "./consumer-metrics.ts";
+import { deliver } from "./deliver.ts";
 import type { SubscribeOptions, Subscription } from "./event-bus.ts";
 import { DEFAULT_MAX_IN_FLIGHT } from "./event-bus.ts";
 import type { EventsLogger } from "./logger.ts";
 import { decodeBody, ENCODING_HEADER, GZIP } from "./nats-body.ts";
-import { ensureConsumer } from "./nats-consumer.ts";
+import type { NatsStreamOptions } from "./nats-config.ts";
+import { makeConsumer } from "./nats-consumer.ts";
+import type { DeviationLog } from "./nats-deviations.ts";
+import { consumerDeviations } from "./nats-deviations.ts";
 import type { NatsLink, NatsSession } from "./nats-link.ts";
-import type { NatsStreamOptions } from "./nats-stream.ts";
 import { ensureStream } from "./nats-stream.ts";
 import type { Slots } from "./slots.ts";
 import { createSlots } from "./slots.ts";
@@ -24,6 +28,8 @@ interface Consuming {
   stream: NatsStreamOptions;
   logger: EventsLogger;
   delivery: NatsDelivery;
+  tellDeviations: DeviationLog;
+  metricsRegistry: Registry | undefined;
 }
 
 const RESTART_FIRST_MS = 100;
@@ -34,7 +40,11 @@ const PULL_EXPIRES_MS = 5_000;
 /** Begins as soon as there is a connection and goes on until it is closed. */
 export function subscribeOverNats(bus: Consuming, options: SubscribeOptions): Subscription {
   const stopping = new AbortController();
-  const ended = consumeForever(bus, options, stopping.signal);
+  const ended = Promise.all([
+    consumeForever(bus, options, stopping.signal),
+    options.deadLetters?.tend(options, stopping.signal),
+    watchConsumer(bus, options, stopping.signal),
+  ]);
   const close = async (): Promise<void> => {
     stopping.abort();
     await ended;
@@ -76,9 +86,13 @@ async function openMessages(
 ): Promise<ConsumerMessages> {
   // Looked up anew: a consumer that vanished may have done so with its stream.
   session.streams.delete(stream);
-  await ensureStream(session, stream, bus.stream);
+  await ensureStream(session, stream, bus.stream, bus.tellDeviations);
   const manager = await session.connection.jetstreamManager();
-  await ensureConsumer(manager, stream, consumer, bus.delivery.ackWaitMs);
+  const { ackWaitMs } = bus.delivery;
+  const found = await makeConsumer(manager, stream, consumer, ackWaitMs);
+  if (found !== null) {
+    bus.tellDeviations({ stream, consumer }, consumerDeviations(found, ackWaitMs));
+  }
   const durable = await session.connection.jetstream().consumers.get(stream, consumer);
   return durable.consume({ max_messages: maxInFlight, expires: PULL_EXPIRES_MS, bind: true });
 }
@@ -121,25 +135,31 @@ async function handleAll(
   }
 }
 
-/** Acknowledges after the handler's success, and only then. Never rejects. */
+/** Acknowledges after the handler's success, or what is kept as a dead letter. Never rejects. */
 async function handle(bus: Consuming, options: SubscribeOptions, message: JsMsg): Promise<void> {
   const { ackWaitMs, redeliverFirstMs, redeliverMaxMs } = bus.delivery;
-  const { stream, consumer, types, handler } = options;
+  const { stream, consumer, types } = options;
   const type = message.subject.slice(stream.length + 1);
   if (types !== undefined && !types.includes(type)) return message.ack();
   const stillWorking = setInterval(() => message.working(), ackWaitMs / 3);
   const fields = { stream, consumer, type, seq: message.seq };
+  const attempt = message.info.redeliveryCount;
+  const gzipped = message.headers?.get(ENCODING_HEADER) === GZIP;
   try {
-    const gzipped = message.headers?.get(ENCODING_HEADER) === GZIP;
-    const event = parseEnvelope(await decodeBody(message.data, gzipped));
-    if (event === null) {
+    const outcome = await deliver(options, {
+      type,
+      readText: () => decodeBody(message.data, gzipped),
+      encode: async () => ({ bytes: message.data, gzipped }),
+      position: String(message.seq),
+      isRepeated: attempt > 1,
+    });
+    if (outcome.is === "done") return message.ack();
+    if (outcome.is === "kept") return message.term();
+    if (outcome.is === "foreign") {
       bus.logger.error(fields, "a message that is no event is left out");
       return message.term();
     }
-    await handler(event);
-    message.ack();
-  } catch (err) {
-    const attempt = message.info.redeliveryCount;
+    const { error: err } = outcome;
     bus.logger.warn({ ...fields, err, attempt }, "an event was not handled; it will come again");
     message.nak(backoffMs(attempt, redeliverFirstMs, redeliverMaxMs));
   } finally {

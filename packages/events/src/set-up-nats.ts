@@ -1,7 +1,11 @@
 import { connect } from "nats";
 import { readNatsAddress } from "./nats-address.ts";
-import { ACK_WAIT_MS, ensureConsumer } from "./nats-consumer.ts";
-import { makeStream, STREAM_MAX_AGE_MS } from "./nats-stream.ts";
+import type { Replicas } from "./nats-config.ts";
+import { ACK_WAIT_MS, STREAM_MAX_AGE_MS } from "./nats-config.ts";
+import { makeConsumer } from "./nats-consumer.ts";
+import type { Deviation } from "./nats-deviations.ts";
+import { consumerDeviations, streamDeviations } from "./nats-deviations.ts";
+import { makeStream } from "./nats-stream.ts";
 
 export interface NatsSetUpOptions {
   /** As of the bus; the user needs the whole API of JetStream. */
@@ -9,14 +13,16 @@ export interface NatsSetUpOptions {
   /** The streams, and of each the consumers that have to get everything from its beginning. */
   streams: Readonly<Record<string, readonly string[]>>;
   /** Copies of each stream made here: 1, or 3 or 5 in a cluster. */
-  replicas: 1 | 3 | 5;
+  replicas: Replicas;
 }
 
-/** What was missing and has been made. */
+/** What was missing and has been made, and what was there but is not as it is made here. */
 export interface NatsSetUp {
   streams: string[];
   /** `<stream>.<consumer>` */
   consumers: string[];
+  /** `of` is a stream, or `<stream>.<consumer>`. */
+  deviations: (Deviation & { of: string })[];
 }
 
 const SET_UP_NAME = "setup";
@@ -24,7 +30,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Makes the streams and durable consumers that are missing, for servers on which services may not do
- * so themselves. What is there keeps its configuration.
+ * so themselves. What is there keeps its configuration; how it deviates is told.
  */
 export async function setUpNats({
   servers,
@@ -38,15 +44,22 @@ export async function setUpNats({
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: 0,
   });
-  const made: NatsSetUp = { streams: [], consumers: [] };
+  const made: NatsSetUp = { streams: [], consumers: [], deviations: [] };
+  const deviate = (of: string, deviations: readonly Deviation[]): void => {
+    made.deviations.push(...deviations.map((each) => ({ of, ...each })));
+  };
   try {
     const manager = await connection.jetstreamManager();
     for (const [stream, consumers] of Object.entries(streams)) {
       const options = { replicas, maxAgeMs: STREAM_MAX_AGE_MS };
-      if (await makeStream(manager, stream, options)) made.streams.push(stream);
+      const found = await makeStream(manager, stream, options);
+      if (found === null) made.streams.push(stream);
+      else deviate(stream, streamDeviations(found, options));
       for (const consumer of consumers) {
-        const isNew = await ensureConsumer(manager, stream, consumer, ACK_WAIT_MS);
-        if (isNew) made.consumers.push(`${stream}.${consumer}`);
+        const name = `${stream}.${consumer}`;
+        const known = await makeConsumer(manager, stream, consumer, ACK_WAIT_MS);
+        if (known === null) made.consumers.push(name);
+        else deviate(name, consumerDeviations(known, ACK_WAIT_MS));
       }
     }
   } finally {

@@ -22,6 +22,11 @@ export class BodyCollector {
     return true;
   }
 
+  /** Takes as much of a chunk as there is room for. */
+  fill(chunk: Buffer): void {
+    this.append(chunk.subarray(0, this.#bytesMax - this.#length));
+  }
+
   /** Everything taken so far. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);

@@ -86,8 +86,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 }
 
 /** Whether a receiver can see that two requests are one (ADR 25). */
-function mayRepeat({ method, headers }: HopRequest): boolean {
+function mayRepeat({ method, headers, isRepeatable = false }: HopRequest): boolean {
   return (
+    isRepeatable ||
     IDEMPOTENT_METHODS.has(method) ||
     headers.some(([name]) => name.toLowerCase() === "idempotency-key")
   );

@@ -14,6 +14,10 @@ export interface HopRequest {
   headers: readonly Header[];
   body: Buffer | undefined;
   onData?: OnData | undefined;
+  /** Whether a response that is larger than may be ends where it is. */
+  cutsResponse?: boolean | undefined;
+  /** Whether a receiver can tell that two of them are one. */
+  isRepeatable?: boolean | undefined;
 }
 
 /** Told of the bytes of a body as they come; while it gives a promise, no more are taken. */
@@ -131,12 +135,17 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#headers = withoutUndefined(headers);
     // A response without a body may still tell the length that it would have had.
     if (this.#hop.method === "HEAD" || status === 204 || status === 304) return;
+    if (this.#hop.cutsResponse === true) return;
     if (Number(headers["content-length"] ?? 0) > this.#maxResponseBytes) this.#failTooLarge();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.settled) return;
-    if (!this.#body.append(chunk)) return this.#failTooLarge();
+    if (!this.#body.append(chunk)) {
+      if (this.#hop.cutsResponse !== true) return this.#failTooLarge();
+      this.#body.fill(chunk);
+      return this.#cut(controller);
+    }
     const waiting = this.#hop.onData?.(chunk.length);
     if (waiting === undefined) return;
     // The sender is held up by TCP meanwhile; the caller's deadline goes on.
@@ -148,8 +157,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (!this.#settle()) return;
-    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
+    this.#succeed();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -168,6 +176,17 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #onStop = (): void => {
     this.#fail(this.#stop.reason);
   };
+
+  #succeed(): void {
+    if (!this.#settle()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
+  }
+
+  /** Takes the answer as it is; the connection goes, for the rest may never end. */
+  #cut(controller: Dispatcher.DispatchController): void {
+    this.#succeed();
+    controller.abort(new HttpClientError("ABORTED", "The rest of the response is not wanted."));
+  }
 
   #failTooLarge(): void {
     const message = `The response body is larger than ${this.#maxResponseBytes} bytes.`;

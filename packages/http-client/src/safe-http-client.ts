@@ -11,6 +11,7 @@ import { parseNat64Prefix } from "./nat64.ts";
 import { findNextHop } from "./redirects.ts";
 import { prepareHeaders, prepareMethod } from "./request-headers.ts";
 import { parseTarget } from "./target-url.ts";
+import type { SafeRequest, SafeResponse } from "./safe-request.ts";
 import type { TargetPolicy } from "./target-url.ts";
 import { createTenantPools } from "./tenant-pools.ts";
 import type { TenantPools } from "./tenant-pools.ts";
@@ -40,52 +41,6 @@ export interface SafeHttpClientOptions {
   ca?: string;
 }
 
-/** One request. */
-export interface SafeRequest {
-  /** Any but CONNECT and TRACE; sent in upper case. */
-  method: string;
-  /** Absolute; without user name and password. A fragment is ignored. */
-  url: string;
-  /** Each name once; none of those that frame the message (content-length, host, connection, …). */
-  headers?: Record<string, string>;
-  /** A string is sent as UTF-8. */
-  body?: string | Buffer;
-  /** The whole exchange: waiting, connecting, redirects, the response's last byte. 1 … 2^31-1. */
-  timeoutMs: number;
-  /** Limit of the response body, both as received and as decoded. */
-  maxResponseBytes: number;
-  /** Limit of the request body; none by default. */
-  maxRequestBytes?: number;
-  /** How many redirects to follow; with 0, the default, a redirect is returned as it is. */
-  followRedirects?: number;
-  /**
-   * Asked with the URL of every hop, the first included, once its form and literal address passed the
-   * policy and before a name is resolved or a connection is taken. What it throws refuses the hop and
-   * is what the request rejects with, unchanged (an HttpClientError gets the true `sent`). The URL is
-   * a copy. Synchronous: whatever the answer depends on is at hand before the request begins.
-   */
-  onHop?: (url: URL) => void;
-  /**
-   * Told of the bytes of a response's body as they come, encoded as they are, and then of those that
-   * decoding makes of them. While the promise that it gives is pending no more are taken or made, so a
-   * process that has no room lets the sender wait. Time goes on.
-   */
-  onData?: (bytes: number) => Promise<void> | undefined;
-}
-
-/** One response, of any status. */
-export interface SafeResponse {
-  status: number;
-  /** Names in lower case; a list where the server sent a header several times. Latin-1. */
-  headers: Record<string, string | string[]>;
-  /** Decoded from gzip, deflate and br; `content-encoding` is then no longer among the headers. */
-  body: Buffer;
-  /** The URL that answered, after redirects. */
-  url: string;
-  /** From the call to the last byte, in whole milliseconds. */
-  durationMs: number;
-}
-
 /** Makes requests on behalf of one tenant. */
 export interface HttpRequester {
   /**
@@ -100,6 +55,12 @@ export interface HttpRequester {
 export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
   /** A tenant's own share of connections, requests and lookups; costs nothing to ask for. */
   forTenant(tenant: string): HttpRequester;
+  /**
+   * Judges a URL before it is stored, by what it says; what its name resolves to is judged by each request.
+   *
+   * @throws HttpClientError INVALID_URL, ADDRESS_NOT_ALLOWED
+   */
+  checkUrl(url: string): void;
   /** Refuses new requests, waits for those under way and closes the connections. */
   close(): Promise<void>;
 }
@@ -152,7 +113,8 @@ export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpCl
       };
     },
   });
-  return { ...forTenant(PLATFORM), forTenant, close, [Symbol.asyncDispose]: close };
+  const checkUrl = (url: string): void => void parseTarget(url, policy);
+  return { ...forTenant(PLATFORM), forTenant, checkUrl, close, [Symbol.asyncDispose]: close };
 }
 
 function createPools(options: SafeHttpClientOptions, policy: TargetPolicy): TenantPools {
@@ -194,6 +156,8 @@ function prepare(request: SafeRequest, policy: TargetPolicy, userAgent: string):
     headers: prepareHeaders(request.headers ?? {}, userAgent),
     body: prepareBody(request.body, request.maxRequestBytes ?? Infinity),
     onData: request.onData,
+    cutsResponse: request.cutsResponse,
+    isRepeatable: request.isRepeatable,
   };
 }
 
@@ -266,9 +230,10 @@ async function followRedirects(
 async function decode(
   { headers, body }: HopResponse,
   { url }: HopRequest,
-  { maxResponseBytes, onData }: SafeRequest,
+  { maxResponseBytes, onData, cutsResponse = false }: SafeRequest,
   stop: AbortSignal,
 ): Promise<Pick<HopResponse, "headers" | "body">> {
+  if (cutsResponse) return { headers, body };
   try {
     return await decodeBody(headers, body, maxResponseBytes, (bytes) => {
       stop.throwIfAborted();

@@ -213,3 +213,22 @@ describe("maxResponseBytes", () => {
     expect(error.code).toBe("RESPONSE_TOO_LARGE");
   });
 });
+
+describe("a response that may be cut", () => {
+  it("counts with its beginning, however long it says it is or goes on", async () => {
+    await using server = await startServer((request, response) => {
+      const length = request.url === "/announced" ? { "content-length": "10000000000" } : {};
+      response.writeHead(202, length);
+      const timer = setInterval(() => response.write("x".repeat(1_000)), 1);
+      response.on("close", () => clearInterval(timer));
+    });
+    for (const path of ["/announced", "/endless"]) {
+      const response = await client.request(
+        get(`${server.origin}${path}`, { maxResponseBytes: 2_500, cutsResponse: true }),
+      );
+      expect(response.status).toBe(202);
+      expect(response.body.toString()).toBe("x".repeat(2_500));
+    }
+    await server.closed();
+  });
+});

@@ -61,13 +61,16 @@ export function parseProviderSettings(env: Environment): Map<string, ProviderSet
   for (const providerId of PROVIDER_IDS) {
     const baseUrl = read(providerId, "BASE_URL");
     const clientId = read(providerId, "CLIENT_ID");
-    const clientSecret = read(providerId, "CLIENT_SECRET");
+    const secrets = read(providerId, "CLIENT_SECRET");
+    const clientSecret = providerId === "hubspot" ? firstOf(secrets) : secrets;
     const oauthBaseUrl = read(providerId, "OAUTH_BASE_URL");
+    const eventsTarget = read(providerId, "EVENTS_TARGET");
     const settings: ProviderSettings = {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(clientId === undefined ? {} : { clientId }),
       ...(clientSecret === undefined ? {} : { clientSecret }),
       ...(oauthBaseUrl === undefined ? {} : { oauthBaseUrl }),
+      ...(eventsTarget === undefined ? {} : { eventsTarget }),
     };
     if (Object.keys(settings).length > 0) byProvider.set(providerId, settings);
   }
@@ -91,6 +94,11 @@ function unknownProblems(given: Environment, picked: readonly string[]): ConfigP
     message:
       suggestion === undefined ? "unknown setting" : `unknown setting; did you mean ${suggestion}?`,
   }));
+}
+
+/** HubSpot's webhooks are signed with it, too: while it is replaced there are two, the current one first. */
+function firstOf(secrets: string | undefined): string | undefined {
+  return secrets?.split(",", 1).at(0)?.trim();
 }
 
 function providerSettingNames(): string[] {

@@ -1,4 +1,5 @@
 export { AnswerTurns } from "./answer-turns.ts";
+export { CompanyWrites } from "./company-writes.ts";
 export { parseConfig, parseProviderSettings, pickSettings } from "./config.ts";
 export type { Environment } from "./config.ts";
 export { ConfigError } from "./config-error.ts";

@@ -25,6 +25,11 @@ export const PROVIDER_SETTINGS = {
     description:
       "Takes the place of scheme and host in the addresses where accounts of the provider are authorized, without the broker; may be private and without TLS.",
   },
+  EVENTS_TARGET: {
+    schema: text(),
+    description:
+      "Where the provider is asked to send the events of connected accounts, for those that have to be asked for each account: google-mail's Pub/Sub topic, `projects/<project>/topics/<topic>`.",
+  },
 } as const;
 
 /** The ids of the providers that have settings. */
@@ -36,6 +41,7 @@ export interface ProviderSettings {
   clientId?: string;
   clientSecret?: string;
   oauthBaseUrl?: string;
+  eventsTarget?: string;
 }
 
 /** The name of a provider's setting: `("google-mail", "BASE_URL")` gives GOOGLE_MAIL_BASE_URL. */

@@ -46,9 +46,11 @@ export function flag() {
   return setting("true or false (or 1, 0)", (value) => BOOLEANS.get(value.toLowerCase()));
 }
 
-/** One of a few words. */
-export function oneOf<const Word extends string>(words: readonly Word[]) {
-  return setting(`one of ${words.join(", ")}`, (value) => words.find((word) => word === value));
+/** One of a few words or numbers. */
+export function oneOf<const Word extends string | number>(words: readonly Word[]) {
+  return setting(`one of ${words.join(", ")}`, (value) =>
+    words.find((word) => String(word) === value),
+  );
 }
 
 /** A URL of one of the protocols, as text without a slash at its end. */

@@ -57,6 +57,11 @@ export const SETTINGS = {
     .describe(
       "NATS server to use, nats://user:password@host:4222, user and password percent-encoded; without it events stay within the process of npm start.",
     ),
+  NATS_REPLICAS: oneOf([1, 3, 5])
+    .default(1)
+    .describe(
+      "Copies of each stream that a service or set-up-nats makes: 3 or 5 in a cluster of as many servers. Streams that are there keep theirs.",
+    ),
   TASK_RUNTIME: oneOf(["postgres", "restate"])
     .default("postgres")
     .describe("What executes runs: leased tasks in Postgres. This version refuses restate."),
@@ -182,8 +187,9 @@ export const SETTINGS = {
   RATE_LIMIT_EXECUTE: rateLimit(500)
     .describe("Requests that start or steer runs, a minute and caller; 0 is no limit.")
     .meta({ withoutEffect: "does not limit rates yet" }),
-  RATE_LIMIT_INBOUND: rateLimit(10_000)
-    .describe("Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit."),
+  RATE_LIMIT_INBOUND: rateLimit(10_000).describe(
+    "Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit.",
+  ),
 
   OUTBOUND_ALLOW_PRIVATE: flag()
     .default(false)
@@ -232,22 +238,22 @@ export const SETTINGS = {
     ),
   NANGO_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the OAuth broker."),
-  STRIPE_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of Stripe."),
-  RESEND_WEBHOOK_SECRET: text()
-    .optional()
-    .describe("Verifies webhooks of Resend."),
+    .describe(
+      "Verifies webhooks of the OAuth broker; several with commas between them. Without it they are answered 500.",
+    ),
+  STRIPE_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Stripe."),
+  RESEND_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Resend."),
   AIRWALLEX_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of Airwallex."),
+    .describe("Verifies webhooks of Airwallex; several with commas between them."),
   HUBSPOT_CLIENT_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of HubSpot; its OAuth client secret as well."),
+    .describe(
+      "Verifies webhooks of HubSpot; several with commas between them, of which the first is its OAuth client secret as well.",
+    ),
   FINANCE_WEBHOOK_SECRET: text()
     .optional()
-    .describe("Verifies webhooks of the finance application."),
+    .describe("Verifies webhooks of the finance application; several with commas between them."),
 
   OPENAI_API_KEY: text()
     .optional()

@@ -11,6 +11,8 @@ import type { PipelineDependencies } from "./http/pipeline.ts";
 import { allowedMethods, findRoute, RouteTable } from "./http/route-table.ts";
 import { beginRequest, requestInfoOf } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
+import { createPlainErrorHandler } from "./inbound/plain-error.ts";
+import { INBOUND_BASE } from "./inbound/serve-inbound.ts";
 import type { RequestReport } from "./request-report.ts";
 import type { Route } from "./route.ts";
 
@@ -24,6 +26,8 @@ export interface AppOptions extends PipelineDependencies {
   /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed. */
   trustedProxies: number;
   connectPage: Omit<ConnectPageOptions, "apiBase">;
+  /** Answers inbound webhooks. */
+  inbound: RequestHandler;
 }
 
 /** The Express application: health, the routes of the table, and one envelope for all errors. */
@@ -37,10 +41,12 @@ export function createApp(options: AppOptions): Express {
   app.get("/livez", (_request, response) => sendSuccess(response, 200, { status: "ok" }));
   app.get("/readyz", answerReadiness(options.readiness));
   app.use(API_BASE, serveTable(options));
+  app.use(INBOUND_BASE, options.inbound);
   app.use(CONNECT_BASE, serveConnectPage({ ...options.connectPage, apiBase: API_BASE }));
   app.use(() => {
     throw new AppError("NOT_FOUND", "Route not found");
   });
+  app.use(INBOUND_BASE, createPlainErrorHandler());
   app.use(createErrorHandler(options));
   return app;
 }

@@ -24,7 +24,13 @@ async function start() {
     );
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const logger = createLogger({ name: "gateway", level: config.LOG_LEVEL });
-    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "gateway", logger });
+    const bus = createNatsEventBus({
+      servers: config.NATS_URL,
+      name: "gateway",
+      logger,
+      replicas: config.NATS_REPLICAS,
+      metricsRegistry,
+    });
     scope.defer(() => bus.close());
     const gateway = await startGatewayService({
       port: config.PORT,
@@ -41,6 +47,7 @@ async function start() {
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
       webhooksGrpcAddress: config.WEBHOOKS_GRPC_ADDR,
       webhooksHttpAddress: config.WEBHOOKS_HTTP_ADDR,
+      inboundPerMinuteMax: config.RATE_LIMIT_INBOUND,
       tokenSigner: createTokenSigner({
         issuer: "gateway",
         privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,

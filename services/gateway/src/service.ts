@@ -1,4 +1,5 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
+import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
@@ -37,6 +38,7 @@ import { createReadiness } from "./health.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { createCompanyConnections } from "./http/company-connections.ts";
 import { listenHttp } from "./http/server.ts";
+import { createInbound } from "./inbound/serve-inbound.ts";
 import { createTableImporter } from "./imports/table-importer.ts";
 import { createRequestReport } from "./request-report.ts";
 import type { Backends } from "./route.ts";
@@ -71,6 +73,10 @@ export interface GatewayServiceOptions {
   webhooksGrpcAddress: string;
   /** Where inbound webhooks go, as they came: `host:port`. */
   webhooksHttpAddress: string;
+  /** Inbound webhooks of one client in any minute; 10,000 by default, 0 is no limit. */
+  inboundPerMinuteMax?: number;
+  /** How long one may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
+  inboundTimeoutMs?: number;
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
@@ -104,6 +110,7 @@ const ROLE = "workflow_gateway";
 const CALLBACKS_MAX = 60;
 /** The page asks every two seconds. */
 const PAGE_LOOKS_MAX = 600;
+const INBOUND_PER_MINUTE_MAX = 10_000;
 
 /**
  * Starts the gateway: the only REST surface of the system. The services behind it need not be there
@@ -123,7 +130,13 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
-    const audit = await consumeAudit(database, options.bus);
+    const deadLetters = createDeadLetters({
+      database,
+      schema: "gateway",
+      logger,
+      metricsRegistry: options.metricsRegistry,
+    });
+    const audit = await consumeAudit(database, options.bus, deadLetters);
     scope.defer(() => audit.close());
     startAuditRetention({ database, logger, days: options.auditRetentionDays ?? 0 }, scope);
     const cursors = createCursorCodec(await getCursorKey(database));
@@ -137,6 +150,14 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       scope,
     );
     const readiness = createReadiness(database, backends);
+    const inbound = createInbound({
+      address: options.webhooksHttpAddress,
+      perMinuteMax: options.inboundPerMinuteMax ?? INBOUND_PER_MINUTE_MAX,
+      timeoutMs: options.inboundTimeoutMs,
+      publicUrl: options.publicUrl,
+      database,
+    });
+    scope.defer(() => inbound.close());
     const stopping = new AbortController();
     const { connectionsMax = CONNECTIONS_MAX, companyConnectionsMax = COMPANY_CONNECTIONS_MAX } =
       options;
@@ -155,6 +176,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
         authorizations: backends.authorizations,
         limits: createAddressLimits(PAGE_LOOKS_MAX),
       },
+      inbound: inbound.serve,
       connections: createCompanyConnections({
         total: connectionsMax,
         perTenant: companyConnectionsMax,

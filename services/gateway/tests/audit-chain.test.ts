@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database, SqlFragment } from "@workflow/db";
-import { createInProcessEventBus, PublishError } from "@workflow/events";
+import { createDeadLetters, createInProcessEventBus, PublishError } from "@workflow/events";
+import type { DeadLetters } from "@workflow/events";
+import { pino } from "pino";
 import { z } from "zod";
 import { verifyAudit } from "../src/admin/index.ts";
 import type { BrokenChain } from "../src/admin/index.ts";
@@ -26,6 +28,11 @@ afterAll(async () => {
 const nothing = z.object({});
 const seqRow = z.object({ seq: z.number(), id: z.string() });
 
+function deadLetters(): DeadLetters {
+  const logger = pino({ level: "silent" });
+  return createDeadLetters({ database: gateway.database, schema: "gateway", logger });
+}
+
 async function listSeqs(companyId: string) {
   return owner.any(sql.type(seqRow)`
     select seq, event_id as id from gateway.audit_log where company_id = ${companyId} order by seq
@@ -48,7 +55,7 @@ describe("the chain of a company", () => {
     const others = await Promise.all(
       [1, 2].map(async () => {
         const bus = createInProcessEventBus({ consumers: {} });
-        const subscription = await consumeAudit(gateway.database, bus);
+        const subscription = await consumeAudit(gateway.database, bus, deadLetters());
         return { bus, subscription };
       }),
     );
@@ -78,7 +85,7 @@ describe("the chain of a company", () => {
     const events = [auditEvent(companyId), auditEvent(companyId)];
     await publish(gateway.bus, ...events);
     const bus = createInProcessEventBus({ consumers: {} });
-    await consumeAudit(gateway.database, bus);
+    await consumeAudit(gateway.database, bus, deadLetters());
     const more = auditEvent(companyId);
     await publish(bus, ...events, more, more);
     await bus.close();

@@ -65,6 +65,7 @@ describe("a route declaration", () => {
       publicUrl: undefined,
       callbacks: { admit: () => {} },
       connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
+      inbound: (_request, _response, next) => next(),
       stopping: new AbortController().signal,
       readiness: { missing: async () => [], setStopping: () => {} },
       report: () => {},

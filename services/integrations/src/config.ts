@@ -10,6 +10,7 @@ const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
+  "NATS_REPLICAS",
   "SECRETS_KEK",
   "SMTP_URL",
   "EMAIL_FROM",

@@ -26,7 +26,13 @@ async function start() {
       metricsRegistry,
     );
     scope.defer(() => metrics?.close());
-    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "integrations", logger });
+    const bus = createNatsEventBus({
+      servers: config.NATS_URL,
+      name: "integrations",
+      logger,
+      replicas: config.NATS_REPLICAS,
+      metricsRegistry,
+    });
     scope.defer(() => bus.close());
     const service = await startIntegrationsService({
       databaseUrl: config.DATABASE_URL,

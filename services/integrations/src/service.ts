@@ -1,9 +1,11 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createAuditTrail } from "@workflow/events";
+import { createAuditTrail, createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
-import { createScope, loop } from "@workflow/service";
+import { openKeyRing } from "@workflow/sealing";
+import type { LoadKeks } from "@workflow/sealing";
+import { CompanyWrites, createScope, loop } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -25,15 +27,13 @@ import type { BrokerOptions } from "./authorization/nango.ts";
 import { startLeftoverRemoval } from "./authorization/remove-leftovers.ts";
 import { startRenewals } from "./authorization/renew-ahead.ts";
 import { startRevocations } from "./authorization/revoke-queued.ts";
+import { startSubscriptions } from "./authorization/subscribe-accounts.ts";
 import { startAttemptSweep } from "./authorization/sweep.ts";
-import { CompanyWrites } from "./company-writes.ts";
 import { createLoginTokens } from "./connections/login-tokens.ts";
 import type { RenewalsUnderWay } from "./connections/renew-access.ts";
 import { startConnectionAccess } from "./connections/start-access.ts";
 import { openMail } from "./email/mail.ts";
 import type { MailOptions } from "./email/mail.ts";
-import type { LoadKeks } from "./encryption/key-ring.ts";
-import { openKeyRing } from "./encryption/open-key-ring.ts";
 import { forgetArchivedWorkflows } from "./events/forget-archived.ts";
 import { createFileLoader } from "./files/file-loader.ts";
 import { createProviderHttp } from "./provider-http/provider-http.ts";
@@ -120,8 +120,14 @@ export async function startIntegrationsService(
     });
     scope.defer(() => database.end());
     const writes = new CompanyWrites(database, options.databasePoolSize);
-    const ring = await openKeyRing(database, options.loadKeks);
-    const archived = await forgetArchivedWorkflows(database, options.bus);
+    const ring = await openKeyRing(database, "integrations", options.loadKeks);
+    const deadLetters = createDeadLetters({
+      database,
+      schema: "integrations",
+      logger,
+      metricsRegistry: options.metricsRegistry,
+    });
+    const archived = await forgetArchivedWorkflows(database, options.bus, deadLetters);
     scope.defer(() => archived.close());
     const uses = startUseRecorder(database, logger, scope);
     const mail = openMail(database, options.mail ?? {}, logger);
@@ -157,6 +163,7 @@ export async function startIntegrationsService(
       { databaseUrl: options.databaseUrl, role: DATABASE_ROLE, logger },
       scope,
     );
+    startSubscriptions({ database, access, providerHttp, providers, logger }, scope);
     const pauses = startPauses(database, logger, scope);
     const refused = createRefusedCredentials({ database, ring, flow, tokens, renewals, access });
     const cursors = createCursorCodec(await getCursorKey(database));

@@ -8,6 +8,7 @@ import {
 } from "@workflow/proto/integrations/v1/connections";
 import { createRpcClient } from "@workflow/rpc";
 import type { RpcClient } from "@workflow/rpc";
+import { openKeyRing } from "@workflow/sealing";
 import { startHttpDouble, startOAuthDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble, OAuthDouble } from "@workflow/testkit";
 import { z } from "zod";
@@ -15,7 +16,6 @@ import { createConnectionAccess } from "../src/connections/access.ts";
 import type { AuthorizationFlow } from "../src/connections/authorization-flow.ts";
 import type { ConnectionKey } from "../src/connections/connection-key.ts";
 import type { LoginTokens } from "../src/connections/login-tokens.ts";
-import { openKeyRing } from "../src/encryption/open-key-ring.ts";
 import { sealCredentials } from "../src/encryption/sealed-credentials.ts";
 import type { RunningService } from "../src/service.ts";
 import { insertConnection } from "../src/store/connections.ts";
@@ -132,7 +132,7 @@ async function addActive(provider: string): Promise<ConnectionKey> {
 }
 
 function openRing() {
-  return openKeyRing(harness.database, () => Promise.resolve([harness.kek]));
+  return openKeyRing(harness.database, "integrations", () => Promise.resolve([harness.kek]));
 }
 
 it("a verification ends before its caller's time, whoever does not answer", async () => {

@@ -9,11 +9,10 @@ import {
 } from "@workflow/proto/integrations/v1/connections";
 import { createRpcClient } from "@workflow/rpc";
 import type { RpcClient } from "@workflow/rpc";
+import { openKeyRing, rotateKek } from "@workflow/sealing";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
-import { rotateKek } from "../src/admin/index.ts";
-import { openKeyRing } from "../src/encryption/open-key-ring.ts";
 import { sealCredentials } from "../src/encryption/sealed-credentials.ts";
 import type { RunningService } from "../src/service.ts";
 import { insertConnection } from "../src/store/connections.ts";
@@ -98,7 +97,9 @@ const EFFECTS = ["internal:effects"];
 
 /** A connection as an authorization would have left it. */
 async function addActive(provider: string, credentials: Credentials): Promise<string> {
-  const ring = await openKeyRing(harness.database, () => Promise.resolve([harness.kek]));
+  const ring = await openKeyRing(harness.database, "integrations", () =>
+    Promise.resolve([harness.kek]),
+  );
   const key = { companyId, connectionId: newId("conn_") };
   const sealed = await sealCredentials({ database: harness.database, ring }, key, credentials);
   await harness.database.transaction((transaction) =>
@@ -183,7 +184,7 @@ describe("credentials at rest", () => {
       end: () => Promise.resolve(),
     };
     try {
-      await rotateKek(database, {
+      await rotateKek([{ database: database, schema: "integrations" }], {
         begin: () => Promise.resolve([next, harness.kek]),
         end: () => Promise.resolve(),
       });
@@ -196,7 +197,7 @@ describe("credentials at rest", () => {
       expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-of-rotation");
     } finally {
       // The other services of this file know the first key only.
-      await rotateKek(database, back);
+      await rotateKek([{ database: database, schema: "integrations" }], back);
       await database.end();
     }
   });

@@ -7,10 +7,10 @@ import {
 } from "@workflow/proto/integrations/v1/connections";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
+import { openKeyRing } from "@workflow/sealing";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleResponse, HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
-import { openKeyRing } from "../src/encryption/open-key-ring.ts";
 import { sealCredentials } from "../src/encryption/sealed-credentials.ts";
 import { changeConnection } from "../src/store/connection-changes.ts";
 import { insertConnection } from "../src/store/connections.ts";
@@ -72,7 +72,9 @@ function connectionsOf(address: string): Connections {
 }
 
 async function seal(key: { companyId: string; connectionId: string }, credentials: Credentials) {
-  const ring = await openKeyRing(harness.database, () => Promise.resolve([harness.kek]));
+  const ring = await openKeyRing(harness.database, "integrations", () =>
+    Promise.resolve([harness.kek]),
+  );
   return sealCredentials({ database: harness.database, ring }, key, credentials);
 }
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import type { Identity } from "@workflow/rpc";
+import { rotateKek } from "@workflow/sealing";
+import type { KekSource } from "@workflow/sealing";
 import { z } from "zod";
-import { rotateKek } from "../src/admin/index.ts";
-import type { KekSource } from "../src/admin/index.ts";
 import { errorOf, newIdentity, startHarness } from "./support/harness.ts";
 import type { Harness, SecretsClient } from "./support/harness.ts";
 
@@ -49,6 +49,10 @@ function fixedSource(...keks: Buffer[]): KekSource {
   return { begin: () => Promise.resolve(keks), end: () => Promise.resolve() };
 }
 
+function rotate(keys: KekSource) {
+  return rotateKek([{ database, schema: "integrations" }], keys);
+}
+
 /** A company with a secret; the value tells whose it is. */
 async function makeCompany(workflowId: string): Promise<Identity> {
   const identity = newIdentity();
@@ -85,7 +89,7 @@ describe("rotate-kek", () => {
     const workflowId = newUuid();
     const companies: Identity[] = [];
     for (let index = 0; index < 12; index += 1) companies.push(await makeCompany(workflowId));
-    const rotation = await rotateKek(database, source());
+    const rotation = await rotate(source());
     expect(rotation).toEqual({
       kekId: expect.stringMatching(/^[0-9a-f]{16}$/),
       rewrapped: 12,
@@ -104,7 +108,7 @@ describe("rotate-kek", () => {
   it("changes nothing when everything is under the first key already", async () => {
     const workflowId = newUuid();
     const company = await makeCompany(workflowId);
-    const first = await rotateKek(database, fixedSource(harness.kek));
+    const first = await rotate(fixedSource(harness.kek));
     expect(first).toMatchObject({ rewrapped: 0, companyKeys: 1, retired: [] });
     await expectReadable(client, workflowId, [company]);
   });
@@ -116,10 +120,10 @@ describe("rotate-kek", () => {
       ...source(),
       end: () => Promise.reject(new Error("the power is gone")),
     };
-    await expect(rotateKek(database, interrupted)).rejects.toThrow("the power is gone");
+    await expect(rotate(interrupted)).rejects.toThrow("the power is gone");
     expect(stored).toHaveLength(2);
     await expectReadable(client, workflowId, companies);
-    const rotation = await rotateKek(database, source());
+    const rotation = await rotate(source());
     expect(rotation).toMatchObject({ rewrapped: 0, companyKeys: 2 });
     expect(stored).toHaveLength(1);
     await expectReadable(client, workflowId, companies);
@@ -131,11 +135,11 @@ describe("rotate-kek", () => {
     const rotations: Promise<unknown>[] = [];
     for (let index = 0; index < 5; index += 1) {
       await making[index * 8];
-      rotations.push(rotateKek(database, source()));
+      rotations.push(rotate(source()));
       await rotations.at(-1);
     }
     const companies = await Promise.all(making);
-    await rotateKek(database, source());
+    await rotate(source());
     expect(Object.values(await countByKek())).toEqual([40]);
     await expectReadable(client, workflowId, companies);
     const fresh = await harness.start({ loadKeks: () => Promise.resolve(stored) });
@@ -153,9 +157,9 @@ describe("rotate-kek", () => {
       },
       end: () => Promise.resolve(),
     };
-    const first = rotateKek(database, slow);
+    const first = rotate(slow);
     await begun.promise;
-    const second = await errorOf(rotateKek(database, source()));
+    const second = await errorOf(rotate(source()));
     expect(second.reason).toBe("CONFLICT");
     goOn.resolve();
     await first;
@@ -166,7 +170,7 @@ describe("rotate-kek", () => {
     const workflowId = newUuid();
     const company = await makeCompany(workflowId);
     const before = await countByKek();
-    await expect(rotateKek(database, fixedSource(randomBytes(32)))).rejects.toThrow(/SECRETS_KEK/);
+    await expect(rotate(fixedSource(randomBytes(32)))).rejects.toThrow(/SECRETS_KEK/);
     expect(await countByKek()).toEqual(before);
     await expectReadable(client, workflowId, [company]);
   });
@@ -174,7 +178,7 @@ describe("rotate-kek", () => {
   it("keeps a service that knows the old key only from encrypting with it again", async () => {
     const workflowId = newUuid();
     await makeCompany(workflowId);
-    await rotateKek(database, fixedSource(randomBytes(32), harness.kek));
+    await rotate(fixedSource(randomBytes(32), harness.kek));
     const identity = newIdentity();
     const request = { workflowId, key: "A", value: "value" };
     const error = await errorOf(harness.client.createSecret(request, { identity }));

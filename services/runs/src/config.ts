@@ -6,6 +6,7 @@ const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
+  "NATS_REPLICAS",
   "TASK_RUNTIME",
   "RUNS_GRPC_ADDR",
   "TABLES_GRPC_ADDR",

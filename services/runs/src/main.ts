@@ -26,7 +26,13 @@ async function start() {
       metricsRegistry,
     );
     if (metrics !== undefined) scope.defer(() => metrics.close());
-    const bus = createNatsEventBus({ servers: config.NATS_URL, name: "runs", logger });
+    const bus = createNatsEventBus({
+      servers: config.NATS_URL,
+      name: "runs",
+      logger,
+      replicas: config.NATS_REPLICAS,
+      metricsRegistry,
+    });
     scope.defer(() => bus.close());
     const tls = await loadTls({
       certFile: config.GRPC_TLS_CERT_FILE,

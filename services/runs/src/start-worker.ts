@@ -1,3 +1,4 @@
+import { createDeadLetters } from "@workflow/events";
 import { createExpressionPool } from "@workflow/expressions";
 import { createSafeHttpClient } from "@workflow/http-client";
 import type { SafeHttpClient } from "@workflow/http-client";
@@ -97,6 +98,12 @@ export async function startWorker(
   const tableEvents = await consumeTableEvents({
     ...parts,
     bus: options.bus,
+    deadLetters: createDeadLetters({
+      database,
+      schema: "runs",
+      logger: options.logger,
+      metricsRegistry: options.metricsRegistry,
+    }),
     logger: options.logger,
   });
   scope.defer(() => tableEvents.close());

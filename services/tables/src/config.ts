@@ -7,6 +7,7 @@ const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
+  "NATS_REPLICAS",
   "TABLES_CACHE_MB",
   "TABLES_GRPC_ADDR",
   "GRPC_REFLECTION",

@@ -60,22 +60,31 @@ create table webhooks.outbound_events (
   type text not null,
   workflow_id text,
   run_id text collate "C",
+  -- When it happened.
+  occurred_at timestamptz(3) not null,
+  -- The endpoint that it is about, which does not get it; null when it is about none.
+  endpoint_id text collate "C",
   -- As it came over the bus.
   envelope json not null,
   -- What is sent, byte by byte; null until then.
   body text,
   -- When its deliveries were made; null until then.
   fanned_out_at timestamptz(3),
-  -- Of making its deliveries.
+  -- Failed tries of making its deliveries, and why the last one failed.
   attempts integer not null default 0,
-  -- When they are to be made; null once they are.
+  error text,
+  -- When it was given up; null as long as it is not.
+  failed_at timestamptz(3),
+  -- When they are to be made; null once they are, or will not be.
   due_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   constraint outbound_events_pkey primary key (id),
-  constraint outbound_events_due check ((due_at is null) = (fanned_out_at is not null))
+  constraint outbound_events_due
+    check ((due_at is null) = (fanned_out_at is not null or failed_at is not null))
 ) partition by range (id);
 create index outbound_events_due on webhooks.outbound_events (company_id, due_at, id)
   where due_at is not null;
+create index outbound_events_failed on webhooks.outbound_events (id) where failed_at is not null;
 
 -- One event on its way to one endpoint. The id is made of the event's and the endpoint's, so an event that comes
 -- again makes no second one.
@@ -94,6 +103,8 @@ create table webhooks.deliveries (
   max_attempts integer not null default 8,
   -- Null when none is due any more.
   next_attempt_at timestamptz(3),
+  -- Bytes of the event's body, to make room for it before it is read.
+  body_bytes integer not null,
   last_status_code integer,
   last_error text,
   duration_ms integer,
@@ -111,11 +122,28 @@ create index deliveries_failed on webhooks.deliveries (endpoint_id, id desc) whe
 create index deliveries_due on webhooks.deliveries (endpoint_id, next_attempt_at, id)
   where status = 'pending';
 
+-- The attempts of a delivery with one more; the oldest go when there are 50.
+create function webhooks.with_attempt(attempts json, attempt text) returns json
+language sql immutable strict
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when json_array_length(attempts) = 0 then '[' || attempt || ']'
+    when json_array_length(attempts) < 50 then rtrim(attempts::text, ']') || ',' || attempt || ']'
+    else (
+      select '[' || string_agg(kept.value::text, ',' order by kept.position) || ',' || attempt || ']'
+      from json_array_elements(attempts) with ordinality as kept (value, position)
+      where kept.position > json_array_length(attempts) - 49
+    )
+  end::json
+$$;
+
 -- The line of deliveries to one endpoint: one process at a time works on it.
 create table webhooks.lanes (
   endpoint_id text collate "C" not null,
   company_id uuid not null,
-  -- When its next delivery is due; null when none is, or while its endpoint is disabled.
+  -- When somebody is to look after it: as its next delivery is due, or its lease ends; null when nothing
+  -- is due, or while its endpoint is disabled.
   due_at timestamptz(3),
   -- Who works on it, and until when nobody else may; null when nobody does.
   owner uuid,
@@ -127,7 +155,28 @@ create table webhooks.lanes (
     references webhooks.endpoints (id) on delete cascade,
   constraint lanes_lease check ((owner is null) = (leased_until is null))
 ) with (fillfactor = 50);
-create index lanes_due on webhooks.lanes (due_at) where due_at is not null;
+create index lanes_due on webhooks.lanes (company_id, due_at) where due_at is not null;
+
+-- Endpoints that were deleted, or disabled by a caller: their deliveries are to go, page by page.
+create table webhooks.left_deliveries (
+  endpoint_id text collate "C" not null,
+  company_id uuid not null,
+  -- Those that were made before; null: all, as long as the endpoint is disabled.
+  made_before timestamptz(3),
+  noted_at timestamptz(3) not null default now(),
+  constraint left_deliveries_pkey primary key (endpoint_id)
+);
+
+-- Until when the ends of runs were compared with the events of them that are here.
+create table webhooks.comparisons (
+  only_row boolean not null default true,
+  compared_until timestamptz(3) not null default now(),
+  -- When somebody began to compare last.
+  begun_at timestamptz(3) not null default '-infinity',
+  constraint comparisons_pkey primary key (only_row),
+  constraint comparisons_single check (only_row)
+);
+insert into webhooks.comparisons default values;
 
 -- What other services hear of, written with the change that it tells of (D51).
 create table webhooks.outbox (
@@ -149,3 +198,64 @@ create index outbox_pending on webhooks.outbox (stream, seq) where published_at 
 insert into webhooks.partitioned_tables (name, prefix)
 values ('outbound_events', 'evt_'), ('deliveries', 'whd_');
 select webhooks.make_partitions(now() + interval '6 weeks');
+
+-- The partitions of the weeks, the oldest first.
+create function webhooks.list_partitions()
+returns table (parent text, name text, upper_id text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select known.name, part.relname,
+    substring(pg_get_expr(part.relpartbound, part.oid) from 'TO \(''([^'']+)''\)')
+  from webhooks.partitioned_tables as known
+  join pg_inherits as link on link.inhparent = format('webhooks.%I', known.name)::regclass
+  join pg_class as part on part.oid = link.inhrelid
+  order by 3, 1
+$$;
+
+-- Takes a partition away that ends at a moment or before: from then on what lay in it does not exist. It waits
+-- for the tables no longer than it is told, for everybody else waits behind it. With the rights of the owner.
+create function webhooks.detach_partition(part text, moment timestamptz, wait_ms integer)
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '50ms'
+as $$
+declare
+  ended record;
+begin
+  select parts.parent, parts.name into ended
+  from webhooks.list_partitions() as parts
+  join webhooks.partitioned_tables as known on known.name = parts.parent
+  where parts.name = part
+    and parts.upper_id collate "C" <= webhooks.id_at(known.prefix, moment) collate "C"
+    and moment < now() - interval '1 day';
+  if not found then return false; end if;
+  perform set_config('lock_timeout', greatest(1, wait_ms) || 'ms', true);
+  execute format('alter table webhooks.%I detach partition webhooks.%I', ended.parent, ended.name);
+  return true;
+end
+$$;
+
+-- Drops what was detached; returns how many tables. Nobody looks at them, so nobody waits.
+create function webhooks.drop_detached_partitions() returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '1s'
+as $$
+declare
+  part text;
+  dropped integer := 0;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('webhooks partitions', 0));
+  for part in
+    select relname from pg_class
+    where relnamespace = 'webhooks'::regnamespace and relkind = 'r' and not relispartition
+      and relname ~ '^(inbound_events|outbound_events|deliveries)_(first|\d{4}_w\d{2})$'
+  loop
+    execute format('drop table webhooks.%I', part);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end
+$$;

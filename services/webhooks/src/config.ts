@@ -8,6 +8,7 @@ const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
+  "NATS_REPLICAS",
   "SECRETS_KEK",
   "PUBLIC_URL",
   "RUNS_GRPC_ADDR",

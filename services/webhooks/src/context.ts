@@ -1,11 +1,20 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
+import type { SafeHttpClient } from "@workflow/http-client";
+import type { KeyRing } from "@workflow/sealing";
+import type { CompanyWrites } from "@workflow/service";
 import type { Logger } from "pino";
 import type { RunningInbound } from "./inbound/start-inbound.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
+  /** Opens and seals what endpoints hold. */
+  ring: KeyRing;
+  /** Changes that callers ask for. */
+  writes: CompanyWrites;
+  /** The way out to the receivers of deliveries. */
+  http: SafeHttpClient;
   /** Makes and reads the cursors of lists. */
   cursors: CursorCodec;
   audit: AuditTrail;

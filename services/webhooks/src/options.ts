@@ -41,6 +41,12 @@ export interface WebhooksServiceOptions {
   retryDelaysMs?: readonly number[] | undefined;
   /** How long events and deliveries are kept; 30 days by default. */
   retentionDays?: number | undefined;
+  /** The pause between two looks for what is over; ten minutes by default. */
+  retentionIntervalMs?: number | undefined;
+  /** How often ends of runs are compared with the events that have come; every minute by default. */
+  compareIntervalMs?: number | undefined;
+  /** Deliveries of one company that may wait, no more are made beyond; 1,000,000 by default. */
+  pendingDeliveriesMax?: number | undefined;
   /** Where people reach the gateway, without a slash at the end: what links to runs begin with. */
   publicUrl?: string | undefined;
   /** Lets tenants name http and private or loopback hosts; for development and tests. */

@@ -1,6 +1,8 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
-import { createScope } from "@workflow/service";
+import { createSafeHttpClient } from "@workflow/http-client";
+import { openKeyRing } from "@workflow/sealing";
+import { CompanyWrites, createScope } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
 import { startOutbound } from "./outbound/start-outbound.ts";
@@ -29,12 +31,21 @@ export async function startWebhooksService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    const ring = await openKeyRing(database, "webhooks", options.loadKeks);
     const cursors = createCursorCodec(await getCursorKey(database));
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
     scope.defer(() => audit.stop());
-    await startOutbound(options, scope);
+    const http = createSafeHttpClient({
+      allowPrivate: options.outboundAllowPrivate ?? false,
+      dnsServers: options.outboundDnsServers,
+      nat64Prefixes: options.outboundNat64Prefixes,
+    });
+    scope.defer(() => http.close());
+    const writes = new CompanyWrites(database, options.databasePoolSize);
+    const context = { database, ring, writes, http, cursors, audit, logger };
+    await startOutbound(options, context, scope);
     const inbound = await startInbound(options, database, scope);
-    const server = createServer({ database, cursors, audit, logger, inbound }, options);
+    const server = createServer({ ...context, inbound }, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);

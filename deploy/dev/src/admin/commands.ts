@@ -3,6 +3,11 @@ import type { Command } from "./command.ts";
 import { createApiKeyCommand } from "./create-api-key.ts";
 import { createCompanyCommand } from "./create-company.ts";
 import { createUserCommand } from "./create-user.ts";
+import {
+  deleteDeadLetterCommand,
+  listDeadLettersCommand,
+  redriveDeadLetterCommand,
+} from "./dead-letters.ts";
 import { listCompaniesCommand } from "./list-companies.ts";
 import { migrateCommand } from "./migrate.ts";
 import { mintTokenCommand } from "./mint-token.ts";
@@ -25,6 +30,9 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["revoke-token", revokeTokenCommand],
   ["migrate", migrateCommand],
   ["set-up-nats", setUpNatsCommand],
+  ["list-dead-letters", listDeadLettersCommand],
+  ["redrive-dead-letter", redriveDeadLetterCommand],
+  ["delete-dead-letter", deleteDeadLetterCommand],
   ["rotate-kek", rotateKekCommand],
   ["audit-log", auditLogCommand],
   ["verify-audit", verifyAuditCommand],

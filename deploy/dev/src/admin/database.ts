@@ -19,20 +19,37 @@ export async function withDatabase<Result>(
   work: (database: Database) => Promise<Result>,
   role = "workflow_gateway",
 ): Promise<Result> {
+  return withMigratedPostgres(settings, (connectionUri) => withRole(connectionUri, role, work));
+}
+
+/** As `withPostgres`, where the tables have been made. */
+export async function withMigratedPostgres<Result>(
+  settings: AdminSettings,
+  work: (connectionUri: string) => Promise<Result>,
+): Promise<Result> {
   return withPostgres(settings, async (connectionUri) => {
     await assertMigrated(connectionUri);
-    const database = await openDatabase({
-      connectionUri,
-      role,
-      maxConnections: 2,
-      applicationName: "admin",
-    });
-    try {
-      return await work(database);
-    } finally {
-      await database.end();
-    }
+    return work(connectionUri);
   });
+}
+
+/** Runs work on a database as one of its roles. */
+export async function withRole<Result>(
+  connectionUri: string,
+  role: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase({
+    connectionUri,
+    role,
+    maxConnections: 2,
+    applicationName: "admin",
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.end();
+  }
 }
 
 /**

@@ -1,5 +1,3 @@
-import { sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
 import {
   deleteExpiredRevocations,
   insertRevokedToken,
@@ -8,12 +6,10 @@ import {
 } from "@workflow/rpc";
 import type { NamedRevocation } from "@workflow/rpc";
 import { recordAdminEvent } from "@workflow/service-gateway/admin";
-import { z } from "zod";
+import { actAs } from "./act-as.ts";
 import type { Command } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
-
-const roleRow = z.object({ role: z.string() });
 
 /** Every service has its own list, which its role alone can write: all of them at once, or none. */
 export const revokeTokenCommand: Command = {
@@ -43,12 +39,6 @@ export const revokeTokenCommand: Command = {
     return { json: { jti, expiresAt }, text: `Revoked ${jti}; forgotten after ${expiresAt}` };
   },
 };
-
-async function actAs(transaction: Transaction, service: string): Promise<void> {
-  await transaction.one(sql.type(roleRow)`
-    select set_config('role', ${`workflow_${service}`}, true) as role
-  `);
-}
 
 function toRevocation(text: string): NamedRevocation {
   const revoked = parseRevocation(text, new Date());

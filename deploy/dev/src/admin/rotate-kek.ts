@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { rotateKek } from "@workflow/sealing";
+import type { KekSource, Rotation } from "@workflow/sealing";
 import { ConfigError } from "@workflow/service";
-import { rotateKek } from "@workflow/service-integrations/admin";
-import type { KekSource } from "@workflow/service-integrations/admin";
 import { prepareDataDir } from "../data-dir.ts";
 import { ensureSecretsKeks, readSecretsKeks, replaceSecretsKeks } from "../keys.ts";
 import type { Command } from "./command.ts";
-import { withDatabase } from "./database.ts";
+import { withMigratedPostgres, withRole } from "./database.ts";
 import { recordEvent } from "./record-event.ts";
 import type { AdminSettings } from "./settings.ts";
 
@@ -20,11 +20,7 @@ export const rotateKekCommand: Command = {
   flags: {},
   async run(settings) {
     const source = await sourceOf(settings);
-    const { kekId, rewrapped, companyKeys, retired } = await withDatabase(
-      settings,
-      (database) => rotateKek(database, source),
-      "workflow_integrations",
-    );
+    const { kekId, rewrapped, companyKeys, retired } = await rotateAll(settings, source);
     await recordEvent(settings, {
       companyId: null,
       action: "kek.rotated",
@@ -42,6 +38,23 @@ export const rotateKekCommand: Command = {
     return { json: { kekId, rewrapped, companyKeys, retired }, text };
   },
 };
+
+/** Rotates what the services that seal values hold, each schema as its own role. */
+async function rotateAll(settings: AdminSettings, source: KekSource): Promise<Rotation> {
+  return withMigratedPostgres(settings, (connectionUri) =>
+    withRole(connectionUri, "workflow_integrations", (integrations) =>
+      withRole(connectionUri, "workflow_webhooks", (webhooks) =>
+        rotateKek(
+          [
+            { database: integrations, schema: "integrations" },
+            { database: webhooks, schema: "webhooks" },
+          ],
+          source,
+        ),
+      ),
+    ),
+  );
+}
 
 async function sourceOf(settings: AdminSettings): Promise<KekSource> {
   const { SECRETS_KEK: given, DATABASE_URL } = settings;

@@ -1,9 +1,8 @@
-import { isUuid, sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import { isUuid } from "@workflow/db";
 import { changesBetween } from "@workflow/events";
 import { listCompanies, recordAdminEvent } from "@workflow/service-gateway/admin";
 import { listRetentionPolicies, setRetentionPolicy } from "@workflow/service-runs/admin";
-import { z } from "zod";
+import { actAs } from "./act-as.ts";
 import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
 import { UsageError } from "./usage-error.ts";
@@ -11,7 +10,6 @@ import { UsageError } from "./usage-error.ts";
 const DAYS_MAX = 36_500;
 /** As RUN_RETENTION_DAYS says. */
 const DEFAULT = "default";
-const roleRow = z.object({ role: z.string() });
 
 /** A policy of one company; for all others the setting RUN_RETENTION_DAYS holds (D58). */
 export const setRunRetentionCommand: Command = {
@@ -55,10 +53,4 @@ function describe(companyId: string, days: number | null): string {
   return days === 0
     ? `Runs of ${companyId} are kept for ever`
     : `Ended runs of ${companyId} are removed after ${days} days`;
-}
-
-async function actAs(transaction: Transaction, service: string): Promise<void> {
-  await transaction.one(sql.type(roleRow)`
-    select set_config('role', ${`workflow_${service}`}, true) as role
-  `);
 }

@@ -3,16 +3,19 @@ import { ConfigError } from "@workflow/service";
 import { EVENT_STREAMS } from "../event-consumers.ts";
 import type { Command } from "./command.ts";
 
+/** As the setting says. */
+const AS_SET = "NATS_REPLICAS";
 const COPIES = { "1": 1, "3": 3, "5": 5 } as const;
 
 export const setUpNatsCommand: Command = {
   summary: "Makes the streams and consumers that are missing on the NATS server of NATS_URL.",
-  flags: { replicas: { placeholder: "1|3|5", default: "1" } },
-  async run({ NATS_URL: servers }, values) {
+  flags: { replicas: { placeholder: "1|3|5", default: AS_SET } },
+  async run({ NATS_URL: servers, NATS_REPLICAS: asSet }, values) {
     if (servers === undefined) {
       throw new ConfigError([{ setting: "NATS_URL", message: "is required but not set" }]);
     }
-    const replicas = COPIES[values.oneOf("replicas", ["1", "3", "5"])];
+    const given = values.oneOf("replicas", ["1", "3", "5", AS_SET]);
+    const replicas = given === AS_SET ? asSet : COPIES[given];
     const made = await setUpNats({ servers, replicas, streams: EVENT_STREAMS });
     const lines = [
       ...made.streams.map((name) => `stream ${name}`),
@@ -21,6 +24,11 @@ export const setUpNatsCommand: Command = {
     return {
       json: { ...made },
       text: lines.length === 0 ? "Everything was there." : `Made:\n${lines.join("\n")}`,
+      warnings: made.deviations.map(
+        ({ of, field, is, should, losesEvents }) =>
+          `${of}: ${field} is ${JSON.stringify(is)}, should be ${JSON.stringify(should)}` +
+          (losesEvents ? "; events get lost" : ""),
+      ),
     };
   },
 };

@@ -7,6 +7,7 @@ const schema = pickSettings(
   "DATABASE_URL",
   "INTERNAL_TOKEN_PRIVATE_KEY",
   "NATS_URL",
+  "NATS_REPLICAS",
   "SECRETS_KEK",
 );
 

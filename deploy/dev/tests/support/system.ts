@@ -112,6 +112,7 @@ export async function testSettings(dataDir: string): Promise<TestSettings> {
     TABLES_GRPC_ADDR: "127.0.0.1:0",
     INTEGRATIONS_GRPC_ADDR: "127.0.0.1:0",
     WEBHOOKS_GRPC_ADDR: "127.0.0.1:0",
+    WEBHOOKS_HTTP_ADDR: "127.0.0.1:0",
   };
 }
 

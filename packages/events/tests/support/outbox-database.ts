@@ -8,7 +8,7 @@ import { z } from "zod";
 export interface OutboxDatabase {
   database: Database;
   connectionUri: string;
-  /** A new schema with an outbox as the README describes it. */
+  /** A new schema with an outbox and dead letters as the README describes them. */
   createSchema(): Promise<string>;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export async function createOutboxDatabase(): Promise<OutboxDatabase> {
   const testDatabase = await createTestDatabase();
   const { connectionUri } = testDatabase;
   const database = await openDatabase({ connectionUri, applicationName: "events-test" });
-  const ddl = await documentedTable();
+  const ddl = await documentedTables();
   let count = 0;
   return {
     database,
@@ -38,6 +38,16 @@ export async function createOutboxDatabase(): Promise<OutboxDatabase> {
 }
 
 const outboxRow = z.object({ seq: z.number(), id: z.string(), state: z.string() });
+
+const countRow = z.object({ count: z.number() });
+
+/** How many events are dead letters, or have failures that are counted. */
+export async function countFailing(database: Database, schema: string): Promise<number> {
+  const { count } = await database.one(sql.type(countRow)`
+    select count(*)::integer as count from ${sql.identifier([schema, "dead_letters"])}
+  `);
+  return count;
+}
 
 /** The rows in order, each `unpublished`, `published` or `set aside`. */
 export async function readOutbox(
@@ -65,9 +75,9 @@ export async function killIdleTransactions(database: Database): Promise<number> 
   return result.rowCount;
 }
 
-async function documentedTable(): Promise<string> {
+async function documentedTables(): Promise<string> {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const ddl = /```sql\n([^`]+)```/.exec(readme)?.[1];
-  if (ddl === undefined) throw new Error("The README documents no table.");
-  return ddl;
+  const tables = [...readme.matchAll(/```sql\n([^`]+)```/g)].map(([, ddl]) => ddl);
+  if (tables.length !== 2) throw new Error("The README documents an outbox and dead letters.");
+  return tables.join("");
 }

@@ -1,6 +1,6 @@
 import type { Database } from "@workflow/db";
 import { AUDIT_STREAM } from "@workflow/events";
-import type { EventBus, Subscription } from "@workflow/events";
+import type { DeadLetters, EventBus, Subscription } from "@workflow/events";
 import { createAuditWriter } from "./audit-writer.ts";
 import { toAuditRecord } from "./to-audit-record.ts";
 
@@ -15,14 +15,19 @@ export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Takes what the services tell of changes by callers into the audit log. An event is acknowledged
- * when it is committed; one that cannot be understood comes again until it can: nothing is dropped.
+ * when it is committed; one that cannot be understood comes again, and ends among the dead letters.
  */
-export function consumeAudit(database: Database, bus: EventBus): Promise<Subscription> {
+export function consumeAudit(
+  database: Database,
+  bus: EventBus,
+  deadLetters: DeadLetters,
+): Promise<Subscription> {
   const writer = createAuditWriter(database);
   return bus.subscribe({
     consumer: CONSUMER,
     stream: AUDIT_STREAM,
     maxInFlight: IN_FLIGHT_MAX,
+    deadLetters,
     handler: async (event) => writer.write(toAuditRecord(event)),
   });
 }

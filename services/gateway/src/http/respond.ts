@@ -49,9 +49,20 @@ export function sendRedirect(response: ServerResponse, location: string): void {
 
 /** Answers with the error envelope, and notes the error for the log. */
 export function sendError(response: ServerResponse, info: RequestInfo, error: AppError): void {
+  const text = JSON.stringify({ success: false, error: toErrorBody(error, info.requestId) });
+  sendErrorText(response, info, error, { status: HTTP_STATUS_BY_REASON[error.reason], text });
+}
+
+/** Answers a failure in whatever words, and notes the error for the log. */
+export function sendErrorText(
+  response: ServerResponse,
+  info: RequestInfo,
+  error: AppError,
+  { status, text }: { status: number; text: string },
+): void {
   info.error = error;
   if (response.headersSent) {
-    // Too late for an envelope: a cut connection at least does not look like success.
+    // Too late for an answer: a cut connection at least does not look like success.
     response.destroy();
     return;
   }
@@ -60,6 +71,5 @@ export function sendError(response: ServerResponse, info: RequestInfo, error: Ap
   } else if (error.reason === "UNAVAILABLE") {
     response.setHeader("Retry-After", 1);
   }
-  const text = JSON.stringify({ success: false, error: toErrorBody(error, info.requestId) });
-  sendJsonText(response, HTTP_STATUS_BY_REASON[error.reason], text);
+  sendJsonText(response, status, text);
 }

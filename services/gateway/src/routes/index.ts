@@ -90,6 +90,21 @@ import { compareVersions } from "./versions/compare-versions.ts";
 import { getVersion } from "./versions/get-version.ts";
 import { listVersions } from "./versions/list-versions.ts";
 import { rollbackWorkflow } from "./versions/rollback-workflow.ts";
+import { createWebhookEndpoint } from "./webhook-endpoints/create-webhook-endpoint.ts";
+import { deleteWebhookEndpoint } from "./webhook-endpoints/delete-webhook-endpoint.ts";
+import { getWebhookDelivery } from "./webhook-endpoints/get-webhook-delivery.ts";
+import { getWebhookEndpoint } from "./webhook-endpoints/get-webhook-endpoint.ts";
+import { listWebhookDeliveries } from "./webhook-endpoints/list-webhook-deliveries.ts";
+import { listWebhookEndpoints } from "./webhook-endpoints/list-webhook-endpoints.ts";
+import { listWebhookEventTypes } from "./webhook-endpoints/list-webhook-event-types.ts";
+import { recoverWebhookEndpoint } from "./webhook-endpoints/recover-webhook-endpoint.ts";
+import { retryWebhookDelivery } from "./webhook-endpoints/retry-webhook-delivery.ts";
+import { rotateWebhookSecret } from "./webhook-endpoints/rotate-webhook-secret.ts";
+import { testWebhookEndpoint } from "./webhook-endpoints/test-webhook-endpoint.ts";
+import { updateWebhookEndpoint } from "./webhook-endpoints/update-webhook-endpoint.ts";
+import { getWebhookEvent } from "./webhook-events/get-webhook-event.ts";
+import { listWebhookEvents } from "./webhook-events/list-webhook-events.ts";
+import { replayWebhookEvent } from "./webhook-events/replay-webhook-event.ts";
 import { activateWorkflow } from "./workflows/activate-workflow.ts";
 import { cloneWorkflow } from "./workflows/clone-workflow.ts";
 import { createWorkflow } from "./workflows/create-workflow.ts";
@@ -166,6 +181,21 @@ export const ROUTES: readonly Route[] = [
   listAgentExecutions,
   getAgentExecution,
   evaluateAgent,
+  listWebhookEndpoints,
+  createWebhookEndpoint,
+  getWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+  recoverWebhookEndpoint,
+  listWebhookDeliveries,
+  getWebhookDelivery,
+  retryWebhookDelivery,
+  listWebhookEventTypes,
+  listWebhookEvents,
+  getWebhookEvent,
+  replayWebhookEvent,
   listApiKeys,
   createApiKey,
   revokeApiKey,

@@ -1,10 +1,9 @@
 import type { Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
-import type { ProviderSettings } from "@workflow/service";
+import type { KeyRing } from "@workflow/sealing";
+import type { CompanyWrites, ProviderSettings } from "@workflow/service";
 import type { Logger } from "pino";
-import type { CompanyWrites } from "../company-writes.ts";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
-import type { KeyRing } from "../encryption/key-ring.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import { verifyCredentials } from "../connections/verify-credentials.ts";
 import { createAttemptPage } from "./attempt-page.ts";

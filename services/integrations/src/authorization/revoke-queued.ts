@@ -2,11 +2,11 @@ import { findProvider } from "@workflow/catalog";
 import type { Credentials } from "@workflow/catalog";
 import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
+import type { KeyRing } from "@workflow/sealing";
 import { loop } from "@workflow/service";
 import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
-import type { KeyRing } from "../encryption/key-ring.ts";
 import { AuthorizationRefusedError } from "./oauth-errors.ts";
 import { openCredentials } from "../encryption/sealed-credentials.ts";
 import {

@@ -1,8 +1,6 @@
 import type { Database } from "@workflow/db";
-import { AppError } from "@workflow/errors";
-import { ensureCompanyKey, unwrapCompanyKey } from "../encryption/company-keys.ts";
-import type { KeyRing } from "../encryption/key-ring.ts";
-import { open, seal, SealBrokenError } from "../encryption/sealing.ts";
+import { ensureCompanyKey, openText, sealText, unwrapCompanyKey } from "@workflow/sealing";
+import type { KeyRing } from "@workflow/sealing";
 import type { AttemptRow } from "../store/authorization-attempts.ts";
 import type { NewAttempt } from "../store/open-attempts.ts";
 
@@ -13,7 +11,7 @@ export async function sealVerifier(
   verifier: string,
 ): Promise<NonNullable<NewAttempt["verifier"]>> {
   const companyKey = await ensureCompanyKey(database, ring, companyId);
-  const sealed = seal(companyKey.key, Buffer.from(verifier, "utf8"), contextOf(id, companyId));
+  const sealed = sealText(companyKey.key, verifier, contextOf(id, companyId));
   return { companyKeyId: companyKey.id, sealed };
 }
 
@@ -24,15 +22,7 @@ export async function openVerifier(ring: KeyRing, attempt: AttemptRow): Promise<
     return null;
   }
   const key = await unwrapCompanyKey(ring, { id: companyKeyId, companyId, kekId, wrappedKey });
-  try {
-    return open(key, sealedVerifier, contextOf(id, companyId)).toString("utf8");
-  } catch (error) {
-    if (!(error instanceof SealBrokenError)) throw error;
-    throw new AppError("INTERNAL_ERROR", "An internal error occurred.", {
-      internal: `the proof key of attempt ${id} was changed in the database`,
-      cause: error,
-    });
-  }
+  return openText(key, sealedVerifier, contextOf(id, companyId), `the proof key of attempt ${id}`);
 }
 
 function contextOf(id: string, companyId: string): string[] {

@@ -14,7 +14,7 @@ export interface BrokerName {
 }
 
 /** The connection of any company that the broker names; null when there is none of that provider. */
-export async function findNamedByBroker(
+async function findNamedByBroker(
   database: Database,
   { brokerConnectionId, integrationId }: BrokerName,
 ): Promise<FoundConnectionRow | null> {

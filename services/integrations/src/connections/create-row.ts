@@ -1,7 +1,7 @@
 import { newId } from "@workflow/db";
 import type { Transaction } from "@workflow/db";
 import type { RpcContext } from "@workflow/rpc";
-import type { CompanyWrites } from "../company-writes.ts";
+import type { CompanyWrites } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { insertConnection, lockConnectionsOf, trimEndedConnections } from "../store/connections.ts";
 import type { ConnectionRow, NewConnection } from "../store/connections.ts";

@@ -1,6 +1,6 @@
 import type { ConnectionAccess } from "@workflow/catalog";
 import type { Database } from "@workflow/db";
-import type { KeyRing } from "../encryption/key-ring.ts";
+import type { KeyRing } from "@workflow/sealing";
 import { openCredentials } from "../encryption/sealed-credentials.ts";
 import { findSealedConnection } from "../store/connection-access.ts";
 import { connectionNotFound } from "./connection-key.ts";

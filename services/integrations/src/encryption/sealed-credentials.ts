@@ -1,12 +1,9 @@
 import type { Credentials } from "@workflow/catalog";
 import type { Database } from "@workflow/db";
-import { AppError } from "@workflow/errors";
+import { ensureCompanyKey, openText, sealText, unwrapCompanyKey } from "@workflow/sealing";
+import type { KeyRing, WrappedKey } from "@workflow/sealing";
 import { z } from "zod";
 import type { ConnectionKey } from "../connections/connection-key.ts";
-import type { WrappedKey } from "../store/company-keys.ts";
-import { ensureCompanyKey, unwrapCompanyKey } from "./company-keys.ts";
-import type { KeyRing } from "./key-ring.ts";
-import { open, seal, SealBrokenError } from "./sealing.ts";
 
 /** Credentials that were encrypted for their connection, and with which of the company's keys. */
 export interface SealedCredentials {
@@ -23,8 +20,8 @@ export async function sealCredentials(
   credentials: Credentials,
 ): Promise<SealedCredentials> {
   const { id, key } = await ensureCompanyKey(database, ring, connection.companyId);
-  const plain = Buffer.from(JSON.stringify(credentials), "utf8");
-  return { companyKeyId: id, sealed: seal(key, plain, contextOf(connection)) };
+  const sealed = sealText(key, JSON.stringify(credentials), contextOf(connection));
+  return { companyKeyId: id, sealed };
 }
 
 /**
@@ -39,16 +36,8 @@ export async function openCredentials(
   { sealed, wrappedKey }: { sealed: Buffer; wrappedKey: WrappedKey },
 ): Promise<Credentials> {
   const key = await unwrapCompanyKey(ring, wrappedKey);
-  try {
-    const plain = open(key, sealed, contextOf(connection)).toString("utf8");
-    return credentialsSchema.parse(JSON.parse(plain));
-  } catch (error) {
-    if (!(error instanceof SealBrokenError)) throw error;
-    throw new AppError("INTERNAL_ERROR", "An internal error occurred.", {
-      internal: `the credentials of ${connection.connectionId} were changed in the database`,
-      cause: error,
-    });
-  }
+  const what = `the credentials of ${connection.connectionId}`;
+  return credentialsSchema.parse(JSON.parse(openText(key, sealed, contextOf(connection), what)));
 }
 
 function contextOf({ companyId, connectionId }: ConnectionKey): string[] {

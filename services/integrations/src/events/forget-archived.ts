@@ -1,6 +1,6 @@
 import type { Database } from "@workflow/db";
 import { isUuid } from "@workflow/db";
-import type { EventBus, Subscription } from "@workflow/events";
+import type { DeadLetters, EventBus, Subscription } from "@workflow/events";
 import { z } from "zod";
 import { forgetWorkflow, lockWorkflow } from "../store/archived-workflows.ts";
 
@@ -19,11 +19,16 @@ const archived = z.object({ workflowId: z.string().refine(isUuid) });
  * Deletes the secrets of workflows that are archived (D44). Whether a secret is created before or
  * after the event comes, or at the same moment, none is left.
  */
-export function forgetArchivedWorkflows(database: Database, bus: EventBus): Promise<Subscription> {
+export function forgetArchivedWorkflows(
+  database: Database,
+  bus: EventBus,
+  deadLetters: DeadLetters,
+): Promise<Subscription> {
   return bus.subscribe({
     consumer: CONSUMER,
     stream: STREAM,
     types: ["workflow.archived"],
+    deadLetters,
     async handler({ companyId, data }) {
       const workflow = { companyId, workflowId: archived.parse(data).workflowId };
       await database.transaction(async (transaction) => {

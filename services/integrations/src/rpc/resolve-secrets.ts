@@ -6,10 +6,10 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { secretKeyProblem } from "@workflow/definition";
+import { unwrapCompanyKey } from "@workflow/sealing";
+import type { KeyRing } from "@workflow/sealing";
 import type { ServiceContext } from "../context.ts";
 import type { WorkflowKey } from "../domain/secret-place.ts";
-import { unwrapCompanyKey } from "../encryption/company-keys.ts";
-import type { KeyRing } from "../encryption/key-ring.ts";
 import { openValue } from "../encryption/secret-values.ts";
 import { listSealed } from "../store/secrets.ts";
 import type { SealedRow } from "../store/secrets.ts";

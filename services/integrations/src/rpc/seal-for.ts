@@ -1,7 +1,7 @@
+import { ensureCompanyKey } from "@workflow/sealing";
 import type { ServiceContext } from "../context.ts";
 import { maskedValue } from "../domain/masked-value.ts";
 import type { SecretPlace } from "../domain/secret-place.ts";
-import { ensureCompanyKey } from "../encryption/company-keys.ts";
 import { sealValue } from "../encryption/secret-values.ts";
 import type { SealedSecret } from "../store/secrets.ts";
 

@@ -1,8 +1,7 @@
-import { sql } from "@workflow/db";
+import { hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { TRANSITIONS } from "../connections/states.ts";
-import { hexBytes } from "./bytes.ts";
 
 const ABANDONED = TRANSITIONS.abandoned;
 

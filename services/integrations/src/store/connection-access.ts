@@ -1,8 +1,7 @@
-import { sql } from "@workflow/db";
+import { hexBytes, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import type { ConnectionKey } from "../connections/connection-key.ts";
-import { hexBytes } from "./bytes.ts";
 import { connectionColumns, connectionRow } from "./connections.ts";
 
 const sealedConnectionRow = connectionRow.extend({

@@ -101,6 +101,12 @@ export async function changeConnection(
         when ${change.synced === true}::boolean then clock_timestamp()
         else connection.last_synced_at
       end,
+      subscribe_after = case
+        when ${account === undefined}::boolean then connection.subscribe_after
+      end,
+      subscription_failures = case
+        when ${account === undefined}::boolean then connection.subscription_failures else 0
+      end,
       updated_at = clock_timestamp()
     where connection.company_id = ${companyId}
       and connection.id = ${connectionId}

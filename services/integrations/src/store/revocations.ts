@@ -1,9 +1,8 @@
-import { newUuid, sql } from "@workflow/db";
+import { hexBytes, newUuid, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { ConnectionKey } from "../connections/connection-key.ts";
 import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
-import { hexBytes } from "./bytes.ts";
 
 const revocationRow = z.object({
   id: z.string(),

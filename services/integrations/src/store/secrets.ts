@@ -1,9 +1,8 @@
-import { constraintOf, sql } from "@workflow/db";
+import { constraintOf, hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import type { SecretPlace, WorkflowKey } from "../domain/secret-place.ts";
-import { hexBytes } from "./bytes.ts";
 
 const secretRow = z.object({
   id: z.string(),

@@ -4,8 +4,8 @@ import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
+import { openKeyRing } from "@workflow/sealing";
 import { z } from "zod";
-import { openKeyRing } from "../../src/encryption/open-key-ring.ts";
 import { sealCredentials } from "../../src/encryption/sealed-credentials.ts";
 import type { IntegrationsServiceOptions } from "../../src/service.ts";
 import { insertConnection } from "../../src/store/connections.ts";
@@ -72,7 +72,7 @@ export async function startAccountHarness(
   const harness = await startHarness(options);
   const { database, tokens } = harness;
   const clients: { close(): void }[] = [];
-  const ring = await openKeyRing(database, () => Promise.resolve([harness.kek]));
+  const ring = await openKeyRing(database, "integrations", () => Promise.resolve([harness.kek]));
   return {
     harness,
     async start(more = {}) {

@@ -13,11 +13,11 @@ import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/conne
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient } from "@workflow/rpc";
 import type { Identity, RpcClient } from "@workflow/rpc";
+import { openKeyRing } from "@workflow/sealing";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import { pino } from "pino";
 import type { ConnectionKey } from "../../src/connections/connection-key.ts";
 import type { ConnectionStatus } from "../../src/connections/states.ts";
-import { openKeyRing } from "../../src/encryption/open-key-ring.ts";
 import { sealCredentials } from "../../src/encryption/sealed-credentials.ts";
 import { startIntegrationsService } from "../../src/service.ts";
 import type { IntegrationsServiceOptions } from "../../src/service.ts";
@@ -115,7 +115,7 @@ export async function startActionsHarness(): Promise<ActionsHarness> {
       deleteConnection: connections.deleteConnection,
     };
   };
-  const ring = await openKeyRing(database, () => Promise.resolve(keks));
+  const ring = await openKeyRing(database, "integrations", () => Promise.resolve(keks));
   return {
     database,
     logged: () => lines.join(""),

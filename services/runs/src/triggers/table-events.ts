@@ -2,7 +2,7 @@ import { isUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { TABLE_EVENTS } from "@workflow/definition";
 import { parseEnvelope } from "@workflow/events";
-import type { EventBus, EventEnvelope, Subscription } from "@workflow/events";
+import type { DeadLetters, EventBus, EventEnvelope, Subscription } from "@workflow/events";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { tableTriggerKey } from "../domain/trigger-key.ts";
@@ -45,6 +45,7 @@ const ARRIVING_MAX = 256;
 /** What consuming needs. */
 export interface TableEventDependencies extends TriggerDependencies {
   bus: EventBus;
+  deadLetters: DeadLetters;
   logger: Logger;
 }
 
@@ -55,22 +56,20 @@ export interface TableEventDependencies extends TriggerDependencies {
 export async function consumeTableEvents(
   dependencies: TableEventDependencies,
 ): Promise<Subscription> {
-  const { bus, database, logger } = dependencies;
+  const { bus, database, deadLetters } = dependencies;
   const inbox = startEventInbox({ ...dependencies, read: (text) => readEvent(database, text) });
   const subscription = await bus.subscribe({
     consumer: CONSUMER,
     stream: STREAM,
     types: [...EVENT_TYPES.keys()],
     maxInFlight: ARRIVING_MAX,
+    deadLetters,
     async handler(envelope) {
       const { id, companyId } = envelope;
       const data = parseData(envelope);
-      // It would be as unreadable the next time.
-      if (data === null) logger.error({ eventId: id }, "an event of a row is unreadable");
-      else {
-        const triggerKey = tableTriggerKey(data.tableId);
-        await inbox.put({ companyId, id, triggerKey, event: JSON.stringify(envelope) });
-      }
+      if (data === null) throw new Error("The event of a row is unreadable.");
+      const triggerKey = tableTriggerKey(data.tableId);
+      await inbox.put({ companyId, id, triggerKey, event: JSON.stringify(envelope) });
     },
   });
   return {

@@ -106,7 +106,7 @@ export function createDispatcherRoute<Event>(
 }
 
 /** Why nothing of a request is taken, in the words of the answer; null when it is taken. */
-export function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
+function refusalOf(verdict: SignatureVerdict, requireSignature: boolean): string | null {
   switch (verdict) {
     case "verified":
       return null;
@@ -114,7 +114,7 @@ export function refusalOf(verdict: SignatureVerdict, requireSignature: boolean):
     case "missing":
       return "Invalid signature";
     case "unconfigured":
-      return requireSignature ? "No secret is configured to verify the signature with" : null;
+      return requireSignature ? "Signatures cannot be verified here" : null;
     default:
       throw new AppError("INTERNAL_ERROR", `unknown verdict ${String(verdict satisfies never)}`);
   }

@@ -1,6 +1,7 @@
 import { isJsonProblem, scanJsonObject } from "@workflow/definition";
 import type { NormalisedEvent } from "./provider-handler.ts";
-import { SentJsonError } from "./sent-json.ts";
+import { memberOf, SentJsonError } from "./sent-json.ts";
+import type { SentObject } from "./sent-json.ts";
 
 const INPUT_BYTES_MAX = 1024 * 1024;
 /** What is recorded of a provider's own words. */
@@ -24,4 +25,9 @@ export function toWord(value: unknown): string | null {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : null;
   if (typeof value !== "string" || value === "" || value.length > WORD_CHARS_MAX) return null;
   return value;
+}
+
+/** A member of what was sent that is a word of the provider; null when it is missing or none. */
+export function wordOf(object: SentObject, name: string): string | null {
+  return toWord(memberOf(object, name));
 }

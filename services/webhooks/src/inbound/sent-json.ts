@@ -5,8 +5,6 @@ export interface SentObject {
   text: string;
   /** The text of each member. */
   members: ReadonlyMap<string, string>;
-  /** By JSON.parse; numbers may have lost digits. */
-  value: unknown;
 }
 
 /** The text is no JSON of the form that was asked for, or none that can be stored (D2). */
@@ -21,7 +19,13 @@ export function readSentObject(body: Buffer | string): SentObject {
   const text = typeof body === "string" ? body : decode(body);
   const members = scanJsonObject(text);
   if (isJsonProblem(members)) throw new SentJsonError(`The JSON is not usable: ${members.kind}.`);
-  return { text, members, value: JSON.parse(text) };
+  return { text, members };
+}
+
+/** A member; undefined when it is missing. */
+export function memberOf({ members }: SentObject, name: string): unknown {
+  const text = members.get(name);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /**

@@ -1,5 +1,26 @@
+import { listen } from "@workflow/db";
+import { createDeadLetters } from "@workflow/events";
 import type { Scope } from "@workflow/service";
+import { Turns } from "@workflow/service";
+import type { ServiceContext } from "../context.ts";
 import type { WebhooksServiceOptions } from "../options.ts";
+import { listWaiting } from "../store/deliveries.ts";
+import type { LaneReading, WaitingDelivery } from "../store/deliveries.ts";
+import { LANES_CHANNEL } from "../store/lanes.ts";
+import { clearLeftDeliveries } from "./left-deliveries.ts";
+import { createEndpointDisabler } from "./disable-endpoint.ts";
+import { EventBodies } from "./event-bodies.ts";
+import { FanOut } from "./fan-out.ts";
+import { Gathered } from "./gathered.ts";
+import { createIngest } from "./ingest.ts";
+import type { LaneContext } from "./lane-context.ts";
+import { Lanes } from "./lanes.ts";
+import { deliveryMetrics, measureLanes } from "./metrics.ts";
+import { createEndpointReader } from "./open-endpoint.ts";
+import { reconcile } from "./reconcile.ts";
+import { ResultWriter } from "./result-writer.ts";
+import { keepWeeks } from "./retention.ts";
+import { createRunEventsClient } from "./run-events-client.ts";
 
 /** The durable name under which the events of runs are heard. */
 const CONSUMER = "webhooks-deliveries";
@@ -7,12 +28,151 @@ const CONSUMER = "webhooks-deliveries";
 /** The streams that the service hears. */
 export const EVENT_CONSUMERS = { runs: [CONSUMER] };
 
+/** Events that are taken in at the same time; they share statements. */
+const ARRIVING_MAX = 256;
+const MINUTE_MS = 60_000;
+const MIB = 1024 * 1024;
+const RETENTION_DAYS = 30;
+const PENDING_MAX = 1_000_000;
+const LANES_READ_MAX = 128;
+
+/** D46, in milliseconds. */
+const RETRY_DELAYS_MS = [
+  10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000,
+] as const;
+
+/**
+ * Attempts under way: at most 128 of a company and 1,024 in all (D57). Those to receivers that failed last have
+ * places of their own, for most of them wait for a timeout.
+ */
+const PLACES = { perTenant: 64, total: 512 } as const;
+/** Bytes of bodies that are being sent. */
+const ROOM = { perTenant: 16 * MIB, total: 64 * MIB } as const;
+
 /** Delivers the events of runs until the scope closes. */
-export async function startOutbound({ bus }: WebhooksServiceOptions, scope: Scope): Promise<void> {
-  const subscription = await bus.subscribe({
+export async function startOutbound(
+  options: WebhooksServiceOptions,
+  context: ServiceContext,
+  scope: Scope,
+): Promise<void> {
+  const { logger, metricsRegistry, retentionDays = RETENTION_DAYS } = options;
+  const { database, audit } = context;
+  const stopping = new AbortController();
+  const metrics = deliveryMetrics(metricsRegistry);
+  const bodies = new EventBodies(database);
+  const runs = createRunEventsClient({
+    address: options.runsGrpcAddress,
+    tokenSigner: options.tokenSigner,
+    tls: options.grpcTls,
+  });
+  scope.defer(() => runs.close());
+  const disabler = createEndpointDisabler({
+    database,
+    audit,
+    logger,
+    retentionDays,
+    onEvent: () => fanOut.wake(),
+  });
+  const shared = { options, context, bodies, disabler, onOutcome: metrics.onOutcome };
+  const breakingOff = new AbortController();
+  const lanes = new Lanes({
+    database,
+    logger,
+    context: (isHeld) => ({
+      ...laneContext(shared),
+      results: new ResultWriter({ database, disabler, logger, signal: breakingOff.signal }),
+      isHeld,
+      stopping: stopping.signal,
+      breakingOff: breakingOff.signal,
+    }),
+  });
+  const fanOut = new FanOut({
+    database,
+    runs,
+    lanes,
+    bodies,
+    logger,
+    maxAttempts: (options.retryDelaysMs ?? RETRY_DELAYS_MS).length,
+    publicUrl: options.publicUrl ?? null,
+    pendingMax: options.pendingDeliveriesMax ?? PENDING_MAX,
+    onFailed: metrics.onGivenUp,
+  });
+  scope.defer(async () => {
+    await fanOut.stop();
+    stopping.abort();
+    await lanes.stop(() => breakingOff.abort());
+  });
+  const listener = await listen({
+    connectionUri: options.databaseUrl,
+    role: "workflow_webhooks",
+    channels: [LANES_CHANNEL],
+    onNotification: (_channel, endpointId) => lanes.change(endpointId),
+    onReconnect: () => lanes.look(),
+    onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
+  });
+  scope.defer(() => listener.stop());
+  const ingest = createIngest({ database, retentionDays, onStored: () => fanOut.wake() });
+  const upkeep = { database, logger, signal: stopping.signal };
+  const loops = [
+    reconcile({
+      ...upkeep,
+      runs,
+      ingest,
+      intervalMs: options.compareIntervalMs ?? MINUTE_MS,
+      onMissing: metrics.onMissing,
+    }),
+    clearLeftDeliveries(upkeep),
+    keepWeeks({ ...upkeep, retentionDays, intervalMs: options.retentionIntervalMs }),
+    ...(metricsRegistry === undefined
+      ? []
+      : [measureLanes(metricsRegistry, { ...upkeep, held: () => lanes.held })]),
+  ];
+  scope.defer(async () => {
+    stopping.abort();
+    await Promise.all(loops.map(({ done }) => done));
+  });
+  const deadLetters = createDeadLetters({ database, schema: "webhooks", logger, metricsRegistry });
+  const subscription = await options.bus.subscribe({
     stream: "runs",
     consumer: CONSUMER,
-    handler: async () => {},
+    maxInFlight: ARRIVING_MAX,
+    deadLetters,
+    handler: (event) => ingest.put(event),
   });
   scope.defer(() => subscription.close());
+}
+
+interface SharedParts {
+  options: WebhooksServiceOptions;
+  context: ServiceContext;
+  bodies: EventBodies;
+  onOutcome: LaneContext["onOutcome"];
+}
+
+function laneContext({
+  options,
+  context,
+  bodies,
+  onOutcome,
+}: SharedParts): Omit<LaneContext, "results" | "isHeld" | "stopping" | "breakingOff"> {
+  const { database, ring, http } = context;
+  const waiting = new Gathered<LaneReading, readonly WaitingDelivery[]>({
+    batchMax: LANES_READ_MAX,
+    run: async (readings) => {
+      const found = await listWaiting(database, readings);
+      const byEndpoint = Map.groupBy(found, ({ endpointId }) => endpointId);
+      return readings.map(({ endpointId }) => byEndpoint.get(endpointId) ?? []);
+    },
+  });
+  return {
+    http,
+    endpoints: createEndpointReader(database, ring),
+    bodies,
+    waiting,
+    places: new Turns(PLACES),
+    waryPlaces: new Turns(PLACES),
+    room: new Turns(ROOM),
+    retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
+    onOutcome,
+  };
 }

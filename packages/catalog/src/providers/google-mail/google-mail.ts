@@ -30,6 +30,14 @@ export const googleMail: ProviderManifest = {
     accountId: "emailAddress",
     fields: { emailAddress: "emailAddress" },
   },
+  // Forgotten after seven days; Google recommends to ask once a day:
+  // https://developers.google.com/workspace/gmail/api/guides/push
+  subscription: {
+    method: "POST",
+    path: "/gmail/v1/users/me/watch",
+    body: { topicName: "{target}" },
+    renewAfterMs: 24 * 60 * 60_000,
+  },
   // https://developers.google.com/workspace/gmail/api/guides/handle-errors
   errors: {
     code: ["error.errors.0.reason", "error.status", "error.code"],

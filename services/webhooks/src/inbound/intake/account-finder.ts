@@ -1,5 +1,7 @@
 import type { AccountsServiceService } from "@workflow/proto/integrations/v1/accounts";
 import type { RpcClient } from "@workflow/rpc";
+import { isAppError } from "@workflow/errors";
+import { parseBrokerAccount } from "../broker-account.ts";
 import { webhooksWith } from "../../service-identity.ts";
 import { TurnBatches } from "./turn-batches.ts";
 
@@ -7,6 +9,13 @@ const ACCOUNTS_MAX = 100;
 /** Senders wait for their answer meanwhile. */
 const FIND_TIMEOUT_MS = 2_000;
 const CALLS_MAX = 4;
+const CALL = { identity: webhooksWith("internal:accounts"), timeoutMs: FIND_TIMEOUT_MS };
+
+/** A company that has an active connection of an account. */
+interface Holder {
+  accountId: string;
+  companyId: string;
+}
 
 interface Question {
   accountIds: readonly string[];
@@ -55,17 +64,48 @@ export class AccountFinder {
   async #ask(provider: string, questions: readonly Question[]): Promise<void> {
     try {
       const accountIds = new Set(questions.flatMap((question) => question.accountIds));
-      const { connections } = await this.#accounts.findAccounts(
-        { provider, externalAccountIds: [...accountIds] },
-        { identity: webhooksWith("internal:accounts"), timeoutMs: FIND_TIMEOUT_MS },
-      );
+      const holders = await this.#listHolders(provider, [...accountIds]);
       for (const question of questions) {
         const wanted = new Set(question.accountIds);
-        const held = connections.filter(({ externalAccountId }) => wanted.has(externalAccountId));
+        const held = holders.filter(({ accountId }) => wanted.has(accountId));
         question.resolve([...new Set(held.map(({ companyId }) => companyId))].sort());
       }
     } catch (error) {
       for (const question of questions) question.reject(error);
+    }
+  }
+
+  async #listHolders(provider: string, accountIds: readonly string[]): Promise<Holder[]> {
+    const ofProvider = accountIds.filter((id) => parseBrokerAccount(id) === null);
+    const ofBroker = accountIds.filter((id) => parseBrokerAccount(id) !== null);
+    const found = await Promise.all([
+      this.#listByAccount(provider, ofProvider),
+      ...ofBroker.map((accountId) => this.#listByBroker(provider, accountId)),
+    ]);
+    return found.flat();
+  }
+
+  async #listByAccount(provider: string, externalAccountIds: string[]): Promise<Holder[]> {
+    if (externalAccountIds.length === 0) return [];
+    const request = { provider, externalAccountIds };
+    const { connections } = await this.#accounts.findAccounts(request, CALL);
+    return connections.map(({ externalAccountId: accountId, companyId }) => ({
+      accountId,
+      companyId,
+    }));
+  }
+
+  /** A sender could name somebody's connection at the broker as its account: the provider has to be the same. */
+  async #listByBroker(provider: string, accountId: string): Promise<Holder[]> {
+    const name = parseBrokerAccount(accountId);
+    if (name === null) return [];
+    try {
+      const found = await this.#accounts.findBrokerConnection(name, CALL);
+      const isHeld = found.status === "active" && found.provider === provider;
+      return isHeld ? [{ accountId, companyId: found.companyId }] : [];
+    } catch (error) {
+      if (isAppError(error) && error.reason === "NOT_FOUND") return [];
+      throw error;
     }
   }
 }

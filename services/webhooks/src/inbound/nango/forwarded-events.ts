@@ -1,24 +1,15 @@
 import { z } from "zod";
 import { hubspotRepeatId } from "../providers/hubspot.ts";
 import type { NormalisedEvent } from "../provider-handler.ts";
-import { toWord } from "../provider-input.ts";
-import { readSentObjects } from "../sent-json.ts";
+import { toWord, wordOf } from "../provider-input.ts";
+import { memberOf, readSentObjects } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 
 /** Providers batch their events; HubSpot up to 100. */
 const EVENTS_MAX = 1_000;
-const ONE_LINE = /^[^\p{Cc}]+$/u;
 
-const wrapped = z.object({ type: z.unknown(), event: z.unknown() }).partial();
-const typed = z.object({ type: z.unknown() });
-const ids = z.object({
-  id: z.unknown(),
-  event_id: z.unknown(),
-  object: z.unknown(),
-  specversion: z.unknown(),
-  message: z.unknown(),
-});
-const pubsubMessage = z.object({ messageId: z.unknown() });
+const typed = z.object({ type: z.string() });
+const pubsubMessage = z.object({ messageId: z.union([z.string(), z.number()]) });
 
 /** The members that say what kind of event it is, in the order in which they are looked at. */
 const TYPE_MEMBERS = ["eventType", "event_type", "subscriptionType", "type", "event"];
@@ -38,38 +29,37 @@ export function readForwardedEvents(provider: string, payloadText: string): Norm
       externalEventId: idOf(provider, object),
       dataJson: object.text,
     };
-    const repeatId = provider === "hubspot" ? hubspotRepeatId(object.value) : null;
+    const repeatId = provider === "hubspot" ? hubspotRepeatId(object) : null;
     return repeatId === null ? event : { ...event, repeatId };
   });
 }
 
-function typeOf({ members, value }: SentObject): string | null {
-  const { type, event } = wrapped.parse(value);
+function typeOf(object: SentObject): string | null {
   // Slack wraps what it tells of.
-  const inner = type === "event_callback" ? typed.safeParse(event) : null;
+  const inner =
+    wordOf(object, "type") === "event_callback" ? typed.safeParse(memberOf(object, "event")) : null;
   if (inner?.success === true) return toWord(inner.data.type);
   for (const name of TYPE_MEMBERS) {
-    const word = toWord(JSON.parse(members.get(name) ?? "null"));
-    if (word !== null && ONE_LINE.test(word)) return word;
+    const word = wordOf(object, name);
+    if (word !== null) return word;
   }
   return null;
 }
 
-function idOf(provider: string, { value }: SentObject): string | null {
-  const { id, event_id: eventId, object, specversion, message } = ids.parse(value);
+function idOf(provider: string, object: SentObject): string | null {
   switch (provider) {
     case "slack":
-      return toWord(eventId);
+      return wordOf(object, "event_id");
     case "stripe":
-      return object === "event" ? toWord(id) : null;
+      return memberOf(object, "object") === "event" ? wordOf(object, "id") : null;
     case "hubspot":
-      return toWord(z.object({ eventId: z.unknown() }).parse(value).eventId);
+      return wordOf(object, "eventId");
     case "google-mail": {
-      const pushed = pubsubMessage.safeParse(message);
+      const pushed = pubsubMessage.safeParse(memberOf(object, "message"));
       return pushed.success ? toWord(pushed.data.messageId) : null;
     }
     default:
       // CloudEvents, which QuickBooks sends.
-      return specversion === undefined ? null : toWord(id);
+      return object.members.has("specversion") ? wordOf(object, "id") : null;
   }
 }

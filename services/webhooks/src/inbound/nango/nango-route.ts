@@ -17,6 +17,7 @@ import { readForwardedEvents } from "./forwarded-events.ts";
 import { verifyNango } from "./verify-nango.ts";
 
 const NANGO = "nango";
+const REFUSAL = "Invalid signature";
 /** The broker and the provider are asked meanwhile; the broker waits 20 s for us. */
 const REPORT_TIMEOUT_MS = 15_000;
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
@@ -49,12 +50,11 @@ export function createNangoRoute(context: InboundContext): InboundRoute {
     }
     if (verdict !== "verified") {
       const signature = verdict === "failed" ? "failed" : "skipped";
-      const error = verdict === "failed" ? "Invalid signature" : "Missing signature";
-      await context.intake.refuse({ ...nobodys(request), signature }, error);
-      throw new AppError("UNAUTHORIZED", error);
+      await context.intake.refuse({ ...nobodys(request), signature }, REFUSAL);
+      throw new AppError("UNAUTHORIZED", REFUSAL);
     }
     const body = readBody(request);
-    const accepted = await take(context, request, body, report.parse(body.value));
+    const accepted = await take(context, request, body, report.parse(JSON.parse(body.text)));
     return { status: 200, body: { received: true, ...accepted } };
   };
 }

@@ -1,20 +1,11 @@
-import { z } from "zod";
 import { listSecrets } from "../inbound-context.ts";
 import type { InboundSecrets } from "../../options.ts";
 import { findSignatureHeader } from "../inbound-request.ts";
 import type { ProviderHandler } from "../provider-handler.ts";
-import { toWord } from "../provider-input.ts";
+import { wordOf } from "../provider-input.ts";
 import { readSentObject } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 import { isSigned, isTimely, parseHexDigest } from "../signatures/hmac.ts";
-
-const body = z.object({
-  id: z.unknown(),
-  name: z.unknown(),
-  account_id: z.unknown(),
-  // Older versions of their API.
-  accountId: z.unknown(),
-});
 
 /**
  * Airwallex: `x-signature` is the HMAC-SHA256, in hexadecimal digits, of `x-timestamp` (milliseconds) and the body
@@ -35,15 +26,15 @@ export function createAirwallexHandler(settings: InboundSecrets): ProviderHandle
       return isSigned(secrets, [timestamp, request.rawBody], [digest]) ? "verified" : "failed";
     },
     parse: ({ rawBody }) => [readSentObject(rawBody)],
-    accountsOf({ value }) {
-      const { account_id: id, accountId } = body.parse(value);
-      const account = toWord(id) ?? toWord(accountId);
+    accountsOf(event) {
+      // Older versions of their API have the second name.
+      const account = wordOf(event, "account_id") ?? wordOf(event, "accountId");
       return account === null ? [] : [account];
     },
-    normalise({ value, members, text }) {
-      const { id, name } = body.parse(value);
-      const dataJson = members.get("data") ?? text;
-      return { eventType: toWord(name), externalEventId: toWord(id), dataJson };
-    },
+    normalise: (event) => ({
+      eventType: wordOf(event, "name"),
+      externalEventId: wordOf(event, "id"),
+      dataJson: event.members.get("data") ?? event.text,
+    }),
   };
 }

@@ -1,21 +1,13 @@
-import { z } from "zod";
 import type { InboundSecrets } from "../../options.ts";
 import { listSecrets } from "../inbound-context.ts";
 import { findSignatureHeader } from "../inbound-request.ts";
 import type { ProviderHandler } from "../provider-handler.ts";
-import { toWord } from "../provider-input.ts";
+import { wordOf } from "../provider-input.ts";
 import { readSentObjects } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 import { isTimestampedSignature } from "../signatures/timestamped-signature.ts";
 
 const EVENTS_MAX = 1_000;
-
-const body = z.object({
-  id: z.unknown(),
-  type: z.unknown(),
-  externalAccountId: z.unknown(),
-  accountId: z.unknown(),
-});
 
 /**
  * The finance application of our own: one event or an array of them, each `{id, type, externalAccountId, data}`.
@@ -32,15 +24,14 @@ export function createFinanceHandler(settings: InboundSecrets): ProviderHandler<
       return isTimestampedSignature(header, request, secrets) ? "verified" : "failed";
     },
     parse: ({ rawBody }) => readSentObjects(rawBody, EVENTS_MAX),
-    accountsOf({ value }) {
-      const { externalAccountId, accountId } = body.parse(value);
-      const account = toWord(externalAccountId) ?? toWord(accountId);
+    accountsOf(event) {
+      const account = wordOf(event, "externalAccountId") ?? wordOf(event, "accountId");
       return account === null ? [] : [account];
     },
-    normalise({ value, members, text }) {
-      const { id, type } = body.parse(value);
-      const dataJson = members.get("data") ?? text;
-      return { eventType: toWord(type), externalEventId: toWord(id), dataJson };
-    },
+    normalise: (event) => ({
+      eventType: wordOf(event, "type"),
+      externalEventId: wordOf(event, "id"),
+      dataJson: event.members.get("data") ?? event.text,
+    }),
   };
 }

@@ -1,9 +1,8 @@
-import { z } from "zod";
 import type { InboundSecrets } from "../../options.ts";
 import { listSecrets } from "../inbound-context.ts";
 import { findSignatureHeader } from "../inbound-request.ts";
 import type { ProviderHandler } from "../provider-handler.ts";
-import { toWord } from "../provider-input.ts";
+import { wordOf } from "../provider-input.ts";
 import { readSentObjects } from "../sent-json.ts";
 import type { SentObject } from "../sent-json.ts";
 import { isSigned, isTimely, parseBase64Digest } from "../signatures/hmac.ts";
@@ -13,14 +12,8 @@ const EVENTS_MAX = 1_000;
 /** Characters that HubSpot signs as they are when a query has them encoded. */
 const SIGNED_PLAIN = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
-const body = z.object({
-  eventId: z.unknown(),
-  portalId: z.unknown(),
-  subscriptionId: z.unknown(),
-  subscriptionType: z.unknown(),
-  objectId: z.unknown(),
-  occurredAt: z.unknown(),
-});
+/** What tells an event from all others, together. */
+const IDENTIFYING = ["portalId", "eventId", "subscriptionId", "objectId", "occurredAt"];
 
 /**
  * HubSpot: `X-HubSpot-Signature-v3` is the HMAC-SHA256, in base64, of method, address, body and
@@ -43,29 +36,26 @@ export function createHubspotHandler(settings: InboundSecrets): ProviderHandler<
       return isSigned(secrets, parts, [digest]) ? "verified" : "failed";
     },
     parse: ({ rawBody }) => readSentObjects(rawBody, EVENTS_MAX),
-    accountsOf({ value }) {
-      const portal = toWord(body.parse(value).portalId);
+    accountsOf(event) {
+      const portal = wordOf(event, "portalId");
       return portal === null ? [] : [portal];
     },
-    normalise({ value, text }) {
-      const { eventId, subscriptionType } = body.parse(value);
+    normalise(sent) {
       const event = {
-        eventType: toWord(subscriptionType),
-        externalEventId: toWord(eventId),
-        dataJson: text,
+        eventType: wordOf(sent, "subscriptionType"),
+        externalEventId: wordOf(sent, "eventId"),
+        dataJson: sent.text,
       };
-      const repeatId = hubspotRepeatId(value);
+      const repeatId = hubspotRepeatId(sent);
       return repeatId === null ? event : { ...event, repeatId };
     },
   };
 }
 
 /** An eventId is not unique, says HubSpot, neither over portals nor over subscriptions. Null without one. */
-export function hubspotRepeatId(event: unknown): string | null {
-  const { portalId, eventId, subscriptionId, objectId, occurredAt } = body.parse(event);
-  if (toWord(eventId) === null) return null;
-  const words = [portalId, eventId, subscriptionId, objectId, occurredAt].map(toWord);
-  const repeatId = words.map((word) => word ?? "").join("/");
+export function hubspotRepeatId(event: SentObject): string | null {
+  if (wordOf(event, "eventId") === null) return null;
+  const repeatId = IDENTIFYING.map((name) => wordOf(event, name) ?? "").join("/");
   return repeatId.length > 255 ? null : repeatId;
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** How far a sender's clock may be from ours, either way, in milliseconds. */
-export const TOLERANCE_MS = 300_000;
+const TOLERANCE_MS = 300_000;
 
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 const SHA256_BASE64 = /^[A-Za-z0-9+/]{43}=$/;

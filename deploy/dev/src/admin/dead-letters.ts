@@ -1,0 +1,135 @@
+import { isUuid } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
+import { deleteDeadLetter, listDeadLetters, redriveDeadLetters, unchanged } from "@workflow/events";
+import type { ChangedLetter, DeadLetter } from "@workflow/events";
+import { recordAdminEvent } from "@workflow/service-gateway/admin";
+import { actAs } from "./act-as.ts";
+import type { Command, FlagValues } from "./command.ts";
+import { withDatabase } from "./database.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The services that hear events; each keeps what it cannot handle in a schema of its name. */
+const SERVICES = ["gateway", "integrations", "runs", "webhooks"] as const;
+const ALL = "all";
+const LIST_MAX = 1_000;
+/** Letters that one call has handled again. */
+const REDRIVE_MAX = 1_000;
+
+const SERVICE_FLAG = { placeholder: SERVICES.join("|") };
+
+export const listDeadLettersCommand: Command = {
+  summary: "Shows the events that services could not handle, see docs/ops/events.md.",
+  flags: {
+    service: { ...SERVICE_FLAG, default: ALL },
+    limit: { placeholder: "COUNT", default: "50" },
+  },
+  async run(settings, values) {
+    const given = values.oneOf("service", [...SERVICES, ALL]);
+    const limit = values.wholeNumber("limit", 1, LIST_MAX);
+    const services = SERVICES.filter((service) => given === ALL || service === given);
+    const letters = await withDatabase(settings, (database) => listAll(database, services, limit));
+    const lines = letters.map(describe);
+    return {
+      json: { deadLetters: letters },
+      text: lines.length === 0 ? "There is no dead letter." : lines.join("\n"),
+    };
+  },
+};
+
+export const redriveDeadLetterCommand: Command = {
+  summary: "Has a dead letter, or all of a service, handled once more by the consumer that failed.",
+  flags: { service: SERVICE_FLAG, id: { placeholder: `ID|${ALL}` } },
+  async run(settings, values) {
+    const service = values.oneOf("service", SERVICES);
+    const which = values.text("id") === ALL ? { limit: REDRIVE_MAX } : { id: readId(values) };
+    const letters = await withDatabase(settings, (database) =>
+      database.transaction(async (transaction) => {
+        await actAs(transaction, service);
+        const redriven = await redriveDeadLetters(transaction, service, which);
+        await record(transaction, service, "dead_letter.redriven", redriven);
+        return redriven;
+      }),
+    );
+    if ("id" in which && letters.length === 0)
+      throw noSuchLetter(service, which.id, " with a body");
+    return {
+      json: { redriven: letters.map(({ id }) => id) },
+      text: `${letters.length} will be handled again within seconds while the service runs.`,
+    };
+  },
+};
+
+export const deleteDeadLetterCommand: Command = {
+  summary: "Deletes a dead letter for good.",
+  flags: { service: SERVICE_FLAG, id: { placeholder: "ID" } },
+  async run(settings, values) {
+    const service = values.oneOf("service", SERVICES);
+    const id = readId(values);
+    await withDatabase(settings, (database) =>
+      database.transaction(async (transaction) => {
+        await actAs(transaction, service);
+        const deleted = await deleteDeadLetter(transaction, service, id);
+        if (deleted === null) throw noSuchLetter(service, id);
+        await record(transaction, service, "dead_letter.deleted", [deleted]);
+      }),
+    );
+    return { json: { id }, text: `Deleted ${id}` };
+  },
+};
+
+async function listAll(
+  database: Database,
+  services: readonly string[],
+  limit: number,
+): Promise<(DeadLetter & { service: string })[]> {
+  const letters = await database.transaction(async (transaction) => {
+    const found: (DeadLetter & { service: string })[] = [];
+    for (const service of services) {
+      await actAs(transaction, service);
+      const ofService = await listDeadLetters(transaction, service, limit);
+      found.push(...ofService.map((letter) => ({ service, ...letter })));
+    }
+    return found;
+  });
+  return letters
+    .toSorted((a, b) => b.lastFailedAt.getTime() - a.lastFailedAt.getTime())
+    .slice(0, limit);
+}
+
+/** Each in the log of the company whose event it is. */
+async function record(
+  transaction: Transaction,
+  service: string,
+  action: "dead_letter.redriven" | "dead_letter.deleted",
+  letters: readonly ChangedLetter[],
+): Promise<void> {
+  await actAs(transaction, "gateway");
+  const events = letters.map(({ id, companyId, eventId, type, consumer }) => ({
+    companyId,
+    action,
+    resourceType: "dead_letter",
+    resourceId: id,
+    changes: unchanged({ service, consumer, eventId, type }),
+  }));
+  if (events.length > 0) await recordAdminEvent(transaction, ...events);
+}
+
+function readId(values: FlagValues): string {
+  const id = values.text("id").toLowerCase();
+  if (!isUuid(id)) throw new UsageError("--id must be the id of a dead letter");
+  return id;
+}
+
+function noSuchLetter(service: string, id: string, more = ""): UsageError {
+  return new UsageError(`${service} has no dead letter ${id}${more}`);
+}
+
+function describe(letter: DeadLetter & { service: string }): string {
+  const { id, service, consumer, type, eventId, attempts, lastFailedAt, error } = letter;
+  const state = letter.isWaiting ? "  waiting to be handled again" : "";
+  const body = letter.hasBody ? "" : "  without its body";
+  return (
+    `${lastFailedAt.toISOString()}  ${id}  ${service} ${consumer}  ${type} ${eventId}  ` +
+    `company ${letter.companyId ?? "unknown"}  ${attempts} attempts${state}${body}\n    ${error}`
+  );
+}

@@ -1,0 +1,80 @@
+import { parseEnvelope } from "./envelope.ts";
+import type { EventEnvelope } from "./envelope.ts";
+import type { Message, SubscribeOptions } from "./event-bus.ts";
+import type { EncodedBody } from "./nats-body.ts";
+
+/** One message for one consumer. */
+export interface Delivery {
+  type: string;
+  /** The message's text. @throws when there is none in it */
+  readText: () => Promise<string>;
+  /** The message as the bus carries it. */
+  encode: () => Promise<EncodedBody>;
+  /** What tells it from others of its stream when it is no event. */
+  position: string;
+  /** It may have failed before. */
+  isRepeated: boolean;
+}
+
+/**
+ * What became of a delivery: `done`; `kept` as a dead letter; `foreign`: no event, and nobody keeps dead
+ * letters; `failed`: it has to come again.
+ */
+export type Outcome =
+  { is: "done" } | { is: "kept" } | { is: "foreign" } | { is: "failed"; error: unknown };
+
+/** Hands a message to the handler, and to the dead letters when that cannot be. Never rejects. */
+export async function deliver(options: SubscribeOptions, delivery: Delivery): Promise<Outcome> {
+  try {
+    const event = await readEvent(delivery);
+    if (event === null) return await keepForeign(options, delivery);
+    return await handle(options, delivery, event);
+  } catch (error) {
+    return { is: "failed", error };
+  }
+}
+
+async function handle(
+  options: SubscribeOptions,
+  { type, encode, isRepeated }: Delivery,
+  event: EventEnvelope,
+): Promise<Outcome> {
+  const { deadLetters, handler } = options;
+  try {
+    await handler(event);
+  } catch (error) {
+    if (deadLetters === undefined) return { is: "failed", error };
+    try {
+      const { id: eventId, companyId } = event;
+      const message: Message = { eventId, type, companyId, body: await encode() };
+      const isKept = await deadLetters.countFailure(options, message, error);
+      return isKept ? { is: "kept" } : { is: "failed", error };
+    } catch (countError) {
+      return {
+        is: "failed",
+        error: new Error("The failure was not counted.", { cause: countError }),
+      };
+    }
+  }
+  if (isRepeated) await deadLetters?.forget(options, event.id);
+  return { is: "done" };
+}
+
+async function keepForeign(
+  options: SubscribeOptions,
+  { type, encode, position }: Delivery,
+): Promise<Outcome> {
+  if (options.deadLetters === undefined) return { is: "foreign" };
+  const message: Message = { eventId: position, type, companyId: null, body: await encode() };
+  await options.deadLetters.keep(options, message, "This is no event.");
+  return { is: "kept" };
+}
+
+/** Null for what is no event, whatever its bytes. */
+async function readEvent({ readText }: Delivery): Promise<EventEnvelope | null> {
+  try {
+    return parseEnvelope(await readText());
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,113 @@
+import { gaugeIn } from "@workflow/service";
+import type { Gauge, Registry } from "prom-client";
+import type { DeadLetterOptions } from "./dead-letter-options.ts";
+import type { ClaimedLetter } from "./dead-letter-queries.ts";
+import {
+  claimRedrive,
+  countLetters,
+  deleteFailures,
+  pruneLetters,
+  returnLetter,
+} from "./dead-letter-queries.ts";
+
+import { parseEnvelope } from "./envelope.ts";
+import type { SubscribeOptions } from "./event-bus.ts";
+import { decodeBody } from "./nats-body.ts";
+import { sleep } from "./timing.ts";
+
+type TendOptions = DeadLetterOptions & { lookEveryMs: number };
+
+/** How long a letter is left to the process that handles it, and to surroundings that are away. */
+const LEASE_MS = 60_000;
+const KEEP = { days: 90, rows: 100_000, limit: 1_000 };
+const PRUNE_EVERY_MS = 60 * 60 * 1_000;
+const MEASURE_EVERY_MS = 30_000;
+/** Letters that are counted; more are as bad. */
+const COUNT_MAX = 10_000;
+
+/** @see DeadLetters.tend */
+export async function tendLetters(
+  options: TendOptions,
+  subscription: SubscribeOptions,
+  describeFailure: (error: unknown) => string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { schema, logger, lookEveryMs, metricsRegistry } = options;
+  const gauge = metricsRegistry && letterGauge(metricsRegistry);
+  const { stream, consumer } = subscription;
+  const repeat = async (everyMs: number, work: () => Promise<void>): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await work();
+      } catch (err) {
+        logger.warn({ schema, stream, consumer, err }, "dead letters cannot be tended just now");
+      }
+      await sleep(everyMs, signal);
+    }
+  };
+  await Promise.all([
+    repeat(lookEveryMs, () => redriveAll(options, subscription, describeFailure, signal)),
+    repeat(PRUNE_EVERY_MS, () => prune(options, signal)),
+    gauge && repeat(MEASURE_EVERY_MS, () => measure(options, subscription, gauge)),
+  ]);
+}
+
+/** One after the other: it is nothing that hurries, and new events go first. */
+async function redriveAll(
+  options: TendOptions,
+  subscription: SubscribeOptions,
+  describeFailure: (error: unknown) => string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, schema, logger } = options;
+  const { stream, consumer, handler } = subscription;
+  while (!signal.aborted) {
+    const letter = await claimRedrive(database, { schema, stream, consumer }, LEASE_MS);
+    if (letter === null) return;
+    const { id, eventId } = letter;
+    const fields = { schema, stream, consumer, eventId, letterId: id };
+    try {
+      await handler(await openLetter(letter));
+    } catch (err) {
+      logger.warn({ ...fields, err }, "a dead letter was not handled");
+      const error = describeFailure(err);
+      // While the surroundings are away it waits for the end of its lease.
+      if (error !== null) await returnLetter(database, schema, { id, error });
+      continue;
+    }
+    await deleteFailures(database, { schema, stream, consumer, eventId });
+    logger.info(fields, "a dead letter was handled");
+  }
+}
+
+async function openLetter({ bodyBase64, gzipped }: ClaimedLetter) {
+  const event = parseEnvelope(await decodeBody(Buffer.from(bodyBase64, "base64"), gzipped));
+  if (event === null) throw new Error("This is no event.");
+  return event;
+}
+
+async function prune({ database, schema, logger }: TendOptions, signal: AbortSignal) {
+  for (let removed = KEEP.limit; removed >= KEEP.limit && !signal.aborted;) {
+    removed = await pruneLetters(database, schema, KEEP);
+    if (removed > 0) logger.info({ schema, removed }, "old dead letters were removed");
+  }
+}
+
+async function measure(
+  { database, schema }: TendOptions,
+  { stream, consumer }: SubscribeOptions,
+  gauge: LetterGauge,
+): Promise<void> {
+  const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX);
+  gauge.set({ schema, stream, consumer }, count);
+}
+
+type LetterGauge = Gauge<"schema" | "stream" | "consumer">;
+
+function letterGauge(registry: Registry): LetterGauge {
+  return gaugeIn(registry, {
+    name: "dead_letters",
+    help: `Events that a consumer could not handle, counted up to ${COUNT_MAX}; the same in each process of a service.`,
+    labelNames: ["schema", "stream", "consumer"] as const,
+  });
+}

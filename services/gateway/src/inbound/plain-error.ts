@@ -1,0 +1,32 @@
+import type { ServerResponse } from "node:http";
+import { toAppError } from "@workflow/errors";
+import type { AppError } from "@workflow/errors";
+import type { ErrorRequestHandler, Request, Response } from "express";
+import { toErrorBody } from "../errors/error-body.ts";
+import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
+import { requestInfoOf } from "../http/request-info.ts";
+import type { RequestInfo } from "../http/request-info.ts";
+import { sendErrorText } from "../http/respond.ts";
+
+/**
+ * Answers with `{error}`, as the contract has it for inbound webhooks, and notes the error for the log.
+ *
+ * @param status by default that of the error's reason
+ */
+export function sendPlainError(
+  response: ServerResponse,
+  info: RequestInfo,
+  error: AppError,
+  status: number = HTTP_STATUS_BY_REASON[error.reason],
+): void {
+  const text = JSON.stringify({ error: toErrorBody(error, info.requestId).message });
+  sendErrorText(response, info, error, { status, text });
+}
+
+/** Answers what fails below the path of inbound webhooks. */
+export function createPlainErrorHandler(): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (thrown: unknown, request: Request, response: Response, _next: unknown) => {
+    sendPlainError(response, requestInfoOf(request), toAppError(thrown));
+  };
+}

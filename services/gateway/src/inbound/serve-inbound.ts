@@ -1,0 +1,132 @@
+import type { Database } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { Shares } from "@workflow/service";
+import type { Request, RequestHandler, Response } from "express";
+import { clientNetworkOf } from "../http/client-network.ts";
+import { askForBody } from "../http/expected-continue.ts";
+import { checkHeadSize } from "../http/head-size.ts";
+import { checkAnnouncedSize } from "../http/read-body.ts";
+import { requestInfoOf } from "../http/request-info.ts";
+import type { RequestInfo } from "../http/request-info.ts";
+import { prepareHeaders } from "./forwarded-headers.ts";
+import { createKnownCompanies } from "./known-companies.ts";
+import type { KnownCompanies } from "./known-companies.ts";
+import { createInboundProxy } from "./proxy.ts";
+import { SlidingWindows } from "./sliding-windows.ts";
+
+/** Where senders of webhooks find us. */
+export const INBOUND_BASE = "/webhooks";
+
+export interface InboundOptions {
+  /** `host:port` where the webhooks service takes them. */
+  address: string;
+  /** Requests of one client in any minute; 0 is no limit. */
+  perMinuteMax: number;
+  publicUrl: string | undefined;
+  database: Database;
+  /** How long a request may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
+  timeoutMs?: number | undefined;
+}
+
+/** Inbound webhooks, as long as the gateway runs. */
+export interface Inbound {
+  serve: RequestHandler;
+  close(): void;
+}
+
+const BYTES_MAX = 1024 * 1024;
+const MINUTE_MS = 60_000;
+const TIMEOUT_MS = 30_000;
+const RETRY_AFTER_MS = 1_000;
+/**
+ * Requests under way, each of which holds a connection to the service: those of a client, for a company's
+ * own routes, and of all. A slow sender holds its place for TIMEOUT_MS at most, and one client alone cannot
+ * take all places of a company.
+ */
+const UNDER_WAY = { total: 1_024, perClient: 128, perCompany: 256 };
+
+/**
+ * Serves inbound webhooks: limits them, and hands them on to the webhooks service as they came. Who sends them
+ * is found out there; errors are `{error}`.
+ */
+export function createInbound(options: InboundOptions): Inbound {
+  const { database, publicUrl, timeoutMs = TIMEOUT_MS } = options;
+  const rates = new SlidingWindows({ max: options.perMinuteMax, windowMs: MINUTE_MS });
+  const { total, perClient, perCompany } = UNDER_WAY;
+  const ofClients = new Shares({ total, perTenant: perClient });
+  const ofCompanies = new Shares({ total, perTenant: perCompany });
+  const companies = createKnownCompanies(database);
+  const proxy = createInboundProxy({
+    address: options.address,
+    base: INBOUND_BASE,
+    bytesMax: BYTES_MAX,
+    timeoutMs,
+  });
+
+  const limitRate = (client: string): void => {
+    const retryAfterMs = rates.take(client);
+    if (retryAfterMs === null) return;
+    const message = `Rate limit exceeded. Limit: ${options.perMinuteMax} requests per minute.`;
+    throw new AppError("RATE_LIMITED", message, { retryAfterMs });
+  };
+
+  return {
+    async serve(request, response) {
+      const info = requestInfoOf(request);
+      info.route = `${INBOUND_BASE}/{provider}`;
+      refuseOtherMethods(request, response);
+      const client = clientNetworkOf(info.client.ipAddress);
+      limitRate(client);
+      takePlace(ofClients, client, response);
+      checkHeadSize(request, false);
+      checkAnnouncedSize(request, BYTES_MAX);
+      const companyId = await findCompany(request, info, companies);
+      if (companyId !== null) takePlace(ofCompanies, companyId, response);
+      prepareHeaders(request, info, publicUrl);
+      askForBody(request);
+      proxy.forward(request, response);
+    },
+    close: () => proxy.close(),
+  };
+}
+
+function refuseOtherMethods({ method }: Request, response: Response): void {
+  if (method === "POST") return;
+  response.setHeader("Allow", "POST");
+  throw new AppError("METHOD_NOT_ALLOWED", "Use POST here.");
+}
+
+/** Takes a place until the request is over. */
+function takePlace(shares: Shares, holder: string, response: Response): void {
+  const giveBack = shares.take(holder);
+  if (giveBack === null) {
+    const message = "Too many webhooks are under way. Send the event again shortly.";
+    throw new AppError("RATE_LIMITED", message, { retryAfterMs: RETRY_AFTER_MS });
+  }
+  if (response.closed) giveBack();
+  else response.once("close", giveBack);
+}
+
+/** The company whose own route is meant; null on the routes of providers. */
+async function findCompany(
+  request: Request,
+  info: RequestInfo,
+  companies: KnownCompanies,
+): Promise<string | null> {
+  const [, provider, companyId] = decodePath(request.path);
+  if (provider === undefined || provider === "") throw new AppError("NOT_FOUND", "Not found");
+  if (provider !== "custom" || companyId === undefined) return null;
+  info.route = `${INBOUND_BASE}/custom/{companyId}/{path}`;
+  const known = await companies.find(companyId);
+  if (known === null) throw new AppError("NOT_FOUND", "Company not found");
+  info.companyId = known;
+  return known;
+}
+
+function decodePath(path: string): string[] {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch (cause) {
+    throw new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8.", { cause });
+  }
+}

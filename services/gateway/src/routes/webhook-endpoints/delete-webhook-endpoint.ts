@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const deleteWebhookEndpoint = route({
+  method: "DELETE",
+  path: "/webhook-endpoints/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "webhook_endpoint.deleted",
+  summary: "Delete a webhook endpoint with its deliveries",
+  params: { id: "The endpoint's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The endpoint is gone." },
+  handler: async ({ webhookEndpoints, call }, { params }) => {
+    await webhookEndpoints.deleteEndpoint({ endpointId: params.id }, call);
+    return { status: 200, data: { deleted: true } };
+  },
+});

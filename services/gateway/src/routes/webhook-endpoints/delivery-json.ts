@@ -1,0 +1,61 @@
+import { DeliveryStatus } from "@workflow/proto/webhooks/v1/endpoints";
+import type { Delivery } from "@workflow/proto/webhooks/v1/endpoints";
+import { z } from "zod";
+import type { Writable } from "../../http/write-json.ts";
+
+/** How a delivery stands. */
+export const deliveryStatus = z.enum(["pending", "succeeded", "failed"]);
+
+/** The statuses of a delivery by their names in the REST contract. */
+export const DELIVERY_STATUSES = {
+  pending: DeliveryStatus.PENDING,
+  succeeded: DeliveryStatus.SUCCEEDED,
+  failed: DeliveryStatus.FAILED,
+} as const satisfies Record<z.output<typeof deliveryStatus>, DeliveryStatus>;
+
+const STATUS_NAMES = new Map<DeliveryStatus, string>(
+  Object.entries(DELIVERY_STATUSES).map(([name, status]) => [status, name]),
+);
+
+/** A delivery as lists show it (D49). */
+export function deliveryJson(delivery: Delivery): { readonly [field: string]: Writable } {
+  return {
+    id: delivery.id,
+    endpointId: delivery.endpointId,
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    workflowId: delivery.workflowId ?? null,
+    runId: delivery.runId ?? null,
+    status: STATUS_NAMES.get(delivery.status) ?? "unknown",
+    attemptCount: delivery.attemptCount,
+    maxAttempts: delivery.maxAttempts,
+    nextAttemptAt: delivery.nextAttemptAt ?? null,
+    lastStatusCode: delivery.lastStatusCode ?? null,
+    lastError: delivery.lastError ?? null,
+    durationMs: delivery.durationMs ?? null,
+    createdAt: delivery.createdAt,
+    deliveredAt: delivery.deliveredAt ?? null,
+  };
+}
+
+/** A delivery with what was sent and what came back. */
+export function wholeDeliveryJson(delivery: Delivery): Writable {
+  const { request, attempts } = delivery;
+  return {
+    ...deliveryJson(delivery),
+    request: {
+      url: request?.url ?? null,
+      headers: request?.headers ?? {},
+      // A text: the signature is over these very bytes.
+      body: request?.body ?? null,
+    },
+    attempts: attempts.map((attempt) => ({
+      number: attempt.number,
+      at: attempt.at,
+      statusCode: attempt.statusCode ?? null,
+      durationMs: attempt.durationMs,
+      error: attempt.error ?? null,
+      responseBody: attempt.responseBody ?? null,
+    })),
+  };
+}

@@ -1,0 +1,19 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { wholeDeliveryJson } from "./delivery-json.ts";
+
+export const getWebhookDelivery = route({
+  method: "GET",
+  path: "/webhook-endpoints/{id}/deliveries/{deliveryId}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a delivery with its request and its attempts",
+  params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The delivery; signatures and values of custom headers are hidden." },
+  handler: async ({ webhookEndpoints, call }, { params }) => {
+    const { id: endpointId, deliveryId } = params;
+    const delivery = await webhookEndpoints.getDelivery({ endpointId, deliveryId }, call);
+    return { status: 200, data: wholeDeliveryJson(delivery) };
+  },
+});

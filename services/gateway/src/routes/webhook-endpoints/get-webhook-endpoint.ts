@@ -1,0 +1,18 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { endpointJson } from "./endpoint-json.ts";
+
+export const getWebhookEndpoint = route({
+  method: "GET",
+  path: "/webhook-endpoints/{id}",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "Get a webhook endpoint",
+  params: { id: "The endpoint's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The endpoint, without its secret." },
+  handler: async ({ webhookEndpoints, call }, { params }) => {
+    const endpoint = await webhookEndpoints.getEndpoint({ endpointId: params.id }, call);
+    return { status: 200, data: endpointJson(endpoint) };
+  },
+});

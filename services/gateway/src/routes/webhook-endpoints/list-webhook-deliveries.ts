@@ -1,0 +1,36 @@
+import { DeliveryStatus } from "@workflow/proto/webhooks/v1/endpoints";
+import { z } from "zod";
+import { NO_BODY, route } from "../../route.ts";
+import { pageFields } from "../fields.ts";
+import { pageMeta } from "../page-meta.ts";
+import { DELIVERY_STATUSES, deliveryJson, deliveryStatus } from "./delivery-json.ts";
+import { eventTypeName } from "./endpoint-fields.ts";
+
+export const listWebhookDeliveries = route({
+  method: "GET",
+  path: "/webhook-endpoints/{id}/deliveries",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List deliveries of a webhook endpoint, newest first; with a filter pages may be short",
+  params: { id: "The endpoint's id." },
+  query: z.object({
+    status: deliveryStatus.optional(),
+    eventType: eventTypeName.default(""),
+    ...pageFields,
+  }),
+  body: NO_BODY,
+  responses: { 200: "A page of deliveries; there is more as long as meta.hasMore says so." },
+  handler: async ({ webhookEndpoints, call }, { params, query }) => {
+    const { status, eventType, limit, cursor } = query;
+    const page = await webhookEndpoints.listDeliveries(
+      {
+        endpointId: params.id,
+        status: status === undefined ? DeliveryStatus.UNSPECIFIED : DELIVERY_STATUSES[status],
+        eventType,
+        page: { limit, cursor },
+      },
+      call,
+    );
+    return { status: 200, data: page.deliveries.map(deliveryJson), meta: pageMeta(page.page) };
+  },
+});

@@ -1,0 +1,26 @@
+import { RawJson } from "../../http/write-json.ts";
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+
+export const listWebhookEventTypes = route({
+  method: "GET",
+  path: "/webhook-event-types",
+  scope: "workflows:read",
+  bucket: "read",
+  summary: "List the types of events that webhook endpoints can get",
+  params: {},
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "Each type with the JSON Schema (2020-12) of its deliveries and an example." },
+  handler: async ({ webhookEndpoints, call }) => {
+    const { eventTypes } = await webhookEndpoints.listEventTypes({}, call);
+    return {
+      status: 200,
+      data: eventTypes.map(({ type, description, schemaJson, exampleJson }) => ({
+        type,
+        description,
+        schema: new RawJson(schemaJson),
+        example: new RawJson(exampleJson),
+      })),
+    };
+  },
+});

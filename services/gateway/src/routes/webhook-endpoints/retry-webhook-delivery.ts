@@ -1,0 +1,20 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deliveryJson } from "./delivery-json.ts";
+
+export const retryWebhookDelivery = route({
+  method: "POST",
+  path: "/webhook-endpoints/{id}/deliveries/{deliveryId}/retry",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "webhook_delivery.retried",
+  summary: "Queue a delivery again, due at once, whatever has become of it",
+  params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 202: "The delivery, which waits for its next attempt." },
+  handler: async ({ webhookEndpoints, call }, { params }) => {
+    const { id: endpointId, deliveryId } = params;
+    const delivery = await webhookEndpoints.retryDelivery({ endpointId, deliveryId }, call);
+    return { status: 202, data: deliveryJson(delivery) };
+  },
+});

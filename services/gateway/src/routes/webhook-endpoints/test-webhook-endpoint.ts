@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { eventTypeName } from "./endpoint-fields.ts";
+
+/** 5 s of waiting for a turn, 15 s for the receiver (D46), and some for the rest. */
+const TIMEOUT_MS = 25_000;
+
+export const testWebhookEndpoint = route({
+  method: "POST",
+  path: "/webhook-endpoints/{id}/test",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "webhook_endpoint.tested",
+  summary:
+    "Send the example of an event type now and say what came back, whatever the endpoint's status",
+  params: { id: "The endpoint's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z.object({
+      eventType: eventTypeName
+        .nullish()
+        .describe("Of GET /webhook-event-types; workflow.completed by default."),
+    }),
+    optional: true,
+  },
+  responses: { 200: "What came back, or why nothing did." },
+  handler: async ({ webhookEndpoints, call }, { params, body }) => {
+    const result = await webhookEndpoints.testEndpoint(
+      { endpointId: params.id, eventType: body.eventType ?? "" },
+      { ...call, timeoutMs: TIMEOUT_MS },
+    );
+    return {
+      status: 200,
+      data: {
+        success: result.success,
+        statusCode: result.statusCode ?? null,
+        responseBody: result.responseBody ?? null,
+        durationMs: result.durationMs,
+        deliveryId: result.deliveryId,
+        error: result.error ?? null,
+      },
+    };
+  },
+});

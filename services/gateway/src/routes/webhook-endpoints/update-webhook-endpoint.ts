@@ -1,0 +1,41 @@
+import { EndpointStatus } from "@workflow/proto/webhooks/v1/endpoints";
+import { z } from "zod";
+import { NO_QUERY, route } from "../../route.ts";
+import { endpointFields, endpointStatus } from "./endpoint-fields.ts";
+import { ENDPOINT_STATUSES, endpointJson } from "./endpoint-json.ts";
+
+export const updateWebhookEndpoint = route({
+  method: "PUT",
+  path: "/webhook-endpoints/{id}",
+  scope: "workflows:write",
+  bucket: "write",
+  audit: "webhook_endpoint.updated",
+  summary: "Replace the given fields of a webhook endpoint; active again, it gets what was held",
+  params: { id: "The endpoint's id." },
+  query: NO_QUERY,
+  body: {
+    schema: z.object({ ...endpointFields, status: endpointStatus }).partial(),
+    optional: true,
+  },
+  responses: { 200: "The endpoint as it is now." },
+  handler: async ({ webhookEndpoints, call }, { params, body }) => {
+    const { status, headers } = body;
+    const endpoint = await webhookEndpoints.updateEndpoint(
+      {
+        endpointId: params.id,
+        name: body.name,
+        url: body.url,
+        // Null clears; the message says so with what cannot be given otherwise.
+        events: body.events === undefined ? undefined : { values: body.events ?? [] },
+        workflowIds:
+          body.workflowIds === undefined ? undefined : { values: body.workflowIds ?? [] },
+        headers: headers === undefined ? undefined : { values: headers ?? {} },
+        description: body.description === null ? "" : body.description,
+        rateLimitPerSecond: body.rateLimitPerSecond === null ? 0 : body.rateLimitPerSecond,
+        status: status === undefined ? EndpointStatus.UNSPECIFIED : ENDPOINT_STATUSES[status],
+      },
+      call,
+    );
+    return { status: 200, data: endpointJson(endpoint) };
+  },
+});

@@ -1,0 +1,31 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { eventJson } from "./event-json.ts";
+
+/** What an inbound webhook may have; escaping makes a few of them longer as JSON. */
+const PAYLOAD_BYTES = 1024 * 1024;
+/** Payloads with fewer are not counted until their clients have them. */
+const SMALL_BYTES = 64 * 1024;
+
+export const getWebhookEvent = route({
+  method: "GET",
+  path: "/webhook-events/{id}",
+  scope: "runs:read",
+  bucket: "read",
+  summary: "Get an inbound event with its payload",
+  params: { id: "The event's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 200: "The event." },
+  handler: async ({ inboundEvents, largeAnswers, call, identity: { companyId } }, { params }) => {
+    const onOver = await largeAnswers.take(companyId, PAYLOAD_BYTES, call.signal);
+    let isHeld = false;
+    try {
+      const event = await inboundEvents.getInboundEvent({ eventId: params.id }, call);
+      const data = eventJson(event, companyId);
+      isHeld = (event.payloadJson?.length ?? 0) > SMALL_BYTES;
+      return { status: 200, data, ...(isHeld ? { onOver } : {}) };
+    } finally {
+      if (!isHeld) onOver();
+    }
+  },
+});

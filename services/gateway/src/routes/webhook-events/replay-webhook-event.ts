@@ -1,0 +1,19 @@
+import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { eventListItemJson } from "./event-json.ts";
+
+export const replayWebhookEvent = route({
+  method: "POST",
+  path: "/webhook-events/{id}/replay",
+  scope: "workflows:execute",
+  bucket: "execute",
+  audit: "webhook_event.replayed",
+  summary: "Take an inbound event in once more, for the workflows that match now",
+  params: { id: "The event's id." },
+  query: NO_QUERY,
+  body: NO_BODY,
+  responses: { 202: "The new event without its payload; it names the one that it replays." },
+  handler: async ({ inboundEvents, call, identity }, { params }) => {
+    const event = await inboundEvents.replayInboundEvent({ eventId: params.id }, call);
+    return { status: 202, data: eventListItemJson(event, identity.companyId) };
+  },
+});

@@ -1,0 +1,105 @@
+import { buildSubscription, findFailure, MissingFieldError } from "@workflow/catalog";
+import type { Database } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import { loop } from "@workflow/service";
+import type { ProviderSettings, Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { scrubberOf } from "../actions/credential-scrubber.ts";
+import type { ConnectionAccessCache } from "../connections/access.ts";
+import { requireManifest } from "../connections/renew-access.ts";
+import { ProviderCallError } from "../provider-http/provider-call-error.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { storableText } from "../provider-http/storable-text.ts";
+import {
+  claimSubscriptions,
+  noteSubscribed,
+  noteSubscriptionFailure,
+} from "../store/event-subscriptions.ts";
+import type { DueSubscription } from "../store/event-subscriptions.ts";
+
+/** What providers are asked with. */
+export interface SubscribeContext {
+  database: Database;
+  access: ConnectionAccessCache;
+  providerHttp: ProviderHttp;
+  /** What the operator set for each provider, by its id. */
+  providers: ReadonlyMap<string, ProviderSettings>;
+  logger: Logger;
+}
+
+const ROUND_EVERY_MS = 20_000;
+/** Ten at once in a process; the lease is longer than renewing an access and asking take. */
+const TURN = { limit: 10, perCompany: 2, leaseMs: 120_000 };
+const PAUSES = { firstMs: 60_000, longestMs: 6 * 60 * 60_000 };
+const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_BYTES_MAX = 256 * 1024;
+const MESSAGE_CHARS_MAX = 500;
+
+/**
+ * Asks providers for the events of active connections, where their manifests say that they have to be asked and
+ * the operator has said where to. What fails is noted and tried again; the connection stays as it is.
+ */
+export function startSubscriptions(context: SubscribeContext, scope: Scope): void {
+  const { database, providers, logger } = context;
+  const asked = [...providers]
+    .filter(([id, { eventsTarget }]) => {
+      return eventsTarget !== undefined && requireManifest({ provider: id }).subscription;
+    })
+    .map(([id]) => id);
+  if (asked.length === 0) return;
+  const stopping = new AbortController();
+  const { done } = loop({
+    name: "event-subscriptions",
+    signal: stopping.signal,
+    intervalMs: ROUND_EVERY_MS,
+    logger,
+    run: async () => {
+      const due = await claimSubscriptions(database, asked, TURN);
+      await Promise.all(due.map((each) => subscribe(context, each)));
+      return due.length === 0 ? undefined : "again";
+    },
+  });
+  scope.defer(async () => {
+    stopping.abort();
+    await done;
+  });
+}
+
+async function subscribe(context: SubscribeContext, due: DueSubscription): Promise<void> {
+  const { database, logger } = context;
+  const problem = await ask(context, due);
+  if (problem === null) {
+    const { renewAfterMs = PAUSES.longestMs } = requireManifest(due).subscription ?? {};
+    await noteSubscribed(database, due, renewAfterMs);
+    return;
+  }
+  await noteSubscriptionFailure(database, due, problem, PAUSES);
+  const { companyId: company, connectionId: connection, provider } = due;
+  logger.warn({ company, connection, provider, problem }, "a provider does not send events");
+}
+
+/** Null when the provider sends events now; else why not, without credentials. */
+async function ask(
+  { access, providerHttp, providers }: SubscribeContext,
+  { companyId, connectionId, provider: id }: DueSubscription,
+): Promise<string | null> {
+  const provider = requireManifest({ provider: id });
+  const { eventsTarget: target = "", baseUrl } = providers.get(id) ?? {};
+  try {
+    const opened = await access.getAccess(companyId, connectionId);
+    if (opened.status !== "active") return `The connection is ${opened.status}.`;
+    const request = buildSubscription(provider, opened, { target, baseUrl });
+    if (request === null) return null;
+    const limits = { timeoutMs: ANSWER_TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
+    const exchange = { companyId, provider: id, ...limits };
+    const answer = await providerHttp.sendProviderRequest(request, exchange);
+    const failure = findFailure(provider, answer, Date.now());
+    if (failure === null) return null;
+    const { beginning } = scrubberOf(provider, opened);
+    return storableText(await beginning(failure.message, MESSAGE_CHARS_MAX));
+  } catch (error) {
+    const isExpected = error instanceof MissingFieldError || error instanceof ProviderCallError;
+    if (isExpected || isAppError(error)) return error.message.slice(0, MESSAGE_CHARS_MAX);
+    throw error;
+  }
+}

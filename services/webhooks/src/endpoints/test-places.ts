@@ -1,0 +1,56 @@
+import { AppError } from "@workflow/errors";
+import { Shares, Turns } from "@workflow/service";
+
+/** Tests of one company, and of all together, that are under way. */
+const UNDER_WAY = { perTenant: 4, total: 32 };
+/** Of one company, those that wait included; of all together. */
+const PLACES = { perTenant: UNDER_WAY.perTenant + 20, total: 1_000 };
+/** A test is for a person who waits for it. */
+const WAIT_MS = 5_000;
+
+/** Lets tests of endpoints be made by turns between companies (D57): each may take as long as its receiver likes. */
+export class TestPlaces {
+  readonly #places = new Shares(PLACES);
+  readonly #turns = new Turns(UNDER_WAY);
+
+  /**
+   * Does the work when it is the company's turn.
+   *
+   * @throws AppError RATE_LIMITED with details {limit: "tests"} when too many wait, or it took 5 s; the signal's
+   * reason when that was aborted first
+   */
+  async within<Result>(
+    companyId: string,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const leave = this.#places.take(companyId);
+    if (leave === null) throw tooMany();
+    try {
+      const end = await this.#take(companyId, signal);
+      try {
+        return await work();
+      } finally {
+        end();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  async #take(companyId: string, signal: AbortSignal): Promise<() => void> {
+    const patience = AbortSignal.timeout(WAIT_MS);
+    try {
+      return await this.#turns.take(companyId, AbortSignal.any([signal, patience]));
+    } catch (error) {
+      throw patience.aborted && !signal.aborted ? tooMany() : error;
+    }
+  }
+}
+
+function tooMany(): AppError {
+  return new AppError("RATE_LIMITED", "Too many tests of endpoints are under way.", {
+    details: { limit: "tests" },
+    retryAfterMs: WAIT_MS,
+  });
+}

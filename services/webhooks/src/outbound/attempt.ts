@@ -1,0 +1,156 @@
+import { HttpClientError } from "@workflow/http-client";
+import type { SafeHttpClient, SafeResponse } from "@workflow/http-client";
+import { createScrubber } from "@workflow/scrubber";
+import { signatureHeaders } from "./signatures.ts";
+import type { SignedMessage, SigningSecrets } from "./signatures.ts";
+
+/** Where a delivery goes, and what goes along. */
+export interface DeliveryTarget extends SigningSecrets {
+  companyId: string;
+  url: string;
+  /** The endpoint's own headers, sent with each delivery. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** What came of one attempt. */
+export interface AttemptOutcome {
+  /** When it began. */
+  at: Date;
+  /** Of the answer; null when there was none. */
+  statusCode: number | null;
+  /** Why it counts as a failure, for people; null after a success. */
+  error: string | null;
+  /** From its beginning to its end, in milliseconds. */
+  durationMs: number;
+  /** The beginning of the answer's body as text, at most 4 KiB; null when there was no answer. */
+  responseBody: string | null;
+  /** How long the receiver asked to be left alone (429 and 503); null when it did not. */
+  retryAfterMs: number | null;
+}
+
+/** The whole of an attempt: connecting, sending, and the answer to its last byte (D46). */
+const TIMEOUT_MS = 15_000;
+/** A longer answer is cut, and its connection closed: who sends gigabytes gets rid of some kilobytes. */
+const ANSWER_BYTES_MAX = 16 * 1024;
+const KEPT_BYTES = 4 * 1024;
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1_000;
+const USER_AGENT = "workflow-webhooks/1";
+
+/**
+ * Sends a delivery once. It never throws: whatever goes wrong out there is an outcome.
+ *
+ * @param signal gives the attempt up; the outcome then says nothing of the receiver
+ */
+export async function attemptDelivery(
+  http: SafeHttpClient,
+  target: DeliveryTarget,
+  message: SignedMessage,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const at = new Date();
+  const startedAt = performance.now();
+  const answer = await post(http, target, message, at, signal);
+  const durationMs = Math.round(performance.now() - startedAt);
+  if (answer instanceof HttpClientError) {
+    const error = answer.message;
+    return { at, statusCode: null, error, durationMs, responseBody: null, retryAfterMs: null };
+  }
+  const { status, headers, body } = answer;
+  return {
+    at,
+    statusCode: status,
+    error: status >= 200 && status < 300 ? null : failureText(status),
+    durationMs,
+    responseBody: responseText(body, target),
+    retryAfterMs: retryAfterMs(status, headers["retry-after"], at),
+  };
+}
+
+/** The headers as they are sent; the endpoint's own come last and replace none of the others (D50). */
+export function deliveryHeaders(
+  target: DeliveryTarget,
+  message: SignedMessage,
+  at: Date,
+): Record<string, string> {
+  const fixed = {
+    "Content-Type": "application/json",
+    // An answer is kept as it comes, for people to read.
+    "Accept-Encoding": "identity",
+    "User-Agent": USER_AGENT,
+    ...signatureHeaders(target, message, at),
+  };
+  const own = new Set(Object.keys(target.headers).map((name) => name.toLowerCase()));
+  const kept = Object.entries(fixed).filter(
+    ([name]) => !own.has(name.toLowerCase()) || !REPLACEABLE.has(name),
+  );
+  return { ...Object.fromEntries(kept), ...target.headers };
+}
+
+const REPLACEABLE: ReadonlySet<string> = new Set(["Accept-Encoding", "User-Agent"]);
+
+async function post(
+  http: SafeHttpClient,
+  target: DeliveryTarget,
+  message: SignedMessage,
+  at: Date,
+  signal: AbortSignal,
+): Promise<SafeResponse | HttpClientError> {
+  try {
+    return await http.forTenant(target.companyId).request(
+      {
+        method: "POST",
+        url: target.url,
+        headers: deliveryHeaders(target, message, at),
+        body: message.body,
+        timeoutMs: TIMEOUT_MS,
+        maxResponseBytes: ANSWER_BYTES_MAX,
+        cutsResponse: true,
+        // It carries its id, and comes at least once anyway.
+        isRepeatable: true,
+      },
+      signal,
+    );
+  } catch (error) {
+    if (error instanceof HttpClientError) return error;
+    throw error;
+  }
+}
+
+function failureText(status: number): string {
+  const isRedirect = status >= 300 && status < 400;
+  return isRedirect
+    ? `The receiver answered ${status}; redirects are not followed.`
+    : `The receiver answered ${status}.`;
+}
+
+/** Receivers may answer with what they got: secrets and headers of the endpoint are not kept. */
+function responseText(body: Buffer, target: DeliveryTarget): string {
+  if (body.length === 0) return "";
+  const text = body.toString("utf8").replaceAll("\0", "\uFFFD");
+  const { secret, oldSecret } = target;
+  const secrets = [secret, ...(oldSecret === null ? [] : [oldSecret])];
+  const scrubber = createScrubber([...secrets, ...Object.values(target.headers)]);
+  const clean = scrubber === null ? text : scrubber.cutText(text, KEPT_BYTES);
+  return cutToBytes(clean);
+}
+
+/** Whole characters only. */
+function cutToBytes(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= KEPT_BYTES) return text;
+  let end = KEPT_BYTES;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString("utf8", 0, end);
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3). */
+function retryAfterMs(
+  status: number,
+  header: string | string[] | undefined,
+  now: Date,
+): number | null {
+  if ((status !== 429 && status !== 503) || typeof header !== "string") return null;
+  const seconds = /^\d{1,10}$/.test(header.trim()) ? Number(header.trim()) : null;
+  const ms = seconds === null ? Date.parse(header) - now.getTime() : seconds * 1_000;
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : null;
+}

@@ -1,0 +1,50 @@
+import type { Database } from "@workflow/db";
+import { LRUCache } from "lru-cache";
+import { readBodies } from "../store/deliveries.ts";
+import { Gathered } from "./gathered.ts";
+
+interface Wanted {
+  eventId: string;
+  bodyBytes: number;
+}
+
+const KEPT_BYTES_MAX = 32 * 1024 * 1024;
+const READ_BYTES_MAX = 8 * 1024 * 1024;
+const READ_MAX = 128;
+
+/** The bodies of events, shared by all deliveries of an event; those used last are kept. */
+export class EventBodies {
+  readonly #kept = new LRUCache<string, Buffer>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ length }) => length + 1,
+  });
+  readonly #reads: Gathered<Wanted, Buffer | null>;
+
+  constructor(database: Database) {
+    this.#reads = new Gathered<Wanted, Buffer | null>({
+      batchMax: READ_MAX,
+      fits: (batch, next) =>
+        batch.reduce((sum, { bodyBytes }) => sum + bodyBytes, next.bodyBytes) <= READ_BYTES_MAX,
+      run: async (wanted) => {
+        const ids = [...new Set(wanted.map(({ eventId }) => eventId))];
+        const bodies = await readBodies(database, ids);
+        for (const [id, body] of bodies) this.#kept.set(id, Buffer.from(body));
+        return wanted.map(({ eventId }) => {
+          const body = bodies.get(eventId);
+          return body === undefined ? null : (this.#kept.get(eventId) ?? Buffer.from(body));
+        });
+      },
+    });
+  }
+
+  /** Keeps a body that was just made: its deliveries are about to go. */
+  add(eventId: string, body: string): void {
+    this.#kept.set(eventId, Buffer.from(body));
+  }
+
+  /** Null when the event is not kept any more. */
+  get(wanted: Wanted): Promise<Buffer | null> {
+    const kept = this.#kept.get(wanted.eventId);
+    return kept === undefined ? this.#reads.ask(wanted) : Promise.resolve(kept);
+  }
+}

@@ -1,0 +1,276 @@
+import { databaseErrorToAppError, derivedId, idTimestamp } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { parseEnvelope } from "@workflow/events";
+import type { EventEnvelope } from "@workflow/events";
+import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
+import { loop } from "@workflow/service";
+import type { Loop } from "@workflow/service";
+import type { Logger } from "pino";
+import { insertDeliveries, insertLanes } from "../store/new-deliveries.ts";
+import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
+import { claimEvents, deferEvents, failEvent, listTargets } from "../store/outbound-events.ts";
+import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
+import type { EventBodies } from "./event-bodies.ts";
+import { FullBacklogs } from "./full-backlogs.ts";
+import type { Lanes } from "./lanes.ts";
+import { isRunEvent, renderOtherEvent, renderRunEvent, runOf } from "./render-body.ts";
+import type { RunEventsClient } from "./run-events-client.ts";
+
+/** What making deliveries needs. */
+export interface FanOutOptions {
+  database: Database;
+  runs: RunEventsClient;
+  lanes: Lanes;
+  bodies: EventBodies;
+  logger: Logger;
+  /** Attempts that a delivery has. */
+  maxAttempts: number;
+  /** Where people reach the gateway; null when that is not known. */
+  publicUrl: string | null;
+  /** Deliveries of one company that may wait; no more are made beyond. */
+  pendingMax: number;
+  onFailed: () => void;
+}
+
+const LEASE_MS = 30_000;
+/** How soon events are found that another process has left behind. */
+const LOOK_MS = 1_000;
+const FULL_DELAY_MS = 10_000;
+const RETRY_MS = { first: 250, most: 30_000 } as const;
+const TRIES_MAX = 20;
+/** Deliveries that one statement makes, some tens of milliseconds, and bytes of bodies that it stores. */
+const DELIVERIES_MAX = 2_000;
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Deliveries that one round makes; the other events have their turn again. */
+const ROUND_MAX = 4_000;
+
+interface ReadEvent extends ClaimedEvent {
+  envelope: string;
+  read: EventEnvelope;
+}
+
+interface Ready {
+  event: RenderedEvent;
+  deliveries: readonly NewDelivery[];
+  targets: readonly EventTarget[];
+}
+
+/** Makes the deliveries of events, by turns between companies (D57). */
+export class FanOut {
+  readonly #options: FanOutOptions;
+  readonly #stopping = new AbortController();
+  readonly #backlogs: FullBacklogs;
+  readonly #loop: Loop;
+  #companiesAfter: string | null = null;
+
+  constructor(options: FanOutOptions) {
+    this.#options = options;
+    this.#backlogs = new FullBacklogs(options.database, options.pendingMax);
+    this.#loop = loop({
+      name: "make-deliveries",
+      signal: this.#stopping.signal,
+      intervalMs: LOOK_MS,
+      logger: options.logger,
+      run: () => this.#round(),
+    });
+  }
+
+  /** Says that there are new events. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop.done;
+  }
+
+  async #round(): Promise<"again" | void> {
+    const { database } = this.#options;
+    const { events, lastCompanyId } = await claimEvents(database, {
+      leaseMs: LEASE_MS,
+      except: this.#backlogs.known(),
+      companiesAfter: this.#companiesAfter,
+    });
+    this.#companiesAfter = lastCompanyId;
+    if (events.length > 0) await this.#make(events);
+    return events.length > 0 || lastCompanyId !== null ? "again" : undefined;
+  }
+
+  async #make(claimed: readonly ClaimedEvent[]): Promise<void> {
+    try {
+      const events = await this.#readAll(await this.#withoutFull(claimed));
+      const [targets, payloads] = await Promise.all([
+        listTargets(
+          this.#options.database,
+          events.map(({ id }) => id),
+        ),
+        this.#readPayloads(events),
+      ]);
+      const byEvent = Map.groupBy(targets, ({ eventId }) => eventId);
+      const { now, later } = withinRound(events, byEvent);
+      if (later.length > 0) await this.#defer(later, { delayMs: 0, error: null });
+      const ready = now.flatMap((event) => this.#render(event, payloads, byEvent));
+      for (const part of inParts(ready)) await this.#store(part);
+    } catch (error) {
+      await this.#putOff(claimed, error);
+    }
+  }
+
+  /** Events of companies that have too much waiting have to wait, too. */
+  async #withoutFull(claimed: readonly ClaimedEvent[]): Promise<readonly ClaimedEvent[]> {
+    const companyIds = [...new Set(claimed.map(({ companyId }) => companyId))];
+    const full = await this.#backlogs.check(companyIds);
+    if (full.size === 0) return claimed;
+    const held = claimed.filter(({ companyId }) => full.has(companyId));
+    await this.#defer(held, { delayMs: FULL_DELAY_MS, error: null });
+    return claimed.filter(({ companyId }) => !full.has(companyId));
+  }
+
+  async #readAll(claimed: readonly ClaimedEvent[]): Promise<readonly ReadEvent[]> {
+    const events: ReadEvent[] = [];
+    for (const event of claimed) {
+      const read = parseEnvelope(event.envelope);
+      if (read !== null) events.push({ ...event, read });
+      else await this.#giveUp(event, "The event cannot be read.");
+    }
+    return events;
+  }
+
+  async #readPayloads(events: readonly ReadEvent[]): Promise<ReadonlyMap<string, RunPayload>> {
+    const runs = new Map(
+      events.flatMap(({ companyId, read }) => {
+        if (!isRunEvent(read.type)) return [];
+        const { runId } = runOf(read);
+        return [[runId, { companyId, runId }]];
+      }),
+    );
+    const refs = [...runs.values()];
+    if (refs.length === 0) return new Map();
+    const payloads = await this.#options.runs.readPayloads(refs, this.#stopping.signal);
+    return new Map(
+      payloads.flatMap((payload, position) => {
+        const runId = refs[position]?.runId;
+        return runId === undefined ? [] : [[runId, payload]];
+      }),
+    );
+  }
+
+  #render(
+    { id, read }: ReadEvent,
+    payloads: ReadonlyMap<string, RunPayload>,
+    byEvent: ReadonlyMap<string, readonly EventTarget[]>,
+  ): Ready[] {
+    const { publicUrl } = this.#options;
+    const body = isRunEvent(read.type)
+      ? renderRunEvent(read, payloads.get(runOf(read).runId) ?? null, publicUrl)
+      : renderOtherEvent(read);
+    const targets = byEvent.get(id) ?? [];
+    const bodyBytes = Buffer.byteLength(body);
+    const moment = idTimestamp(id);
+    const deliveries = targets.map(({ endpointId }) => ({
+      // What comes again makes no second one.
+      id: derivedId("whd_", moment, `${id} ${endpointId}`),
+      eventId: id,
+      endpointId,
+      bodyBytes,
+    }));
+    return [{ event: { id, body }, deliveries, targets }];
+  }
+
+  async #store(ready: readonly Ready[]): Promise<void> {
+    const { database, bodies, lanes, maxAttempts } = this.#options;
+    const targets = ready.flatMap((each) => each.targets);
+    const withoutLane = targets.filter(({ hasLane }) => !hasLane);
+    if (withoutLane.length > 0) await insertLanes(database, withoutLane);
+    const fed = await insertDeliveries(
+      database,
+      ready.map(({ event }) => event),
+      ready.flatMap(({ deliveries }) => deliveries),
+      maxAttempts,
+    );
+    for (const { event, deliveries } of ready) {
+      if (deliveries.length > 0) bodies.add(event.id, event.body);
+    }
+    await lanes.feed(fed);
+  }
+
+  /** Puts off what could not be made; failures that are not of the surroundings count. */
+  async #putOff(events: readonly ClaimedEvent[], error: unknown): Promise<void> {
+    const { reason } = databaseErrorToAppError(error);
+    const isAway = reason === "UNAVAILABLE" || reason === "EXECUTION_TIMEOUT";
+    if (this.#stopping.signal.aborted) return this.#defer(events, { delayMs: 0, error: null });
+    this.#options.logger.warn({ err: error, events: events.length }, "deliveries were not made");
+    if (!isAway && events.length > 1) {
+      // One that cannot be made holds up none of the others.
+      for (const event of events) await this.#make([event]);
+      return;
+    }
+    for (const event of events) {
+      if (!isAway && event.attempts + 1 >= TRIES_MAX) {
+        await this.#giveUp(event, `Failed ${TRIES_MAX} times: ${reason}.`);
+        continue;
+      }
+      const delayMs = Math.min(RETRY_MS.first * 2 ** event.attempts, RETRY_MS.most);
+      await this.#defer([event], { delayMs, error: isAway ? null : reason });
+    }
+    // Nothing else can be made either while the runs service is away.
+    if (isAway) throw error;
+  }
+
+  async #giveUp({ id, companyId }: ClaimedEvent, error: string): Promise<void> {
+    const { database, logger, onFailed } = this.#options;
+    await failEvent(database, id, error);
+    logger.error({ eventId: id, companyId }, "an event was given up: its deliveries are not made");
+    onFailed();
+  }
+
+  async #defer(
+    events: readonly ClaimedEvent[],
+    { delayMs, error }: { delayMs: number; error: string | null },
+  ): Promise<void> {
+    const failed = error !== null;
+    await deferEvents(
+      this.#options.database,
+      events.map(({ id }) => ({ id, delayMs, failed, error })),
+    );
+  }
+}
+
+/** Which events are for this round: one of each company, then the second of each, and so on. */
+function withinRound(
+  events: readonly ReadEvent[],
+  byEvent: ReadonlyMap<string, readonly EventTarget[]>,
+): { now: ReadEvent[]; later: ReadEvent[] } {
+  const queues = [...Map.groupBy(events, ({ companyId }) => companyId).values()];
+  const longest = Math.max(0, ...queues.map((queue) => queue.length));
+  const now: ReadEvent[] = [];
+  const later: ReadEvent[] = [];
+  let made = 0;
+  for (let turn = 0; turn < longest; turn += 1) {
+    for (const event of queues.flatMap((queue) => queue.slice(turn, turn + 1))) {
+      const isFull = made >= ROUND_MAX;
+      (isFull ? later : now).push(event);
+      if (!isFull) made += byEvent.get(event.id)?.length ?? 0;
+    }
+  }
+  return { now, later };
+}
+
+/** Parts that one statement each can store. */
+function inParts(ready: readonly Ready[]): Ready[][] {
+  const parts: Ready[][] = [];
+  let deliveries = Infinity;
+  let bytes = 0;
+  for (const each of ready) {
+    deliveries += each.deliveries.length;
+    bytes += each.event.body.length;
+    if (deliveries > DELIVERIES_MAX || bytes > BODY_BYTES_MAX) {
+      parts.push([]);
+      deliveries = each.deliveries.length;
+      bytes = each.event.body.length;
+    }
+    parts.at(-1)?.push(each);
+  }
+  return parts;
+}

@@ -1,0 +1,80 @@
+import { databaseErrorToAppError } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import type { EventEnvelope } from "@workflow/events";
+import { insertEventsForEndpoints } from "../store/outbound-events.ts";
+import type { NewOutboundEvent } from "../store/outbound-events.ts";
+import { Gathered } from "./gathered.ts";
+import { isRunEvent, runOf } from "./render-body.ts";
+
+/** Takes events of runs in. */
+export interface Ingest {
+  /** Resolves when the event is stored, or nobody is to hear of it. Throws when it can be neither. */
+  put(event: EventEnvelope): Promise<void>;
+  /** Stores those that are missing; returns how many. */
+  putMissing(events: readonly EventEnvelope[]): Promise<number>;
+}
+
+/** What taking in needs. */
+export interface IngestOptions {
+  database: Database;
+  /** Older events are not stored: their partition is gone, or soon will be. */
+  retentionDays: number;
+  /** Called when there are new events. */
+  onStored: () => void;
+}
+
+const BATCH_MAX = 256;
+
+/** @see Ingest */
+export function createIngest({ database, retentionDays, onStored }: IngestOptions): Ingest {
+  const insert = async (events: readonly NewOutboundEvent[]): Promise<number> => {
+    const stored = await insertEventsForEndpoints(database, events, retentionDays);
+    if (stored.length > 0) onStored();
+    return stored.length;
+  };
+  // Those that come while earlier ones are being stored share a statement: the bus brings all companies' events
+  // in one line.
+  const arrivals = new Gathered<NewOutboundEvent, unknown>({
+    batchMax: BATCH_MAX,
+    run: async (events) => {
+      try {
+        await insert(events);
+        return events.map(() => null);
+      } catch (error) {
+        if (events.length === 1 || databaseErrorToAppError(error).reason === "UNAVAILABLE") {
+          throw error;
+        }
+        // One that the database refuses holds up none of the others.
+        return Promise.all(events.map((event) => insert([event]).catch((cause: unknown) => cause)));
+      }
+    },
+  });
+  return {
+    async put(event) {
+      if (!isRunEvent(event.type)) return;
+      const failure = await arrivals.ask(toRow(event));
+      if (failure instanceof Error) throw failure;
+    },
+    async putMissing(events) {
+      const rows = events.filter(({ type }) => isRunEvent(type)).map(toRow);
+      let stored = 0;
+      for (let from = 0; from < rows.length; from += BATCH_MAX) {
+        stored += await insert(rows.slice(from, from + BATCH_MAX));
+      }
+      return stored;
+    },
+  };
+}
+
+function toRow(event: EventEnvelope): NewOutboundEvent {
+  const { id, companyId, type, timestamp } = event;
+  return {
+    id,
+    companyId,
+    type,
+    ...runOf(event),
+    occurredAt: new Date(timestamp),
+    endpointId: null,
+    envelope: JSON.stringify(event),
+  };
+}

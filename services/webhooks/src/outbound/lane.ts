@@ -1,0 +1,289 @@
+import type { WaitingDelivery } from "../store/deliveries.ts";
+import type { LeasedLane } from "../store/lane-leases.ts";
+import { attemptDelivery } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { LaneContext } from "./lane-context.ts";
+import type { OpenEndpoint } from "./open-endpoint.ts";
+import { retryDelayMs } from "./retry-delay.ts";
+
+/** Attempts at once to a receiver that answers. */
+const AT_ONCE_MAX = 16;
+/** Deliveries that are read ahead, and at how few more are read. */
+const AHEAD_MAX = 64;
+const AHEAD_MIN = 16;
+/** To a receiver that does not answer: one, and one that tells when the next is due. */
+const WARY_AHEAD_MAX = 2;
+/** Results that may wait to be written. */
+const UNWRITTEN_MAX = 128;
+/** An endpoint that was read longer ago is read again before the next attempt: changes apply to it. */
+const FRESH_MS = 1_000;
+/** How far a rate may be caught up, for timers are late. */
+const CATCH_UP_MS = 50;
+const TIMER_MS_MAX = 60_000;
+
+/** Sends what waits for one endpoint, as long as this process holds the lease. */
+export class Lane {
+  readonly lease: LeasedLane;
+  readonly #context: LaneContext;
+  readonly #queue: WaitingDelivery[] = [];
+  /** Ids that are in the queue, under way, or not written yet. */
+  readonly #known = new Set<string>();
+  #endpoint: OpenEndpoint | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** How often somebody said that it has changed. */
+  #changes = 0;
+  #isWary = false;
+  #mayHaveFailures = true;
+  #underWay = 0;
+  #unwritten = 0;
+  #mayHaveMore = true;
+  #isReading = false;
+  #isRefreshing = false;
+  #isClosed = false;
+  #nextStartAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #idleSince = performance.now();
+
+  constructor(lease: LeasedLane, context: LaneContext) {
+    this.lease = lease;
+    this.#context = context;
+  }
+
+  /** Says that deliveries may be due. */
+  wake(): void {
+    this.#mayHaveMore = true;
+    this.#go();
+  }
+
+  /** Says that the endpoint may have changed. */
+  change(): void {
+    this.#changes += 1;
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    this.wake();
+  }
+
+  /** For how long there was nothing to do, in milliseconds; 0 while there is, or soon will be. */
+  idleMs(now: number): number {
+    const isBusy = this.#known.size > 0 || this.#isReading || this.#isRefreshing;
+    if (isBusy || (this.#mayHaveMore && !this.#isClosed)) return 0;
+    return this.#isClosed ? Number.POSITIVE_INFINITY : now - this.#idleSince;
+  }
+
+  /** Whether nothing is under way or waits to be written. */
+  get isQuiet(): boolean {
+    return this.#underWay === 0 && this.#unwritten === 0;
+  }
+
+  /** Begins nothing any more. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { id } of this.#queue.splice(0)) this.#known.delete(id);
+  }
+
+  #go(): void {
+    if (this.#isClosed || !this.#context.isHeld()) return;
+    const wantsMore = this.#mayHaveMore && this.#queue.length < AHEAD_MIN;
+    if (wantsMore && !(this.#isWary && this.#queue.length > 0)) void this.#readWaiting();
+    const isStale = performance.now() > this.#readAt + FRESH_MS;
+    if (this.#endpoint === null || (isStale && this.#queue.length > 0)) return void this.#refresh();
+    while (this.#mayBegin(this.#endpoint)) {
+      const delivery = this.#queue.shift();
+      if (delivery !== undefined) void this.#deliver(delivery);
+    }
+  }
+
+  #mayBegin({ rateLimitPerSecond }: OpenEndpoint): boolean {
+    const atOnce = this.#isWary ? 1 : AT_ONCE_MAX;
+    if (this.#queue.length === 0 || this.#underWay >= atOnce) return false;
+    if (this.#unwritten >= UNWRITTEN_MAX) return false;
+    if (rateLimitPerSecond === null) return true;
+    const now = performance.now();
+    if (now < this.#nextStartAt) {
+      this.#planIn(this.#nextStartAt - now);
+      return false;
+    }
+    this.#nextStartAt = Math.max(this.#nextStartAt, now - CATCH_UP_MS) + 1_000 / rateLimitPerSecond;
+    return true;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    try {
+      await this.#readEndpoint();
+    } catch {
+      // The database or the key is away; the delay keeps a lane from asking all the time.
+      this.#planIn(FRESH_MS);
+      return;
+    } finally {
+      this.#isRefreshing = false;
+    }
+    this.#go();
+  }
+
+  /** Reads the endpoint; one that is not active, or not there, closes the lane. */
+  async #readEndpoint(): Promise<OpenEndpoint | null> {
+    const at = performance.now();
+    const changes = this.#changes;
+    const isFirst = this.#endpoint === null;
+    const endpoint = await this.#context.endpoints.read(this.lease.endpointId);
+    if (endpoint === null || !endpoint.isActive) {
+      this.close();
+      return null;
+    }
+    if (isFirst) this.#isWary = endpoint.consecutiveFailures > 0;
+    this.#mayHaveFailures ||= endpoint.consecutiveFailures > 0;
+    this.#endpoint = endpoint;
+    if (changes === this.#changes) this.#readAt = at;
+    return endpoint;
+  }
+
+  async #readWaiting(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#mayHaveMore = false;
+    const limit = this.#isWary ? WARY_AHEAD_MAX : AHEAD_MAX;
+    try {
+      const { endpointId } = this.lease;
+      const except = [...this.#known];
+      const found = await this.#context.waiting.ask({ endpointId, except, limit });
+      if (!this.#isClosed) this.#take(found, limit);
+    } catch {
+      this.#mayHaveMore = true;
+      this.#planIn(FRESH_MS);
+      return;
+    } finally {
+      this.#isReading = false;
+      this.#idleSince = performance.now();
+    }
+    this.#go();
+  }
+
+  #take(found: readonly WaitingDelivery[], limit: number): void {
+    for (const delivery of found) {
+      if (delivery.dueInMs > 0) {
+        this.#planIn(delivery.dueInMs);
+        return;
+      }
+      if (this.#known.has(delivery.id)) continue;
+      this.#known.add(delivery.id);
+      this.#queue.push(delivery);
+    }
+    if (found.length === limit) this.#mayHaveMore = true;
+  }
+
+  async #deliver(delivery: WaitingDelivery): Promise<void> {
+    this.#underWay += 1;
+    let sent: { endpoint: OpenEndpoint; outcome: AttemptOutcome } | null = null;
+    try {
+      sent = await this.#attempt(delivery);
+    } catch {
+      // Stopped while it waited, or the database is away: it is still due.
+      this.#mayHaveMore = true;
+      this.#planIn(FRESH_MS);
+    }
+    this.#underWay -= 1;
+    if (sent === null) this.#known.delete(delivery.id);
+    else void this.#settle(delivery, sent.endpoint, sent.outcome);
+    this.#go();
+  }
+
+  /** Null when it was not made, or says nothing of the receiver. */
+  async #attempt(
+    delivery: WaitingDelivery,
+  ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
+    const { places, waryPlaces, room, stopping } = this.#context;
+    const { companyId } = this.lease;
+    const leave = await (this.#isWary ? waryPlaces : places).take(companyId, stopping);
+    try {
+      const giveBack = await room.take(companyId, stopping, delivery.bodyBytes);
+      try {
+        return await this.#send(delivery);
+      } finally {
+        giveBack();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  async #send(
+    delivery: WaitingDelivery,
+  ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
+    const { http, bodies, breakingOff, isHeld, onOutcome } = this.#context;
+    // It may have waited for its place for long.
+    const isFresh = performance.now() <= this.#readAt + FRESH_MS;
+    const endpoint = isFresh ? this.#endpoint : await this.#readEndpoint();
+    const body = await bodies.get(delivery);
+    if (endpoint === null || this.#isClosed || !isHeld()) return null;
+    if (body === null) return { endpoint, outcome: notKept() };
+    const message = { eventId: delivery.eventId, body };
+    const outcome = await attemptDelivery(http, endpoint, message, breakingOff);
+    if (breakingOff.aborted) return null;
+    this.#isWary = outcome.error !== null;
+    onOutcome(outcome);
+    return { endpoint, outcome };
+  }
+
+  async #settle(
+    delivery: WaitingDelivery,
+    endpoint: OpenEndpoint,
+    outcome: AttemptOutcome,
+  ): Promise<void> {
+    const isSuccess = outcome.error === null;
+    const attempt = delivery.attemptCount + 1;
+    const delayMs = retryDelayMs(this.#context.retryDelaysMs, attempt, outcome.retryAfterMs);
+    const mayReset = this.#mayHaveFailures;
+    this.#mayHaveFailures = !isSuccess || this.#underWay > 0;
+    this.#unwritten += 1;
+    await this.#context.results.write({
+      ...this.lease,
+      deliveryId: delivery.id,
+      attemptCount: delivery.attemptCount,
+      url: endpoint.url,
+      isSuccess,
+      statusCode: outcome.statusCode,
+      error: outcome.error,
+      durationMs: outcome.durationMs,
+      delayMs,
+      outcome,
+      mayReset,
+    });
+    this.#unwritten -= 1;
+    this.#known.delete(delivery.id);
+    this.#idleSince = performance.now();
+    // Ten failures one after the other may have disabled it.
+    if (!isSuccess) this.#readAt = Number.NEGATIVE_INFINITY;
+    if (!isSuccess && attempt < delivery.maxAttempts) this.#planIn(delayMs + 1);
+    this.#go();
+  }
+
+  /** Looks again after so many milliseconds. */
+  #planIn(delayMs: number): void {
+    const at = performance.now() + Math.min(delayMs, TIMER_MS_MAX);
+    if (this.#isClosed || at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        this.wake();
+      },
+      Math.max(1, at - performance.now()),
+    ).unref();
+  }
+}
+
+/** What became of an event that is older than what is kept. */
+function notKept(): AttemptOutcome {
+  return {
+    at: new Date(),
+    statusCode: null,
+    error: "The event is not kept any more.",
+    durationMs: 0,
+    responseBody: null,
+    retryAfterMs: null,
+  };
+}

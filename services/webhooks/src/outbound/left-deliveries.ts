@@ -1,0 +1,47 @@
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Loop } from "@workflow/service";
+import type { Logger } from "pino";
+import {
+  deleteLeftDeliveries,
+  failLeftDeliveries,
+  forgetLeftEndpoint,
+  listLeftEndpoints,
+} from "../store/left-deliveries.ts";
+
+/** What clearing needs. */
+export interface LeftDeliveriesOptions {
+  database: Database;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+const INTERVAL_MS = 1_000;
+const ENDPOINTS_MAX = 1_000;
+/** Deliveries that one statement changes: some ten milliseconds. */
+const PAGE = 500;
+
+/** Clears what endpoints have left: deliveries of those that were deleted, or disabled by a caller (D47). */
+export function clearLeftDeliveries({ database, logger, signal }: LeftDeliveriesOptions): Loop {
+  return loop({
+    name: "clear-left-deliveries",
+    signal,
+    intervalMs: INTERVAL_MS,
+    logger,
+    run: async () => {
+      let isMore = false;
+      // A page of each, then the next page: one with many holds up none of the others.
+      for (const { endpointId, exists, isSettled } of await listLeftEndpoints(
+        database,
+        ENDPOINTS_MAX,
+      )) {
+        if (signal.aborted) return;
+        const clear = exists ? failLeftDeliveries : deleteLeftDeliveries;
+        const cleared = await clear(database, endpointId, PAGE);
+        if (cleared === PAGE) isMore = true;
+        else if (isSettled) await forgetLeftEndpoint(database, endpointId);
+      }
+      return isMore ? "again" : undefined;
+    },
+  });
+}

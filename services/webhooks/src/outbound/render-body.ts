@@ -1,0 +1,94 @@
+import type { EventEnvelope } from "@workflow/events";
+import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
+import { z } from "zod";
+
+/** What the events of runs tell. */
+const runData = z.object({
+  workflowId: z.string(),
+  workflowName: z.string(),
+  runId: z.string(),
+  status: z.string(),
+  triggerType: z.string(),
+  startedAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  durationMs: z.number().nullable(),
+  error: z
+    .object({ code: z.string(), message: z.string(), stepId: z.string().nullable() })
+    .optional(),
+});
+
+/** The events of runs that endpoints get (contract). */
+const RUN_EVENTS: ReadonlySet<string> = new Set([
+  "workflow.started",
+  "workflow.completed",
+  "workflow.failed",
+  "workflow.timeout",
+  "workflow.cancelled",
+  "workflow.checkpoint",
+]);
+
+/** Whether endpoints get events of a type that runs tell of. */
+export function isRunEvent(type: string): boolean {
+  return RUN_EVENTS.has(type);
+}
+
+/** The run of an event, and its workflow. Throws ZodError for data that is not of a run. */
+export function runOf({ data }: EventEnvelope): { workflowId: string; runId: string } {
+  const { workflowId, runId } = runData.parse(data);
+  return { workflowId, runId };
+}
+
+/**
+ * What is sent of an event of a run, byte by byte: the members of the contract in its order. Of a payload that
+ * is too large only where to find it is told (D64).
+ *
+ * @param publicUrl where people reach the gateway; null when that is not known
+ */
+export function renderRunEvent(
+  envelope: EventEnvelope,
+  payload: RunPayload | null,
+  publicUrl: string | null,
+): string {
+  const { id, type, timestamp, companyId } = envelope;
+  const { error, ...run } = runData.parse(envelope.data);
+  const head = {
+    id,
+    type,
+    timestamp,
+    workflowId: run.workflowId,
+    workflowName: run.workflowName,
+    runId: run.runId,
+    companyId,
+    status: run.status,
+    triggerType: run.triggerType,
+    startedAt: run.startedAt,
+    completedAt: run.completedAt,
+    durationMs: run.durationMs,
+  };
+  const isTruncated = payload?.tooLarge ?? false;
+  const input = orNull(payload?.inputJson);
+  // A run may have ended since it told of something before.
+  const output = run.completedAt === null ? "null" : orNull(payload?.outputJson);
+  const tail = {
+    ...(error === undefined ? {} : { error }),
+    ...(isTruncated ? { truncated: true, runUrl: runUrl(publicUrl, run.runId) } : {}),
+  };
+  const rest = JSON.stringify(tail).slice(1, -1);
+  // Input and output are put in as they are: parsed, numbers and keys could become others.
+  const parts = [JSON.stringify(head).slice(1, -1), `"input":${input}`, `"output":${output}`];
+  return `{${[...parts, ...(rest === "" ? [] : [rest])].join(",")}}`;
+}
+
+/** What is sent of an event of no run. */
+export function renderOtherEvent(envelope: EventEnvelope): string {
+  const { id, type, timestamp, companyId, data } = envelope;
+  return JSON.stringify({ id, type, timestamp, companyId, ...data });
+}
+
+function orNull(json: string | undefined): string {
+  return json === undefined || json === "" ? "null" : json;
+}
+
+function runUrl(publicUrl: string | null, runId: string): string {
+  return `${publicUrl ?? ""}/api/v1/runs/${runId}`;
+}

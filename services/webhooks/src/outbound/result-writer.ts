@@ -1,0 +1,124 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { databaseErrorToAppError } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import type { Logger } from "pino";
+import { writeResults } from "../store/deliveries.ts";
+import type { DeliveryResult } from "../store/deliveries.ts";
+import { countFailures } from "../store/delivery-endpoints.ts";
+import type { AttemptTally } from "../store/delivery-endpoints.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import type { EndpointDisabler } from "./disable-endpoint.ts";
+import { Gathered } from "./gathered.ts";
+
+/** An attempt that is to be written down. */
+export interface FinishedAttempt extends Omit<DeliveryResult, "attemptMembers"> {
+  companyId: string;
+  url: string;
+  outcome: AttemptOutcome;
+  /** Whether a success changes the count of failures: there may be some. */
+  mayReset: boolean;
+}
+
+/** What the writer works with. */
+export interface ResultWriterOptions {
+  database: Database;
+  disabler: EndpointDisabler;
+  logger: Logger;
+  /** Ends the waiting for a database that is away. */
+  signal: AbortSignal;
+}
+
+const BATCH_MAX = 256;
+const RETRY_MS = { first: 100, most: 5_000 } as const;
+/** The receiver says that it will never be there again. */
+const GONE = 410;
+
+/** Writes what came of attempts, as many at a time as have come meanwhile. */
+export class ResultWriter {
+  readonly #options: ResultWriterOptions;
+  readonly #writes: Gathered<FinishedAttempt, void>;
+
+  constructor(options: ResultWriterOptions) {
+    this.#options = options;
+    this.#writes = new Gathered<FinishedAttempt, void>({
+      batchMax: BATCH_MAX,
+      run: (finished) => this.#writeAll(finished),
+    });
+  }
+
+  /** Resolves when it is written; while the database is away that takes as long. */
+  write(finished: FinishedAttempt): Promise<void> {
+    return this.#writes.ask(finished);
+  }
+
+  async #writeAll(finished: readonly FinishedAttempt[]): Promise<void[]> {
+    await this.#persist(finished);
+    return finished.map(() => undefined);
+  }
+
+  async #persist(finished: readonly FinishedAttempt[]): Promise<void> {
+    const { database, logger } = this.#options;
+    const results = finished.map((each) => ({ ...each, attemptMembers: attemptMembers(each) }));
+    try {
+      await this.#patiently(() => writeResults(database, results));
+      await this.#patiently(() => this.#count(finished));
+    } catch (error) {
+      logger.error({ err: error, results: results.length }, "results of deliveries not written");
+      // One that the database refuses holds up none of the others; of it the lease ends some time.
+      if (finished.length > 1) for (const each of finished) await this.#persist([each]);
+    }
+  }
+
+  /** Tries until the database is there, or nobody waits any more. */
+  async #patiently(write: () => Promise<unknown>): Promise<void> {
+    const { logger, signal } = this.#options;
+    for (let pauseMs: number = RETRY_MS.first; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS.most)) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        const isAway = databaseErrorToAppError(error).reason === "UNAVAILABLE";
+        if (!isAway || signal.aborted) throw error;
+        logger.warn({ err: error }, "results of deliveries have to wait for the database");
+        await delay(pauseMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  async #count(finished: readonly FinishedAttempt[]): Promise<void> {
+    const { database, disabler } = this.#options;
+    const counted = finished.filter(({ isSuccess, mayReset }) => !isSuccess || mayReset);
+    if (counted.length === 0) return;
+    const counts = await countFailures(database, tally(counted));
+    const gone = new Set(
+      counted.flatMap(({ endpointId, statusCode }) => (statusCode === GONE ? [endpointId] : [])),
+    );
+    const companies = new Map(counted.map(({ endpointId, companyId }) => [endpointId, companyId]));
+    for (const [endpointId, failures] of counts) {
+      const companyId = companies.get(endpointId);
+      if (companyId === undefined) continue;
+      await disabler.disableIfDue({ endpointId, companyId }, failures, gone.has(endpointId));
+    }
+  }
+}
+
+function tally(finished: readonly FinishedAttempt[]): AttemptTally[] {
+  const tallies = new Map<string, AttemptTally>();
+  for (const { endpointId, epoch, isSuccess } of finished) {
+    const { hadSuccess = false, failures = 0 } = tallies.get(endpointId) ?? {};
+    tallies.set(endpointId, {
+      endpointId,
+      epoch,
+      hadSuccess: hadSuccess || isSuccess,
+      failures: isSuccess ? 0 : failures + 1,
+    });
+  }
+  return [...tallies.values()];
+}
+
+/** JSON without its braces: the number is put before it when it is written. */
+function attemptMembers({ url, outcome }: FinishedAttempt): string {
+  const { at, statusCode, durationMs, error, responseBody } = outcome;
+  const attempt = { at: at.toISOString(), url, statusCode, durationMs, error, responseBody };
+  return JSON.stringify(attempt).slice(1, -1);
+}

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sqlStateOf } from "@workflow/db";
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Loop } from "@workflow/service";
+import type { Logger } from "pino";
+import {
+  deleteOldEventKeys,
+  detachPartition,
+  dropDetachedPartitions,
+  listEndedPartitions,
+  makePartitions,
+} from "../store/partitions.ts";
+
+/** What removing needs. */
+export interface RetentionOptions {
+  database: Database;
+  logger: Logger;
+  signal: AbortSignal;
+  /** How long events and deliveries are kept; they go by whole weeks. */
+  retentionDays: number;
+  /** The pause between two looks; ten minutes by default. */
+  intervalMs?: number | undefined;
+}
+
+const INTERVAL_MS = 10 * 60_000;
+/** Requests wait as long as an attempt does: at first for little, later for as much as may be. */
+const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
+const DETACH_PAUSE_MS = 500;
+const LOCK_NOT_AVAILABLE = "55P03";
+/** The ids of senders, by which repeats are known (D41). */
+const KEYS_KEPT_DAYS = 30;
+const KEYS_MAX = 1_000;
+
+/** Makes the weeks to come, and removes those that are over, without long locks (D58). */
+export function keepWeeks(options: RetentionOptions): Loop {
+  const { database, logger, signal, intervalMs = INTERVAL_MS } = options;
+  return loop({
+    name: "keep-weeks",
+    signal,
+    intervalMs,
+    logger,
+    run: async () => {
+      await makePartitions(database);
+      // What a process that died has detached.
+      await dropDetachedPartitions(database);
+      for (const name of await listEndedPartitions(database, options.retentionDays)) {
+        if (signal.aborted) return;
+        await dropPartition(options, name);
+      }
+      while (!signal.aborted) {
+        if ((await deleteOldEventKeys(database, KEYS_KEPT_DAYS, KEYS_MAX)) < KEYS_MAX) return;
+      }
+    },
+  });
+}
+
+async function dropPartition(
+  { database, logger, signal, retentionDays }: RetentionOptions,
+  name: string,
+): Promise<void> {
+  for (const waitMs of DETACH_WAITS_MS) {
+    if (signal.aborted) return;
+    try {
+      if (!(await detachPartition(database, name, retentionDays, waitMs))) return;
+      await dropDetachedPartitions(database);
+      logger.info({ partition: name }, "a week of webhooks is gone");
+      return;
+    } catch (error) {
+      if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      logger.debug({ partition: name, waitMs }, "a partition is in use; it is tried again");
+      await delay(DETACH_PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { createHmac } from "node:crypto";
+
+/** The secrets of an endpoint that sign now. */
+export interface SigningSecrets {
+  /** `whsec_` and 32 bytes in base64 (D48). */
+  secret: string;
+  /** The one before, while it signs too; null when it does not. */
+  oldSecret: string | null;
+}
+
+/** What is signed. */
+export interface SignedMessage {
+  eventId: string;
+  body: Buffer;
+}
+
+const SECRET_PREFIX = "whsec_";
+
+/**
+ * The headers that name, date and sign a delivery: those of the contract, keyed by the whole text of the
+ * secret, and those of Standard Webhooks, keyed by the bytes that its base64 stands for (D48).
+ */
+export function signatureHeaders(
+  { secret, oldSecret }: SigningSecrets,
+  { eventId, body }: SignedMessage,
+  at: Date,
+): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const secrets = oldSecret === null ? [secret] : [secret, oldSecret];
+  const own = secrets.map((key) => {
+    const digest = createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex");
+    return `v1=${digest}`;
+  });
+  const standard = secrets.map((key) => {
+    const hmac = createHmac("sha256", secretBytes(key)).update(`${eventId}.${timestamp}.`);
+    return `v1,${hmac.update(body).digest("base64")}`;
+  });
+  return {
+    "X-Webhook-Signature": [`t=${timestamp}`, ...own].join(","),
+    "X-Webhook-ID": eventId,
+    "X-Webhook-Timestamp": timestamp,
+    "webhook-id": eventId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": standard.join(" "),
+  };
+}
+
+function secretBytes(secret: string): Buffer {
+  return Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
+}

@@ -1,0 +1,63 @@
+import type {
+  RecoverEndpointRequest,
+  RecoverEndpointResponse,
+} from "@workflow/proto/webhooks/v1/endpoints";
+import { rpc } from "@workflow/rpc";
+import type { UnaryMethod } from "@workflow/rpc";
+import type { ServiceContext } from "../context.ts";
+import { endpointEntry } from "../endpoints/endpoint-audit.ts";
+import {
+  endpointDisabled,
+  endpointNotFound,
+  requireEndpointKey,
+} from "../endpoints/find-endpoint.ts";
+import { wrongField } from "../endpoints/wrong-field.ts";
+import { hasFailed, requeueFailed } from "../store/endpoint-deliveries.ts";
+import { lockEndpoint } from "../store/endpoints.ts";
+import { announceEndpoint } from "../store/lanes.ts";
+
+/** So many a call: more would hold their rows for longer than others should wait. */
+const REQUEUED_MAX = 10_000;
+
+/** Queues the failed deliveries of an endpoint again that were made since a moment, the newest first. */
+export function recoverEndpoint(
+  context: ServiceContext,
+): UnaryMethod<RecoverEndpointRequest, RecoverEndpointResponse> {
+  const { writes, audit } = context;
+  return rpc({
+    scopes: "workflows:write",
+    async handler(request, call) {
+      const since = parseSince(request.since);
+      const key = requireEndpointKey(request.endpointId, call);
+      const answer = await writes.transaction(call, async (transaction) => {
+        const endpoint = await lockEndpoint(transaction, key);
+        if (endpoint === null) throw endpointNotFound();
+        if (endpoint.status === "disabled") throw endpointDisabled();
+        const requeued = await requeueFailed(transaction, key, since, REQUEUED_MAX);
+        const hasMore = requeued === REQUEUED_MAX && (await hasFailed(transaction, key, since));
+        await announceEndpoint(transaction, key);
+        const changes = {
+          since: { from: null, to: since.toISOString() },
+          requeued: { from: null, to: requeued },
+        };
+        await audit.record(
+          transaction,
+          call,
+          endpointEntry("webhook_endpoint.recovered", endpoint, changes),
+        );
+        return { requeued, hasMore };
+      });
+      audit.wake();
+      return answer;
+    },
+  });
+}
+
+function parseSince(since: Date | undefined): Date {
+  if (since === undefined || Number.isNaN(since.getTime())) {
+    throw wrongField("since", "must be a timestamp");
+  }
+  if (since.getTime() > Date.now()) throw wrongField("since", "must not be in the future");
+  // Nothing is older; the database's own range is smaller than that of dates.
+  return new Date(Math.max(since.getTime(), 0));
+}

@@ -1,0 +1,237 @@
+import { hexBytes, sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { z } from "zod";
+import { DISABLED_REASONS, ENDPOINT_STATUSES } from "../endpoints/endpoint.ts";
+import type { EndpointContent, EndpointStatus } from "../endpoints/endpoint.ts";
+import type { Sealed } from "../secrets/endpoint-secrets.ts";
+import type { EndpointKey } from "./lanes.ts";
+
+const endpointRow = z.object({
+  id: z.string(),
+  companyId: z.string(),
+  name: z.string(),
+  url: z.string(),
+  events: z.array(z.string()).nullable(),
+  workflowIds: z.array(z.string()).nullable(),
+  description: z.string().nullable(),
+  rateLimitPerSecond: z.number().nullable(),
+  sealed: hexBytes,
+  status: z.enum(ENDPOINT_STATUSES),
+  disabledReason: z.enum(DISABLED_REASONS).nullable(),
+  disabledAt: z.date().nullable(),
+  consecutiveFailures: z.number(),
+  /** Null when the old secret does not sign any more. */
+  oldSecretExpiresAt: z.date().nullable(),
+  sealedOldSecret: hexBytes.nullable(),
+  keyId: z.string(),
+  kekId: z.string(),
+  wrappedKey: hexBytes,
+  createdAt: z.date(),
+  updatedAt: z.date(),
+});
+const nothing = z.object({});
+const idRow = z.object({ id: z.string() });
+
+/** An endpoint with what it holds sealed, and the key that this is sealed under. */
+export type EndpointRow = z.output<typeof endpointRow>;
+
+/** Of a table that is called `endpoint` there, beside its `company_key`. */
+const endpointColumns = sql.fragment`
+  endpoint.id,
+  endpoint.company_id as "companyId",
+  endpoint.name,
+  endpoint.url,
+  endpoint.events,
+  endpoint.workflow_ids as "workflowIds",
+  endpoint.description,
+  endpoint.rate_limit_per_second as "rateLimitPerSecond",
+  encode(endpoint.sealed, 'hex') as sealed,
+  endpoint.status,
+  endpoint.disabled_reason as "disabledReason",
+  endpoint.disabled_at as "disabledAt",
+  endpoint.consecutive_failures as "consecutiveFailures",
+  case when endpoint.old_secret_expires_at > now()
+    then endpoint.old_secret_expires_at end as "oldSecretExpiresAt",
+  case when endpoint.old_secret_expires_at > now()
+    then encode(endpoint.sealed_old_secret, 'hex') end as "sealedOldSecret",
+  company_key.id as "keyId",
+  company_key.kek_id as "kekId",
+  encode(company_key.wrapped_key, 'hex') as "wrappedKey",
+  endpoint.created_at as "createdAt",
+  endpoint.updated_at as "updatedAt"
+`;
+
+/** An endpoint of the company; null when there is none. */
+export async function findEndpoint(
+  queryable: Queryable,
+  { companyId, endpointId }: EndpointKey,
+): Promise<EndpointRow | null> {
+  return queryable.maybeOne(sql.prepared("endpoint_find", endpointRow)`
+    select ${endpointColumns}
+    from webhooks.endpoints as endpoint
+    join webhooks.company_keys as company_key on company_key.id = endpoint.company_key_id
+    where endpoint.company_id = ${companyId} and endpoint.id = ${endpointId}
+  `);
+}
+
+/** The same; it stays as it is until the transaction ends. */
+export async function lockEndpoint(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+): Promise<EndpointRow | null> {
+  return transaction.maybeOne(sql.prepared("endpoint_lock", endpointRow)`
+    select ${endpointColumns}
+    from webhooks.endpoints as endpoint
+    join webhooks.company_keys as company_key on company_key.id = endpoint.company_key_id
+    where endpoint.company_id = ${companyId} and endpoint.id = ${endpointId}
+    for update of endpoint
+  `);
+}
+
+/** Which endpoints of a company, and from where. */
+export interface EndpointFilter {
+  companyId: string;
+  /** Null: in any. */
+  status: EndpointStatus | null;
+  limit: number;
+  /** The last one of the page before; null: from the beginning. */
+  afterId: string | null;
+}
+
+/** A page, newest first, and whether there is more after it. */
+export async function listEndpoints(
+  queryable: Queryable,
+  { companyId, status, limit, afterId }: EndpointFilter,
+): Promise<{ rows: readonly EndpointRow[]; hasMore: boolean }> {
+  const rows = await queryable.any(sql.type(endpointRow)`
+    select ${endpointColumns}
+    from webhooks.endpoints as endpoint
+    join webhooks.company_keys as company_key on company_key.id = endpoint.company_key_id
+    where endpoint.company_id = ${companyId}
+      and ${status === null ? sql.fragment`true` : sql.fragment`endpoint.status = ${status}`}
+      and ${afterId === null ? sql.fragment`true` : sql.fragment`endpoint.id < ${afterId}`}
+    order by endpoint.id desc
+    limit ${limit + 1}
+  `);
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** Lets endpoints of a company be made one after the other until the transaction ends, so that they can be counted. */
+export async function lockEndpointsOf(transaction: Transaction, companyId: string): Promise<void> {
+  const name = `webhooks endpoints ${companyId}`;
+  await transaction.query(sql.prepared("endpoints_lock", nothing)`
+    select pg_advisory_xact_lock(hashtextextended(${name}, 0))
+  `);
+}
+
+/** Stores a new endpoint; false when the company has `max`. The transaction must hold the company's lock. */
+export async function insertEndpoint(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+  content: EndpointContent,
+  { companyKeyId, sealed }: Sealed,
+  max: number,
+): Promise<boolean> {
+  const rows = await transaction.any(sql.prepared("endpoint_insert", idRow)`
+    insert into webhooks.endpoints (
+      id, company_id, name, url, events, workflow_ids, description, rate_limit_per_second,
+      company_key_id, sealed
+    )
+    select
+      ${endpointId}, ${companyId}, ${content.name}, ${content.url},
+      ${orNull(content.events)}, ${orNull(content.workflowIds)},
+      ${content.description}, ${content.rateLimitPerSecond}::integer,
+      ${companyKeyId}, ${sql.binary(sealed)}
+    where (
+      select count(*) from webhooks.endpoints as each where each.company_id = ${companyId}
+    ) < ${max}::integer
+    returning id
+  `);
+  return rows.length > 0;
+}
+
+/** Writes what its owner decides of a locked endpoint. */
+export async function updateContent(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+  content: EndpointContent,
+  sealed: Buffer,
+): Promise<void> {
+  await transaction.query(sql.prepared("endpoint_update", nothing)`
+    update webhooks.endpoints
+    set name = ${content.name},
+      url = ${content.url},
+      events = ${orNull(content.events)},
+      workflow_ids = ${orNull(content.workflowIds)},
+      description = ${content.description},
+      rate_limit_per_second = ${content.rateLimitPerSecond}::integer,
+      sealed = ${sql.binary(sealed)},
+      updated_at = now()
+    where company_id = ${companyId} and id = ${endpointId}
+  `);
+}
+
+/** Makes a disabled endpoint active, its failures forgotten; false when it is active. */
+export async function enableEndpoint(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+): Promise<boolean> {
+  const rows = await transaction.any(sql.prepared("endpoint_enable", idRow)`
+    update webhooks.endpoints
+    set status = 'active', disabled_reason = null, disabled_at = null, consecutive_failures = 0,
+      updated_at = now()
+    where company_id = ${companyId} and id = ${endpointId} and status = 'disabled'
+    returning id
+  `);
+  return rows.length > 0;
+}
+
+/** Disables an active endpoint because a caller says so; false when it is disabled, for whatever reason. */
+export async function disableByCaller(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+): Promise<boolean> {
+  const rows = await transaction.any(sql.prepared("endpoint_disable_by_caller", idRow)`
+    update webhooks.endpoints
+    set status = 'disabled', disabled_reason = 'caller', disabled_at = now(), updated_at = now()
+    where company_id = ${companyId} and id = ${endpointId} and status = 'active'
+    returning id
+  `);
+  return rows.length > 0;
+}
+
+/** Gives a locked endpoint a new secret; the old one signs too for the overlap, if there is one. */
+export async function updateSecrets(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+  sealed: Buffer,
+  old: { sealed: Buffer; overlapSeconds: number } | null,
+): Promise<void> {
+  const sealedOld = old === null ? null : sql.binary(old.sealed);
+  await transaction.query(sql.prepared("endpoint_rotate", nothing)`
+    update webhooks.endpoints
+    set sealed = ${sql.binary(sealed)},
+      sealed_old_secret = ${sealedOld}::bytea,
+      old_secret_expires_at = now() + ${old?.overlapSeconds ?? null}::integer * interval '1 second',
+      updated_at = now()
+    where company_id = ${companyId} and id = ${endpointId}
+  `);
+}
+
+/** Deletes an endpoint; false when there is none. */
+export async function deleteEndpoint(
+  transaction: Transaction,
+  { companyId, endpointId }: EndpointKey,
+): Promise<boolean> {
+  const rows = await transaction.any(sql.prepared("endpoint_delete", idRow)`
+    delete from webhooks.endpoints
+    where company_id = ${companyId} and id = ${endpointId}
+    returning id
+  `);
+  return rows.length > 0;
+}
+
+/** Null stands for all; nothing is stored as an empty array. */
+function orNull(values: readonly string[] | null) {
+  return sql.fragment`nullif(${sql.array([...(values ?? [])], "text")}, '{}')`;
+}

@@ -1,0 +1,264 @@
+import { sql } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
+import { z } from "zod";
+
+const nothing = z.object({});
+const storedRow = z.object({ id: z.string() });
+const claimedRow = z.object({
+  /** Null in the one row that tells of the look itself. */
+  id: z.string().nullable(),
+  companyId: z.string().nullable(),
+  envelope: z.string().nullable(),
+  attempts: z.number().nullable(),
+  lastCompanyId: z.string().nullable(),
+});
+const targetRow = z.object({
+  eventId: z.string(),
+  endpointId: z.string(),
+  companyId: z.string(),
+  hasLane: z.boolean(),
+});
+const backlogRow = z.object({ companyId: z.string(), isFull: z.boolean() });
+
+/** Something that has happened and that endpoints may want to hear of. */
+export interface NewOutboundEvent {
+  id: string;
+  companyId: string;
+  type: string;
+  workflowId: string | null;
+  runId: string | null;
+  occurredAt: Date;
+  /** The endpoint that it is about; it does not hear of it. */
+  endpointId: string | null;
+  /** JSON text. */
+  envelope: string;
+}
+
+/**
+ * How much an event may be older than an endpoint that gets it: their moments are told by the clocks of two
+ * machines.
+ */
+const CLOCKS_DIFFER = sql.fragment`interval '1 second'`;
+
+/** Which endpoints an event is for: `event` and `endpoint` are the tables (contract, rule 1; D47). */
+const IS_FOR = sql.fragment`
+  endpoint.company_id = event.company_id
+  and (endpoint.status = 'active' or endpoint.disabled_reason <> 'caller')
+  and endpoint.created_at <= event.occurred_at + ${CLOCKS_DIFFER}
+  and (endpoint.events is null or event.type = any(endpoint.events))
+  and (endpoint.workflow_ids is null or event.workflow_id = any(endpoint.workflow_ids))
+  and endpoint.id is distinct from event.endpoint_id
+`;
+
+/**
+ * Stores those of the events that are for any endpoint, are not here yet and are not too old to be kept.
+ *
+ * @returns the ids of those that are new
+ */
+export async function insertEventsForEndpoints(
+  queryable: Queryable,
+  events: readonly NewOutboundEvent[],
+  keptDays: number,
+): Promise<readonly string[]> {
+  const rows = await queryable.any(sql.prepared("outbound_events_insert", storedRow)`
+    insert into webhooks.outbound_events
+      (id, company_id, type, workflow_id, run_id, occurred_at, endpoint_id, envelope, due_at)
+    select event.id, event.company_id, event.type, event.workflow_id, event.run_id,
+      event.occurred_at, event.endpoint_id, event.envelope::json, now()
+    from ${sql.unnest(
+      events.map((event) => [
+        event.id,
+        event.companyId,
+        event.type,
+        event.workflowId,
+        event.runId,
+        event.occurredAt.toISOString(),
+        event.endpointId,
+        event.envelope,
+      ]),
+      ["text", "uuid", "text", "text", "text", "timestamptz", "text", "text"],
+    )} as event (id, company_id, type, workflow_id, run_id, occurred_at, endpoint_id, envelope)
+    where event.occurred_at > now() - ${keptDays} * interval '1 day'
+      and exists (select from webhooks.endpoints as endpoint where ${IS_FOR})
+    on conflict (id) do nothing
+    returning id
+  `);
+  return rows.map(({ id }) => id);
+}
+
+/** What is to be claimed. */
+export interface EventClaim {
+  /** How long nobody else takes them, in milliseconds. */
+  leaseMs: number;
+  /** Companies whose events have to wait. */
+  except: readonly string[];
+  /** Looks at companies after this id; null: from the first one. */
+  companiesAfter: string | null;
+}
+
+/** An event whose deliveries are to be made now. */
+export interface ClaimedEvent {
+  id: string;
+  companyId: string;
+  /** JSON text. */
+  envelope: string;
+  /** How often that has failed. */
+  attempts: number;
+}
+
+/** What a claim found. */
+export interface EventsClaimed {
+  events: readonly ClaimedEvent[];
+  /** Where the next look at companies goes on; null: from the first one. */
+  lastCompanyId: string | null;
+}
+
+const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
+/** Companies that one claim visits. */
+const COMPANIES_MAX = 100;
+/** The most that one claim takes. */
+export const CLAIMED_EVENTS_MAX = 64;
+
+/**
+ * Takes events by turns: the oldest of each company, then the second of each, and so on (D57). It jumps from
+ * one company to the next along the index, so what one has waiting costs the others nothing.
+ */
+export async function claimEvents(
+  queryable: Queryable,
+  { leaseMs, except, companiesAfter }: EventClaim,
+): Promise<EventsClaimed> {
+  const rows = await queryable.any(sql.prepared("outbound_events_claim", claimedRow)`
+    with recursive company (company_id, number) as (
+      (
+        select company_id, 1 from webhooks.outbound_events
+        where company_id > ${companiesAfter ?? FIRST_COMPANY} and due_at is not null
+        order by company_id
+        limit 1
+      )
+      union all
+      select next.company_id, company.number + 1
+      from company
+      cross join lateral (
+        select event.company_id from webhooks.outbound_events as event
+        where event.company_id > company.company_id and event.due_at is not null
+        order by event.company_id
+        limit 1
+      ) as next
+      where company.number < ${COMPANIES_MAX}
+    ), candidate as materialized (
+      select company.company_id, due.id
+      from company
+      cross join lateral (
+        select id, due_at, row_number() over (order by due_at, id) as turn
+        from (
+          select id, due_at from webhooks.outbound_events
+          where company_id between company.company_id and company.company_id and due_at <= now()
+          order by company_id, due_at, id
+          limit ${CLAIMED_EVENTS_MAX}
+        ) as oldest
+      ) as due
+      where company.company_id <> all(${sql.array([...except], "uuid")})
+      order by due.turn, due.due_at, company.company_id
+      limit ${CLAIMED_EVENTS_MAX}
+    ), chosen as (
+      select locked.id
+      from candidate
+      cross join lateral (
+        select id from webhooks.outbound_events
+        where id = candidate.id and due_at <= now()
+        for update skip locked
+      ) as locked
+    ), claimed as (
+      update webhooks.outbound_events as event
+      set due_at = now() + ${leaseMs} * interval '1 millisecond'
+      from chosen
+      where event.id = chosen.id
+      returning event.id, event.company_id, event.envelope, event.attempts
+    )
+    select id, company_id as "companyId", envelope::text as envelope, attempts,
+      null::uuid as "lastCompanyId"
+    from claimed
+    union all
+    select null, null, null, null,
+      (select company_id from company where number = ${COMPANIES_MAX})
+  `);
+  return {
+    events: rows.flatMap(({ id, companyId, envelope, attempts }) =>
+      id === null || companyId === null || envelope === null
+        ? []
+        : [{ id, companyId, envelope, attempts: attempts ?? 0 }],
+    ),
+    lastCompanyId: rows.find(({ id }) => id === null)?.lastCompanyId ?? null,
+  };
+}
+
+/** An endpoint that gets an event. */
+export type EventTarget = z.output<typeof targetRow>;
+
+/** Which endpoints get which of the events: at most 1,000 each, as a company has no more. */
+export async function listTargets(
+  queryable: Queryable,
+  eventIds: readonly string[],
+): Promise<readonly EventTarget[]> {
+  return queryable.any(sql.prepared("outbound_events_targets", targetRow)`
+    select event.id as "eventId", endpoint.id as "endpointId",
+      endpoint.company_id as "companyId", lane.endpoint_id is not null as "hasLane"
+    from unnest(${sql.array([...eventIds], "text")}) as wanted (id)
+    cross join lateral (
+      select id, company_id, type, workflow_id, occurred_at, endpoint_id
+      from webhooks.outbound_events
+      where id = wanted.id
+    ) as event
+    join webhooks.endpoints as endpoint on ${IS_FOR}
+    left join webhooks.lanes as lane on lane.endpoint_id = endpoint.id
+    order by event.id, endpoint.id
+  `);
+}
+
+/** Puts events off whose deliveries could not be made. */
+export async function deferEvents(
+  queryable: Queryable,
+  events: readonly { id: string; delayMs: number; failed: boolean; error: string | null }[],
+): Promise<void> {
+  await queryable.query(sql.prepared("outbound_events_defer", nothing)`
+    update webhooks.outbound_events as event
+    set due_at = now() + deferred.delay_ms * interval '1 millisecond',
+      attempts = event.attempts + deferred.failed::integer,
+      error = coalesce(deferred.error, event.error)
+    from ${sql.unnest(
+      events.map(({ id, delayMs, failed, error }) => [id, Math.round(delayMs), failed, error]),
+      ["text", "int4", "bool", "text"],
+    )} as deferred (id, delay_ms, failed, error)
+    where event.id = deferred.id and event.due_at is not null
+  `);
+}
+
+/** Gives an event up: its deliveries cannot be made. */
+export async function failEvent(queryable: Queryable, id: string, error: string): Promise<void> {
+  await queryable.query(sql.prepared("outbound_events_fail", nothing)`
+    update webhooks.outbound_events
+    set failed_at = now(), due_at = null, attempts = attempts + 1, error = ${error}
+    where id = ${id} and due_at is not null
+  `);
+}
+
+/** Which of the companies have so many deliveries waiting, or more, over all of their endpoints. */
+export async function listFullBacklogs(
+  queryable: Queryable,
+  companyIds: readonly string[],
+  pendingMax: number,
+): Promise<readonly string[]> {
+  const rows = await queryable.any(sql.prepared("deliveries_backlog", backlogRow)`
+    select company.id as "companyId", (
+      select count(*) from (
+        select from webhooks.endpoints as endpoint
+        join webhooks.deliveries as delivery
+          on delivery.endpoint_id = endpoint.id and delivery.status = 'pending'
+        where endpoint.company_id = company.id
+        limit ${pendingMax}
+      ) as pending
+    ) >= ${pendingMax} as "isFull"
+    from unnest(${sql.array([...companyIds], "uuid")}) as company (id)
+  `);
+  return rows.flatMap(({ companyId, isFull }) => (isFull ? [companyId] : []));
+}

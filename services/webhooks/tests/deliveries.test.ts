@@ -1,0 +1,224 @@
+import { createHmac } from "node:crypto";
+import { newUuid } from "@workflow/db";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { startHttpDouble, waitFor } from "@workflow/testkit";
+import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
+import { Webhook } from "standardwebhooks";
+import { runEvent, startOutboundHarness } from "./support/outbound-harness.ts";
+import type { OutboundHarness } from "./support/outbound-harness.ts";
+
+let harness: OutboundHarness;
+beforeAll(async () => {
+  harness = await startOutboundHarness();
+});
+afterAll(() => harness.close());
+
+async function withReceiver(
+  handler: Parameters<typeof startHttpDouble>[0],
+  use: (receiver: HttpDouble) => Promise<void>,
+): Promise<void> {
+  const receiver = await startHttpDouble(handler);
+  try {
+    await use(receiver);
+  } finally {
+    await receiver.close();
+  }
+}
+
+function ownSignature(secret: string, { headers, body }: RecordedRequest): string {
+  const timestamp = String(headers["x-webhook-timestamp"]);
+  return createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+}
+
+describe("a delivery", () => {
+  it("has the body of the contract, byte by byte as the run has it, and both signatures", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const { endpointId, secret } = await harness.addEndpoint({
+          companyId,
+          url: `${receiver.url}/hook`,
+          headers: { "X-Team": "finance" },
+        });
+        const event = runEvent(companyId);
+        const { runId } = event.data;
+        const inputJson = '{"amount":1.10,"__proto__":{"a":1}}';
+        harness.runs.payloads.set(runId, { found: true, inputJson, outputJson: '{"ok":true}' });
+        await harness.publish([event]);
+        const [request] = await waitFor(() => receiver.requests.length > 0 && receiver.requests);
+        if (request === undefined) throw new Error("There is a request.");
+        const { workflowVersion: _version, createdAt: _created, ...data } = event.data;
+        const told = { id: event.id, type: event.type, timestamp: event.timestamp };
+        const { workflowId, workflowName, runId: id, ...rest } = data as Record<string, unknown>;
+        const head = { ...told, workflowId, workflowName, runId: id, companyId, ...rest };
+        expect(request.body).toBe(
+          `${JSON.stringify(head).slice(0, -1)},"input":${inputJson},"output":{"ok":true}}`,
+        );
+        expect(request.headers).toMatchObject({
+          "content-type": "application/json",
+          "x-webhook-id": event.id,
+          "x-team": "finance",
+        });
+        const timestamp = String(request.headers["x-webhook-timestamp"]);
+        expect(request.headers["x-webhook-signature"]).toBe(
+          `t=${timestamp},v1=${ownSignature(secret, request)}`,
+        );
+        expect(new Webhook(secret).verify(request.body, headersOf(request))).toMatchObject({
+          id: event.id,
+        });
+        const [delivery] = await waitFor(async () => {
+          const found = await harness.deliveries(endpointId);
+          return found[0]?.status === "succeeded" && found;
+        });
+        expect(delivery).toMatchObject({ attemptCount: 1, maxAttempts: 8, lastStatusCode: 200 });
+        expect(delivery?.attempts).toHaveLength(1);
+      },
+    );
+  });
+
+  it("is signed with the secret before, too, as long as both count", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const oldSecret = harness.newSecret();
+        const { secret } = await harness.addEndpoint({ companyId, url: receiver.url, oldSecret });
+        await harness.publish([runEvent(companyId)]);
+        const [request] = await waitFor(() => receiver.requests.length > 0 && receiver.requests);
+        if (request === undefined) throw new Error("There is a request.");
+        const signatures = String(request.headers["x-webhook-signature"]).split(",").slice(1);
+        expect(signatures).toEqual([
+          `v1=${ownSignature(secret, request)}`,
+          `v1=${ownSignature(oldSecret, request)}`,
+        ]);
+        for (const key of [secret, oldSecret]) {
+          expect(() => new Webhook(key).verify(request.body, headersOf(request))).not.toThrow();
+        }
+      },
+    );
+  });
+
+  it("goes to the endpoints that select its type and workflow, and to no other company's", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const event = runEvent(companyId, {}, "workflow.failed");
+        const { workflowId } = event.data;
+        const add = (path: string, spec: object, owner = companyId) =>
+          harness.addEndpoint({ companyId: owner, url: `${receiver.url}/${path}`, ...spec });
+        await add("all", {});
+        await add("both", { events: ["workflow.failed"], workflowIds: [workflowId] });
+        await add("type", { events: ["workflow.completed"] });
+        await add("workflow", { workflowIds: [newUuid()] });
+        await add("foreign", {}, newUuid());
+        await harness.publish([event]);
+        await waitFor(() => receiver.requests.length >= 2);
+        // Those that are made of a later event come after all that this one has made.
+        const last = runEvent(companyId, {}, "workflow.completed");
+        await harness.publish([last]);
+        await waitFor(() => receiver.requests.length >= 4);
+        const first = receiver.requests.filter((each) => each.headers["x-webhook-id"] === event.id);
+        expect(first.map(({ path }) => path).toSorted()).toEqual(["/all", "/both"]);
+        expect(receiver.requests.map(({ path }) => path)).not.toContain("/foreign");
+      },
+    );
+  });
+
+  it("is made once of an event that comes again", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const { endpointId } = await harness.addEndpoint({ companyId, url: receiver.url });
+        const event = runEvent(companyId);
+        await Promise.all([1, 2, 3].map(() => harness.publish([event])));
+        await waitFor(() => receiver.requests.length > 0);
+        await harness.publish([event]);
+        const next = runEvent(companyId);
+        await harness.publish([next]);
+        await waitFor(() => receiver.requests.length >= 2);
+        expect(receiver.requests.map(({ headers }) => headers["x-webhook-id"])).toEqual([
+          event.id,
+          next.id,
+        ]);
+        expect(await harness.deliveries(endpointId)).toHaveLength(2);
+      },
+    );
+  });
+
+  it("tells where to find a payload that is too large, and what went wrong", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        await harness.addEndpoint({ companyId, url: receiver.url });
+        const error = { code: "STEP_FAILED", message: "No.", stepId: "pay" };
+        const event = runEvent(companyId, { error }, "workflow.failed");
+        const { runId } = event.data;
+        harness.runs.payloads.set(runId, { found: true, tooLarge: true });
+        await harness.publish([event]);
+        const [request] = await waitFor(() => receiver.requests.length > 0 && receiver.requests);
+        expect(JSON.parse(request?.body ?? "")).toMatchObject({
+          input: null,
+          output: null,
+          error,
+          truncated: true,
+          runUrl: `https://workflows.example.com/api/v1/runs/${runId}`,
+        });
+      },
+    );
+  });
+
+  it("waits for a runs service that is away, and none is lost", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        await harness.addEndpoint({ companyId, url: receiver.url });
+        harness.runs.isAway = true;
+        const asked = harness.runs.asked;
+        const events = [runEvent(companyId), runEvent(companyId)];
+        await harness.publish(events);
+        await waitFor(() => harness.runs.asked > asked);
+        expect(receiver.requests).toHaveLength(0);
+        harness.runs.isAway = false;
+        await waitFor(() => receiver.requests.length === 2);
+        expect(receiver.requests.map(({ headers }) => headers["x-webhook-id"]).toSorted()).toEqual(
+          events.map(({ id }) => id).toSorted(),
+        );
+      },
+    );
+  });
+
+  it("of a run that the bus never told of is made by comparison, once", async () => {
+    const compared = await startOutboundHarness({ compareIntervalMs: 100 });
+    try {
+      const companyId = newUuid();
+      await withReceiver(
+        () => ({}),
+        async (receiver) => {
+          const { endpointId } = await compared.addEndpoint({ companyId, url: receiver.url });
+          const [lost, told] = [runEvent(companyId), runEvent(companyId)];
+          await compared.publish([told]);
+          compared.runs.endEvents.push(lost, told);
+          await waitFor(() => receiver.requests.length >= 2);
+          const rounds = compared.runs.asked;
+          const next = runEvent(companyId);
+          await compared.publish([next]);
+          await waitFor(() => receiver.requests.length >= 3 && compared.runs.asked > rounds);
+          const ids = receiver.requests.map(({ headers }) => headers["x-webhook-id"]);
+          expect(ids.toSorted()).toEqual([lost.id, told.id, next.id].toSorted());
+          expect(await compared.deliveries(endpointId)).toHaveLength(3);
+        },
+      );
+    } finally {
+      await compared.close();
+    }
+  });
+});
+
+function headersOf({ headers }: RecordedRequest): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
