@@ -15,6 +15,8 @@ import { countLiveRuns } from "../src/store/engine-figures.ts";
 import { listBusySchedules } from "../src/store/fire-schedules.ts";
 import { giveUpChild } from "../src/store/given-up-runs.ts";
 import { countResults, listResultHeads } from "../src/store/load-history.ts";
+import { listEndedRuns } from "../src/store/list-ended-runs.ts";
+import { readPayloads } from "../src/store/read-payloads.ts";
 import { listSummaries } from "../src/store/read-runs.ts";
 import { makePartitions } from "../src/store/partitions.ts";
 import { listEndedWithApproval, listSlots, removeTasksWithoutRun } from "../src/store/reconcile.ts";
@@ -34,6 +36,7 @@ let live: readonly string[];
 
 const STORED = 20_000;
 const LIVE = 500;
+const DAY_MS = 86_400_000;
 const nothing = z.object({});
 const readRow = z.object({ read: z.number() });
 
@@ -85,6 +88,12 @@ beforeAll(async () => {
     update runs.approvals set status = 'waiting', decided_at = null where run_id >= ${live[0] ?? ""}
   `);
   await owner.query(sql.type(nothing)`analyze`);
+  // As autovacuum does in the end.
+  await owner.query(sql.type(nothing)`
+    select brin_summarize_new_values(pg_class.oid)
+    from pg_class join pg_am on pg_am.oid = relam
+    where amname = 'brin' and relkind = 'i'
+  `);
 });
 afterAll(() => scope.close());
 
@@ -115,6 +124,30 @@ describe("a statement over partitions (ADR 31) looks at what it is about, not at
     ["live children", 1, () => listLiveChildren(database, [first()])],
     ["parents of orphans", LIVE, () => listParentsOfOrphans(database, 100)],
     ["live runs by status", LIVE, () => countLiveRuns(database, 10_000)],
+    [
+      "payloads",
+      10,
+      () => {
+        const refs = live.slice(0, 10).map((runId) => ({ companyId, runId }));
+        return readPayloads(database, refs, { runBytesMax: 1_000, bytesMax: 1_000 });
+      },
+    ],
+    // Two of some twenty block ranges.
+    [
+      "ends of a time",
+      400,
+      () => {
+        const from = new Date(Date.now() - 40 * DAY_MS);
+        const before = new Date(from.getTime() + DAY_MS / 24);
+        return listEndedRuns(database, {
+          companyIds: [companyId],
+          from,
+          before,
+          after: null,
+          limit: 100,
+        });
+      },
+    ],
     ["families", LIVE, () => deleteEndedFamilies(database, "", 1_000)],
     [
       "tasks without runs",

@@ -14,7 +14,9 @@ import {
 } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
-const BACKLOG_MAX = 200;
+const BACKLOG_MAX = 2_000;
+/** More than the limit with 99 events. */
+const WORKFLOWS_OF_BUSY = 25;
 
 let harness: RunsHarness;
 
@@ -163,7 +165,7 @@ describe("several events in one call", () => {
   it("one company's full backlog refuses its events alone, and not those that have started", async () => {
     const full = testIdentity();
     const busy = await harness.deploy(DONE, onPath("busy"));
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < WORKFLOWS_OF_BUSY; n += 1) {
       await harness.deploy(DONE, { ...onPath("busy"), identity: full });
     }
     const flood = Array.from({ length: 99 }, () =>
@@ -176,10 +178,30 @@ describe("several events in one call", () => {
       new Set(["RATE_LIMITED"]),
     );
     // All of an event's runs or none.
-    expect(results.slice(0, 99).every(({ runs }) => runs.length === 3 || runs.length === 0)).toBe(
-      true,
-    );
+    expect(
+      results
+        .slice(0, 99)
+        .every(({ runs }) => runs.length === WORKFLOWS_OF_BUSY || runs.length === 0),
+    ).toBe(true);
     expect(workflowsOf(results[99])).toEqual([busy]);
+  });
+
+  it("of another company get their turn before all of a flood", async () => {
+    const path = newUuid();
+    const [greedy, other] = [testIdentity(), testIdentity()];
+    for (const identity of [greedy, other]) {
+      await harness.deploy(DONE, { ...onPath(path), identity });
+    }
+    const { companyId } = greedy;
+    const flood = Array.from({ length: 15 }, () =>
+      bring(...Array.from({ length: 100 }, () => event({ path, companyId }))),
+    );
+    const [theirs] = await bring(event({ path, companyId: other.companyId }));
+    const runIds = (await Promise.all(flood)).flat().flatMap(({ runs }) => runs[0]?.runId ?? []);
+    expect(runIds).toHaveLength(1_500);
+    const before = runIds.filter((runId) => runId < (theirs?.runs[0]?.runId ?? ""));
+    // Ids sort by the time of making.
+    expect(before.length).toBeLessThan(1_400);
   });
 
   it("one that the database refuses does not keep the others from starting", async () => {

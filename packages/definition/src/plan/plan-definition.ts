@@ -116,7 +116,7 @@ function inputViolations(inputSchema: unknown, input: unknown): Violation[] {
 function providersOf(trigger: unknown): string[] {
   const parsed = triggerSchema.safeParse(trigger);
   if (!parsed.success || parsed.data.type !== "webhook") return [];
-  const { provider } = parsed.data;
+  const provider = parsed.data.provider?.toLowerCase();
   return provider === undefined || provider === "custom" ? [] : [provider];
 }
 

@@ -7,12 +7,15 @@ import type {
 } from "@workflow/proto/runs/v1/run_events";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import { Turns } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { endedEvent, startedEvent } from "../journal/run-events.ts";
 import { listEndedRuns } from "../store/list-ended-runs.ts";
 import type { EndedRunRow, EndsFilter } from "../store/list-ended-runs.ts";
 
 const COMPANIES_MAX = 1_000;
+/** Pages that a process makes at the same time: each reads all runs that ended about then. */
+const AT_A_TIME = 2;
 /** A run that has ended makes at most two events. */
 const PAGE_SIZE = { min: 2, max: 1_000 } as const;
 
@@ -21,18 +24,19 @@ export function listEndEvents({
   database,
   cursors,
 }: ServiceContext): UnaryMethod<ListEndEventsRequest, ListEndEventsResponse> {
+  const turns = new Turns({ perTenant: AT_A_TIME });
   return rpc({
     scopes: "internal:run_events",
-    async handler(request) {
+    async handler(request, { identity, signal }) {
       const filter = parseFilter(request);
       const limit = Math.floor(parsePageSize(request.pageSize) / 2);
       const binding = JSON.stringify(["end events", filter]);
       const { pageToken } = request;
       const after = pageToken === "" ? null : toPosition(cursors.decode(binding, pageToken));
-      const rows =
-        filter.companyIds.length === 0
-          ? []
-          : await listEndedRuns(database, { ...filter, after, limit: limit + 1 });
+      const leave = await turns.take(identity.principal.id, signal);
+      const rows = await listEndedRuns(database, { ...filter, after, limit: limit + 1 }).finally(
+        leave,
+      );
       const page = rows.slice(0, limit);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {

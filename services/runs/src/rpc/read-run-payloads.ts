@@ -8,6 +8,7 @@ import type {
 } from "@workflow/proto/runs/v1/run_events";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import { Turns } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { readPayloads } from "../store/read-payloads.ts";
 import type { PayloadRow } from "../store/read-payloads.ts";
@@ -16,6 +17,8 @@ const RUNS_MAX = 100;
 /** D64. */
 const RUN_BYTES_MAX = 256 * 1024;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** Answers that a process makes at the same time: each is in memory some three times. */
+const AT_A_TIME = 2;
 
 const NOT_FOUND: RunPayload = {
   found: false,
@@ -29,9 +32,10 @@ const NOT_FOUND: RunPayload = {
 export function readRunPayloads({
   database,
 }: ServiceContext): UnaryMethod<ReadRunPayloadsRequest, ReadRunPayloadsResponse> {
+  const turns = new Turns({ perTenant: AT_A_TIME });
   return rpc({
     scopes: "internal:run_events",
-    async handler({ runs, bytesMax }) {
+    async handler({ runs, bytesMax }, { identity, signal }) {
       if (runs.length < 1 || runs.length > RUNS_MAX) {
         throw badRequest("runs", `must have 1 to ${RUNS_MAX} entries`);
       }
@@ -39,12 +43,15 @@ export function readRunPayloads({
         throw badRequest("bytes_max", `must be between 1 and ${RUN_BYTES_MAX}`);
       }
       const known = runs.filter(({ companyId, runId }) => isUuid(companyId) && isId("run_", runId));
-      const rows = await readPayloads(database, known, {
-        runBytesMax: bytesMax,
-        bytesMax: ANSWER_BYTES_MAX,
-      });
-      const found = new Map(rows.map((row) => [keyOf(row), row]));
-      return { payloads: runs.map((run) => toPayload(found.get(keyOf(run)))) };
+      const leave = await turns.take(identity.principal.id, signal);
+      try {
+        const bounds = { runBytesMax: bytesMax, bytesMax: ANSWER_BYTES_MAX };
+        const rows = await readPayloads(database, known, bounds);
+        const found = new Map(rows.map((row) => [keyOf(row), row]));
+        return { payloads: runs.map((run) => toPayload(found.get(keyOf(run)))) };
+      } finally {
+        leave();
+      }
     },
   });
 }

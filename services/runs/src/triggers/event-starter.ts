@@ -1,5 +1,6 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { Shares } from "@workflow/service";
 import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { Backlog } from "../starting/backlog.ts";
 import { newRun } from "../starting/new-run.ts";
@@ -37,6 +38,8 @@ const STATEMENT_MAX = { runs: 200, chars: 8 * 1024 * 1024 } as const;
 const EVENT_MAX = { runs: 1_000, chars: 64 * 1024 * 1024 } as const;
 /** An event is overtaken by changes of its workflows at most so often. */
 const OVERTAKEN_MAX = 5;
+/** What waits here in all, and of one company: callers put off what finds no place. */
+const WAITING_CHARS = { total: 128 * 1024 * 1024, perTenant: 32 * 1024 * 1024 } as const;
 const RETRY_AFTER_MS = 1_000;
 
 /**
@@ -48,6 +51,7 @@ const RETRY_AFTER_MS = 1_000;
 export class EventStarter {
   readonly #context: EventStarterContext;
   readonly #waiting = new WaitingEvents();
+  readonly #places = new Shares(WAITING_CHARS);
   #batches = 0;
 
   constructor(context: EventStarterContext) {
@@ -58,14 +62,21 @@ export class EventStarter {
    * Resolves after the commit.
    *
    * @throws AppError RATE_LIMITED when the company has too many pending runs, BAD_REQUEST when more would
-   *   start than an event may start, UNAVAILABLE when workflows are being changed all the while
+   *   start than an event may start, UNAVAILABLE when too much waits already, or workflows are being
+   *   changed all the while
    */
-  start(event: WebhookEvent): Promise<StartedRuns> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add({ event, tries: 0, resolve, reject });
-      // In the next turn, so that events that arrive together share a commit.
-      if (this.#waiting.size === 1) setImmediate(() => this.#pump());
-    });
+  async start(event: WebhookEvent): Promise<StartedRuns> {
+    const leave = this.#places.take(event.companyId, charsOf(event));
+    if (leave === null) throw unavailable("Too many events wait for their runs; try again.");
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#waiting.add({ event, tries: 0, resolve, reject });
+        // In the next turn, so that events that arrive together share a commit.
+        if (this.#waiting.size === 1) setImmediate(() => this.#pump());
+      });
+    } finally {
+      leave();
+    }
   }
 
   #pump(): void {
@@ -165,11 +176,16 @@ export class EventStarter {
   #tryAgain(waiting: WaitingEvent): void {
     const tries = waiting.tries + 1;
     if (tries < OVERTAKEN_MAX) this.#waiting.add({ ...waiting, tries });
-    else {
-      const message = "Workflows that wait for the event are being changed; try again.";
-      waiting.reject(new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS }));
-    }
+    else waiting.reject(unavailable("Workflows that wait for the event are being changed."));
   }
+}
+
+function unavailable(message: string): AppError {
+  return new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS });
+}
+
+function charsOf({ input, triggerData }: WebhookEvent): number {
+  return input.length + triggerData.length;
 }
 
 function keyOf({ companyId, triggerKey }: WebhookEvent): string {
@@ -182,8 +198,7 @@ function isExecutable({ compiled }: Deployment): boolean {
 }
 
 function checkSize({ waiting: { event }, runs }: Planned): void {
-  const charsEach = event.input.length + event.triggerData.length;
-  if (runs.length <= EVENT_MAX.runs && runs.length * charsEach <= EVENT_MAX.chars) return;
+  if (runs.length <= EVENT_MAX.runs && runs.length * charsOf(event) <= EVENT_MAX.chars) return;
   const message =
     runs.length > EVENT_MAX.runs
       ? `An event starts at most ${EVENT_MAX.runs} runs; more active workflows wait for this one.`
@@ -208,9 +223,8 @@ function* inStatements(planned: readonly Planned[]): Generator<readonly Planned[
   let statement: Planned[] = [];
   let size = { runs: 0, chars: 0 };
   for (const each of planned.toSorted((one, other) => one.runs.length - other.runs.length)) {
-    const { event } = each.waiting;
     const runs = each.runs.length;
-    const chars = runs * (event.input.length + event.triggerData.length);
+    const chars = runs * charsOf(each.waiting.event);
     const fits =
       size.runs + runs <= STATEMENT_MAX.runs && size.chars + chars <= STATEMENT_MAX.chars;
     if (statement.length > 0 && !fits) {
