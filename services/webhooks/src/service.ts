@@ -42,10 +42,10 @@ export async function startWebhooksService(
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);
-    const context = { database, ring, writes, http, cursors, audit, logger };
-    await startOutbound(options, context, scope);
     const inbound = await startInbound(options, database, scope);
-    const server = createServer({ ...context, inbound }, options);
+    const context = { database, ring, writes, http, cursors, audit, logger, inbound };
+    await startOutbound(options, context, scope);
+    const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);
     server.setServing(true);
