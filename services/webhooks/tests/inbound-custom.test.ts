@@ -28,7 +28,7 @@ function sendRaw(text: string): Promise<string> {
     socket.setEncoding("utf8");
     socket.on("data", (chunk) => {
       answer += String(chunk);
-      if (/\}$/.test(answer)) socket.end();
+      if (answer.endsWith("}")) socket.end();
     });
     socket.on("close", () => resolve(answer));
     socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));

@@ -191,11 +191,7 @@ describe("the e-mail route", () => {
   it.each(["svix", "webhook"] as const)(
     "gives an e-mail to the companies of its recipients' addresses and domains (%s- headers)",
     async (prefix) => {
-      const [byDomain = "", byAddress = "", other = ""] = [
-        randomUUID(),
-        randomUUID(),
-        randomUUID(),
-      ];
+      const [byDomain, byAddress, other] = [randomUUID(), randomUUID(), randomUUID()];
       harness.accounts.add("resend", `${byDomain}.example`, byDomain);
       harness.accounts.add("resend", `orders@${byAddress}.example`, byAddress);
       harness.accounts.add("resend", `${other}.example`, other);

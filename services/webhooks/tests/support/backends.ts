@@ -17,8 +17,10 @@ export class RunsDouble {
   waiting: (event: TriggeringEvent) => number = () => 1;
   /** Why an event cannot start its runs; null when it can. */
   failure: (event: TriggeringEvent) => AppError | null = () => null;
+  /** Awaited by every call before it starts its runs. */
+  entrance: (events: readonly TriggeringEvent[]) => Promise<void> = async () => {};
   /** Awaited by every call after it has started its runs. */
-  gate: () => Promise<void> = async () => {};
+  gate: (events: readonly TriggeringEvent[]) => Promise<void> = async () => {};
   /** Thrown by every call while set. */
   refusal: AppError | null = null;
 
@@ -36,8 +38,9 @@ export class RunsDouble {
         handler: async ({ events }) => {
           this.received.push(...events);
           if (this.refusal !== null) throw this.refusal;
+          await this.entrance(events);
           const results = events.map((event) => this.#startOne(event));
-          await this.gate();
+          await this.gate(events);
           return { results };
         },
       }),

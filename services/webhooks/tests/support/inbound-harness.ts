@@ -26,6 +26,8 @@ export interface InboundHarness extends AsyncDisposable {
   runs: RunsDouble;
   accounts: AccountsDouble;
   databaseUrl: string;
+  /** What a process of the service is told, its NATS and where it listens excepted. */
+  environment: Record<string, string>;
   httpAddress: string;
   events: RpcClient<InboundEventsServiceService>;
   post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<Answered>;
@@ -94,6 +96,13 @@ export async function startInboundHarness(
       runs,
       accounts,
       databaseUrl: database.connectionUri,
+      environment: {
+        DATABASE_URL: database.connectionUri,
+        SECRETS_KEK: randomBytes(32).toString("base64"),
+        RUNS_GRPC_ADDR: runsServer.address,
+        INTEGRATIONS_GRPC_ADDR: accountsServer.address,
+        ...tokens.environment("webhooks"),
+      },
       httpAddress: service.httpAddress,
       events,
       post: (path, body, headers) => post(service.httpAddress, path, body, headers),

@@ -69,7 +69,8 @@ async function serve(
   const [name = ""] = path.startsWith(ROOT) ? path.slice(ROOT.length).split("/", 1) : [];
   const log = (status: number, error?: unknown): void => {
     // Without the path: that of the custom route is a secret.
-    const line = { route: name, status, requestId, durationMs: performance.now() - startedAt };
+    const known = routes.has(name) ? name : "unknown";
+    const line = { route: known, status, requestId, durationMs: performance.now() - startedAt };
     if (status >= 500) logger.error({ ...line, err: error }, "an inbound webhook was not taken");
     else logger.info(line, "inbound webhook");
   };

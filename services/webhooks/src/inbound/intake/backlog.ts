@@ -8,7 +8,7 @@ import { listFullCompanies } from "../../store/claim-inbound-events.ts";
 /** Events of one company that wait for their runs. */
 const EVENTS_PER_COMPANY_MAX = 10_000;
 /** Counting looks at all that wait; a company may go beyond by what comes meanwhile. */
-const COUNT_INTERVAL_MS = 2_000;
+const COUNT_INTERVAL_MS = 5_000;
 const RETRY_AFTER_MS = 30_000;
 
 /** Knows the companies for which too much waits already. */

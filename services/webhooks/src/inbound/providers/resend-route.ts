@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { InboundContext } from "../inbound-context.ts";
 import { listSecrets } from "../inbound-context.ts";
 import type { InboundRoute } from "../inbound-request.ts";
-import { toWord } from "../provider-input.ts";
+import { toWord, wordOf } from "../provider-input.ts";
+import { memberOf } from "../sent-json.ts";
 import { createSignedRoute } from "./signed-route.ts";
 import { findMessageId, verifyStandardWebhooks } from "./verify-standard-webhooks.ts";
 
@@ -11,10 +12,7 @@ const RECIPIENTS_MAX = 50;
 const BRACKETED = /<([^<>]*)>\s*$/;
 
 const recipients = z.array(z.unknown()).optional().catch([]);
-const body = z.object({
-  type: z.unknown().optional(),
-  data: z.object({ to: recipients, cc: recipients, bcc: recipients }).optional().catch({}),
-});
+const addressed = z.object({ to: recipients, cc: recipients, bcc: recipients }).catch({});
 
 /**
  * E-mail that has come in with Resend. It belongs to the companies whose connections have a recipient's address
@@ -25,16 +23,16 @@ export function createResendRoute(context: InboundContext): InboundRoute {
   return createSignedRoute(context, {
     provider: "resend",
     verify: (request) => verifyStandardWebhooks(request, secrets),
-    accountsOf({ value }) {
-      const { to = [], cc = [], bcc = [] } = body.parse(value).data ?? {};
+    accountsOf(event) {
+      const { to = [], cc = [], bcc = [] } = addressed.parse(memberOf(event, "data"));
       const accounts = [...to, ...cc, ...bcc].slice(0, RECIPIENTS_MAX).flatMap(toAccounts);
       return [...new Set(accounts)];
     },
-    normalise({ value, members }, request) {
-      const eventType = toWord(body.parse(value).type);
-      const externalEventId = toWord(findMessageId(request));
-      return { eventType, externalEventId, dataJson: members.get("data") ?? "null" };
-    },
+    normalise: (event, request) => ({
+      eventType: wordOf(event, "type"),
+      externalEventId: toWord(findMessageId(request)),
+      dataJson: event.members.get("data") ?? "null",
+    }),
   });
 }
 
