@@ -78,8 +78,14 @@ async function tour(): Promise<void> {
   const steps = await tourSteps(stepsTour);
   kinds = steps.kinds;
   const known = await tourAgents(client, agents, note);
-  await tourWebhooks({ client, evidence, hide, settings: installation.settings, worldUrl, note });
-  await tourRoutes(client, { hide, runIds: steps.runIds, known, note });
+  const { settings } = installation;
+  const webhooks = await tourWebhooks({ client, evidence, hide, settings, worldUrl, note });
+  await tourRoutes(client, {
+    hide,
+    runIds: steps.runIds,
+    known: { ...known, ...webhooks },
+    note,
+  });
   await tourRpc(evidence, client, token, hide, steps.fields);
   hideTokens(evidence, installation);
   await waitForAudit(client);

@@ -2,7 +2,9 @@ import { createHmac } from "node:crypto";
 import { expect } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
+import type { Resource } from "../../support/route-requests.ts";
 import { createActive, runToEnd } from "../../support/scenarios.ts";
+import { makeWebhookEvent } from "../../support/webhook-events.ts";
 import type { WholeSystem } from "../../support/whole-system.ts";
 import type { Evidence } from "../evidence.ts";
 import { newCore } from "../finder.ts";
@@ -23,10 +25,11 @@ const withId = z.looseObject({ id: z.string() });
 const deliveries = z.array(z.looseObject({ id: z.string(), attemptCount: z.number() }));
 const PATH = "canary-orders";
 
-/** Sends and receives webhooks, with a secret in whatever is not to be kept of them. */
-export async function tourWebhooks(tour: WebhooksTour): Promise<void> {
+/** Sends and receives webhooks, with a secret in whatever is not to be kept of them; ids of some of it. */
+export async function tourWebhooks(tour: WebhooksTour): Promise<Partial<Record<Resource, string>>> {
   await sendInbound(tour);
-  await deliver(tour);
+  const webhookEndpoint = await deliver(tour);
+  return { webhookEndpoint, webhookEvent: await makeWebhookEvent(tour.client, tour.client.acme) };
 }
 
 /** One of every provider, signed and forged, and one for a workflow that waits. */
@@ -76,7 +79,7 @@ async function post(
 }
 
 /** To receivers that repeat what they get: with success, with a failure, and half of it. */
-async function deliver({ client, evidence, worldUrl }: WebhooksTour): Promise<void> {
+async function deliver({ client, evidence, worldUrl }: WebhooksTour): Promise<string> {
   const workflowId = await createActive(client);
   const made: string[] = [];
   for (const how of ["ok", "refuse", "cut"]) {
@@ -105,8 +108,9 @@ async function deliver({ client, evidence, worldUrl }: WebhooksTour): Promise<vo
     });
     for (const delivery of attempted) await client.call("GET", `${path}/deliveries/${delivery.id}`);
   }
+  return made[0] ?? "";
 }
 
 /** The answers of the endpoint itself. */
 const SHOWS_HEADERS =
-  /^REST answers: (GET|POST|PUT) \S*\/webhook-endpoints(\/whe_\w+(\/rotate-secret)?)? /;
+  /^(REST answers: (GET|POST|PUT) \S*\/webhook-endpoints(\/whe_\w+(\/rotate-secret)?)? |gRPC answers: \S*\/(List|Get)Endpoints?$)/;

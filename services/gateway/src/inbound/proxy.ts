@@ -45,7 +45,7 @@ const ANSWER_CHARS_MAX = 64 * 1024;
 export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: IDLE_MS });
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const listen: Plugin<IncomingMessage> = (proxy) => {
+  const listen: Plugin = (proxy) => {
     proxy.on("proxyReq", (upstream, request) => exchanges.get(request)?.begin(upstream));
     proxy.on("proxyRes", (answer, request) => exchanges.get(request)?.answer(answer));
     proxy.on("error", (error, request) => {
@@ -53,7 +53,7 @@ export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
     });
   };
   const [host, port] = splitAddress(options.address);
-  const proxy = createProxyMiddleware<IncomingMessage>({
+  const proxy = createProxyMiddleware({
     target: { protocol: "http:", host, port, pathname: options.base },
     agent,
     selfHandleResponse: true,
