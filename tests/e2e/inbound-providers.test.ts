@@ -91,7 +91,10 @@ it("an account that the broker reports becomes active, and its events start runs
   const about = { connectionId: connected.connectionId, providerConfigKey: "slack" };
   const report = {
     ...about,
-    ...{ from: "nango", type: "auth", operation: "creation", success: true },
+    from: "nango",
+    type: "auth",
+    operation: "creation",
+    success: true,
     tags: connected.tags,
   };
   const reported = await post("nango", report, byNango);

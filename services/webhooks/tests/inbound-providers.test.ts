@@ -88,7 +88,11 @@ function connect(provider: string, externalAccountId: string, more: object = {})
   const connectionId = newUuid();
   const status = "active";
   harness.connections.push({
-    ...{ connectionId, companyId, provider, externalAccountId, status },
+    connectionId,
+    companyId,
+    provider,
+    externalAccountId,
+    status,
     ...more,
   });
   return companyId;
