@@ -19,8 +19,9 @@ export interface OutboxRelay {
 }
 
 /**
- * How long events gather before a pass takes them. A pass costs five statements whatever it carries;
- * without the pause a busy outbox is published in batches of one or two transactions.
+ * How long events gather after a pass before the next one takes them; an event after a quiet while goes at once.
+ * A pass costs five statements whatever it carries: without the pause a busy outbox is published in batches
+ * of one or two transactions.
  */
 const GATHER_MS = 10;
 /** While another relay is at work on the same outbox: how soon to look again. */
@@ -45,6 +46,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       // A pass answers for what was committed before it began, so only those who ask by now.
       const asked = drainWaiters.length;
       const result = await pass.run();
+      const gathersUntil = performance.now() + GATHER_MS;
       if (result === "unavailable") {
         failedPasses += 1;
         await sleep(backoffMs(failedPasses, retryFirstMs, retryMaxMs), signal);
@@ -65,7 +67,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
           for (const waiter of drainWaiters.splice(0, asked)) waiter.resolve();
         }
         await bell.wait(Math.min(idleIntervalMs, deferredForMs ?? Infinity), signal);
-        await sleep(GATHER_MS, signal);
+        const gathersMs = gathersUntil - performance.now();
+        if (gathersMs > 0) await sleep(gathersMs, signal);
       }
     }
   };

@@ -99,6 +99,6 @@ async function tell(
     endpointId,
     envelope: JSON.stringify(envelope),
   };
-  await insertEventsForEndpoints(transaction, [event], retentionDays);
+  await insertEventsForEndpoints(transaction, [event], { keptDays: retentionDays, leaseMs: 0 });
   await announceEndpoint(transaction, disabled);
 }

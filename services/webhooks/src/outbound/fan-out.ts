@@ -1,15 +1,15 @@
 import { databaseErrorToAppError, derivedId, idTimestamp } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { parseEnvelope } from "@workflow/events";
-import type { EventEnvelope } from "@workflow/events";
 import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
 import { loop } from "@workflow/service";
 import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
 import { insertDeliveries, insertLanes } from "../store/new-deliveries.ts";
-import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
 import { claimEvents, deferEvents, failEvent, listTargets } from "../store/outbound-events.ts";
 import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
+import { inParts, withinRound } from "./divide-events.ts";
+import type { ReadEvent, ReadyEvent } from "./divide-events.ts";
 import type { EventBodies } from "./event-bodies.ts";
 import { FullBacklogs } from "./full-backlogs.ts";
 import type { Lanes } from "./lanes.ts";
@@ -38,22 +38,8 @@ const LOOK_MS = 1_000;
 const FULL_DELAY_MS = 10_000;
 const RETRY_MS = { first: 250, most: 30_000 } as const;
 const TRIES_MAX = 20;
-/** Deliveries that one statement makes, some tens of milliseconds, and bytes of bodies that it stores. */
-const DELIVERIES_MAX = 2_000;
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Deliveries that one round makes; the other events have their turn again. */
-const ROUND_MAX = 4_000;
-
-interface ReadEvent extends ClaimedEvent {
-  envelope: string;
-  read: EventEnvelope;
-}
-
-interface Ready {
-  event: RenderedEvent;
-  deliveries: readonly NewDelivery[];
-  targets: readonly EventTarget[];
-}
+/** Events that are made without being looked for: as many as one look finds. */
+const HANDED_MAX = 64;
 
 /** Makes the deliveries of events, by turns between companies (D57). */
 export class FanOut {
@@ -62,6 +48,12 @@ export class FanOut {
   readonly #backlogs: FullBacklogs;
   readonly #loop: Loop;
   #companiesAfter: string | null = null;
+  /** Events that are this process's by the lease with which they were stored. */
+  readonly #handed: ClaimedEvent[] = [];
+  /** Whether the last look has found all events made, as far as this process knows. */
+  #isIdle = false;
+  /** When it looks again for events that nobody tells of. */
+  #lookAt = 0;
 
   constructor(options: FanOutOptions) {
     this.#options = options;
@@ -77,16 +69,48 @@ export class FanOut {
 
   /** Says that there are new events. */
   wake(): void {
+    this.#isIdle = false;
+    this.#lookAt = 0;
+    this.#loop.wake();
+  }
+
+  /**
+   * How long new events may be stored as this process's own, in milliseconds, to be handed to `take`; 0 when others
+   * are waiting, which have their turns first.
+   */
+  leaseFor(count: number): number {
+    return this.#isIdle && this.#handed.length === 0 && count <= HANDED_MAX ? LEASE_MS : 0;
+  }
+
+  /** Makes the deliveries of events that were stored under a lease of `leaseFor`. */
+  take(events: readonly Pick<ClaimedEvent, "id" | "companyId" | "envelope">[]): void {
+    this.#handed.push(...events.map((event) => ({ ...event, attempts: 0 })));
     this.#loop.wake();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop.done;
+    const left = this.#handed.splice(0);
+    if (left.length === 0) return;
+    await this.#defer(left, { delayMs: 0, error: null }).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error }, "events wait for the end of their lease");
+    });
   }
 
   async #round(): Promise<"again" | void> {
+    this.#isIdle = false;
+    const handed = this.#handed.splice(0);
+    if (handed.length > 0) await this.#make(handed);
+    if (performance.now() >= this.#lookAt && (await this.#makeFound())) return "again";
+    this.#isIdle = performance.now() < this.#lookAt;
+  }
+
+  /** Looks for events; false when there are none. */
+  async #makeFound(): Promise<boolean> {
     const { database } = this.#options;
+    // Whoever tells of more from now on is heard.
+    this.#lookAt = performance.now() + LOOK_MS * 0.9;
     const { events, lastCompanyId } = await claimEvents(database, {
       leaseMs: LEASE_MS,
       except: this.#backlogs.known(),
@@ -94,7 +118,9 @@ export class FanOut {
     });
     this.#companiesAfter = lastCompanyId;
     if (events.length > 0) await this.#make(events);
-    return events.length > 0 || lastCompanyId !== null ? "again" : undefined;
+    const mayBeMore = events.length > 0 || lastCompanyId !== null;
+    if (mayBeMore) this.#lookAt = 0;
+    return mayBeMore;
   }
 
   async #make(claimed: readonly ClaimedEvent[]): Promise<void> {
@@ -109,7 +135,10 @@ export class FanOut {
       ]);
       const byEvent = Map.groupBy(targets, ({ eventId }) => eventId);
       const { now, later } = withinRound(events, byEvent);
-      if (later.length > 0) await this.#defer(later, { delayMs: 0, error: null });
+      if (later.length > 0) {
+        await this.#defer(later, { delayMs: 0, error: null });
+        this.#lookAt = 0;
+      }
       const ready = now.flatMap((event) => this.#render(event, payloads, byEvent));
       for (const part of inParts(ready)) await this.#store(part);
     } catch (error) {
@@ -160,7 +189,7 @@ export class FanOut {
     { id, read }: ReadEvent,
     payloads: ReadonlyMap<string, RunPayload>,
     byEvent: ReadonlyMap<string, readonly EventTarget[]>,
-  ): Ready[] {
+  ): ReadyEvent[] {
     const { publicUrl } = this.#options;
     const body = isRunEvent(read.type)
       ? renderRunEvent(read, payloads.get(runOf(read).runId) ?? null, publicUrl)
@@ -178,7 +207,7 @@ export class FanOut {
     return [{ event: { id, body }, deliveries, targets }];
   }
 
-  async #store(ready: readonly Ready[]): Promise<void> {
+  async #store(ready: readonly ReadyEvent[]): Promise<void> {
     const { database, bodies, lanes, maxAttempts } = this.#options;
     const targets = ready.flatMap((each) => each.targets);
     const withoutLane = targets.filter(({ hasLane }) => !hasLane);
@@ -238,42 +267,4 @@ export class FanOut {
       events.map(({ id }) => ({ id, delayMs, failed, error })),
     );
   }
-}
-
-/** Which events are for this round: one of each company, then the second of each, and so on. */
-function withinRound(
-  events: readonly ReadEvent[],
-  byEvent: ReadonlyMap<string, readonly EventTarget[]>,
-): { now: ReadEvent[]; later: ReadEvent[] } {
-  const queues = [...Map.groupBy(events, ({ companyId }) => companyId).values()];
-  const longest = Math.max(0, ...queues.map((queue) => queue.length));
-  const now: ReadEvent[] = [];
-  const later: ReadEvent[] = [];
-  let made = 0;
-  for (let turn = 0; turn < longest; turn += 1) {
-    for (const event of queues.flatMap((queue) => queue.slice(turn, turn + 1))) {
-      const isFull = made >= ROUND_MAX;
-      (isFull ? later : now).push(event);
-      if (!isFull) made += byEvent.get(event.id)?.length ?? 0;
-    }
-  }
-  return { now, later };
-}
-
-/** Parts that one statement each can store. */
-function inParts(ready: readonly Ready[]): Ready[][] {
-  const parts: Ready[][] = [];
-  let deliveries = Infinity;
-  let bytes = 0;
-  for (const each of ready) {
-    deliveries += each.deliveries.length;
-    bytes += each.event.body.length;
-    if (deliveries > DELIVERIES_MAX || bytes > BODY_BYTES_MAX) {
-      parts.push([]);
-      deliveries = each.deliveries.length;
-      bytes = each.event.body.length;
-    }
-    parts.at(-1)?.push(each);
-  }
-  return parts;
 }

@@ -3,6 +3,7 @@ import type { Database } from "@workflow/db";
 import type { EventEnvelope } from "@workflow/events";
 import { insertEventsForEndpoints } from "../store/outbound-events.ts";
 import type { NewOutboundEvent } from "../store/outbound-events.ts";
+import type { FanOut } from "./fan-out.ts";
 import { Gathered } from "./gathered.ts";
 import { isRunEvent, runOf } from "./render-body.ts";
 
@@ -19,18 +20,21 @@ export interface IngestOptions {
   database: Database;
   /** Older events are not stored: their partition is gone, or soon will be. */
   retentionDays: number;
-  /** Called when there are new events. */
-  onStored: () => void;
+  /** Makes the deliveries. */
+  fanOut: Pick<FanOut, "wake" | "leaseFor" | "take">;
 }
 
 const BATCH_MAX = 256;
 
 /** @see Ingest */
-export function createIngest({ database, retentionDays, onStored }: IngestOptions): Ingest {
+export function createIngest({ database, retentionDays: keptDays, fanOut }: IngestOptions): Ingest {
   const insert = async (events: readonly NewOutboundEvent[]): Promise<number> => {
-    const stored = await insertEventsForEndpoints(database, events, retentionDays);
-    if (stored.length > 0) onStored();
-    return stored.length;
+    const leaseMs = fanOut.leaseFor(events.length);
+    const ids = new Set(await insertEventsForEndpoints(database, events, { keptDays, leaseMs }));
+    if (ids.size === 0) return 0;
+    if (leaseMs > 0) fanOut.take(events.filter(({ id }) => ids.has(id)));
+    else fanOut.wake();
+    return ids.size;
   };
   // Those that come while earlier ones are being stored share a statement: the bus brings all companies' events
   // in one line.

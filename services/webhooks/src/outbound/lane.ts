@@ -87,7 +87,9 @@ export class Lane {
     const wantsMore = this.#mayHaveMore && this.#queue.length < AHEAD_MIN;
     if (wantsMore && !(this.#isWary && this.#queue.length > 0)) void this.#readWaiting();
     const isStale = performance.now() > this.#readAt + FRESH_MS;
-    if (this.#endpoint === null || (isStale && this.#queue.length > 0)) return void this.#refresh();
+    // Read while what waits is being read: one round trip, not two.
+    const isNeeded = this.#queue.length > 0 || this.#isReading;
+    if (this.#endpoint === null || (isStale && isNeeded)) return void this.#refresh();
     while (this.#mayBegin(this.#endpoint)) {
       const delivery = this.#queue.shift();
       if (delivery !== undefined) void this.#deliver(delivery);

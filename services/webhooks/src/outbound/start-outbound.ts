@@ -114,7 +114,7 @@ export async function startOutbound(
     onError: (error) => logger.warn({ err: error }, "not hearing of changed endpoints"),
   });
   scope.defer(() => listener.stop());
-  const ingest = createIngest({ database, retentionDays, onStored: () => fanOut.wake() });
+  const ingest = createIngest({ database, retentionDays, fanOut });
   const upkeep = { database, logger, signal: stopping.signal };
   const loops = [
     reconcile({

@@ -50,6 +50,14 @@ const IS_FOR = sql.fragment`
   and endpoint.id is distinct from event.endpoint_id
 `;
 
+/** How events are stored. */
+export interface EventStoring {
+  /** Older ones are not. */
+  keptDays: number;
+  /** How long nobody but the caller takes them, in milliseconds; 0: they are for whoever looks. */
+  leaseMs: number;
+}
+
 /**
  * Stores those of the events that are for any endpoint, are not here yet and are not too old to be kept.
  *
@@ -58,13 +66,14 @@ const IS_FOR = sql.fragment`
 export async function insertEventsForEndpoints(
   queryable: Queryable,
   events: readonly NewOutboundEvent[],
-  keptDays: number,
+  { keptDays, leaseMs }: EventStoring,
 ): Promise<readonly string[]> {
   const rows = await queryable.any(sql.prepared("outbound_events_insert", storedRow)`
     insert into webhooks.outbound_events
       (id, company_id, type, workflow_id, run_id, occurred_at, endpoint_id, envelope, due_at)
     select event.id, event.company_id, event.type, event.workflow_id, event.run_id,
-      event.occurred_at, event.endpoint_id, event.envelope::json, now()
+      event.occurred_at, event.endpoint_id, event.envelope::json,
+      now() + ${leaseMs} * interval '1 millisecond'
     from ${sql.unnest(
       events.map((event) => [
         event.id,

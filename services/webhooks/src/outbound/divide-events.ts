@@ -1,0 +1,60 @@
+import type { EventEnvelope } from "@workflow/events";
+import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
+import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
+
+/** Deliveries that one statement makes, some tens of milliseconds, and bytes of bodies that it stores. */
+const DELIVERIES_MAX = 2_000;
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** Deliveries that one round makes; the other events have their turn again. */
+const ROUND_MAX = 4_000;
+
+/** An event whose envelope was read. */
+export interface ReadEvent extends ClaimedEvent {
+  envelope: string;
+  read: EventEnvelope;
+}
+
+/** An event with the deliveries to be made of it. */
+export interface ReadyEvent {
+  event: RenderedEvent;
+  deliveries: readonly NewDelivery[];
+  targets: readonly EventTarget[];
+}
+
+/** Which events are for this round: one of each company, then the second of each, and so on. */
+export function withinRound(
+  events: readonly ReadEvent[],
+  byEvent: ReadonlyMap<string, readonly EventTarget[]>,
+): { now: ReadEvent[]; later: ReadEvent[] } {
+  const queues = [...Map.groupBy(events, ({ companyId }) => companyId).values()];
+  const longest = Math.max(0, ...queues.map((queue) => queue.length));
+  const now: ReadEvent[] = [];
+  const later: ReadEvent[] = [];
+  let made = 0;
+  for (let turn = 0; turn < longest; turn += 1) {
+    for (const event of queues.flatMap((queue) => queue.slice(turn, turn + 1))) {
+      const isFull = made >= ROUND_MAX;
+      (isFull ? later : now).push(event);
+      if (!isFull) made += byEvent.get(event.id)?.length ?? 0;
+    }
+  }
+  return { now, later };
+}
+
+/** Parts that one statement each can store. */
+export function inParts(ready: readonly ReadyEvent[]): ReadyEvent[][] {
+  const parts: ReadyEvent[][] = [];
+  let deliveries = Infinity;
+  let bytes = 0;
+  for (const each of ready) {
+    deliveries += each.deliveries.length;
+    bytes += each.event.body.length;
+    if (deliveries > DELIVERIES_MAX || bytes > BODY_BYTES_MAX) {
+      parts.push([]);
+      deliveries = each.deliveries.length;
+      bytes = each.event.body.length;
+    }
+    parts.at(-1)?.push(each);
+  }
+  return parts;
+}
