@@ -144,6 +144,16 @@ describe("the payments route", () => {
     expect(harness.runs.runCount(isOfCompanies)).toBe(2);
   });
 
+  it("takes an event again that came before its account was connected", async () => {
+    const account = newAccount([]);
+    const event = stripeEvent(account);
+    expect((await sendStripe(event)).body["workflowsTriggered"]).toBe(0);
+    harness.accounts.add("stripe", account, randomUUID());
+    const repeats = await Promise.all([sendStripe(event), sendStripe(event)]);
+    expect(repeats.map(({ body }) => body["workflowsTriggered"])).toEqual([1, 1]);
+    expect(new Set(repeats.map(({ body }) => body["eventId"])).size).toBe(1);
+  });
+
   it("verifies nothing without a secret, unless signatures are required", async () => {
     const companyId = randomUUID();
     const open = await harness.startAnother({ inboundSecrets: {} });
