@@ -83,7 +83,12 @@ describe("the custom route", () => {
 
   it.each([
     ["no JSON", "hello", '{"rawBody":"hello"}'],
-    ["an array", "[1]", '{"rawBody":"[1]"}'],
+    ["an array", '[1, "a"]', '[1, "a"]'],
+    ["a text", '"a"', '"a"'],
+    ["a number", "1.50", "1.50"],
+    ["a truth value", "false", "false"],
+    ["null", "null", "null"],
+    ["half an array", "[1", '{"rawBody":"[1"}'],
     ["20,000 levels", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`, null],
     ["an escaped NUL", '{"a":"\\u0000"}', '{"rawBody":"{\\"a\\":\\"\\\\u0000\\"}"}'],
     ["nothing", "", "{}"],
@@ -93,6 +98,8 @@ describe("the custom route", () => {
     expect(answer).toMatchObject({ status: 200, body: { workflowsTriggered: 1 } });
     const expected = input ?? JSON.stringify({ rawBody: sent });
     expect(receivedFor(companyId)[0]?.inputJson).toBe(expected);
+    const event = await harness.get(companyId, String(answer.body["eventId"]));
+    expect(event.payloadJson).toBe(expected);
   });
 
   it.each<[string, string, string | Buffer, Record<string, string>, number]>([

@@ -84,12 +84,13 @@ function repeatKeyOf(path: string, externalEventId: string): string {
   return createHash("sha256").update(named).digest("base64url");
 }
 
-/** The body when it is a JSON object, else what it says (D40a). */
+/** The body when it is JSON that can be an input, else what it says (D40a). */
 function toPayload(request: InboundRequest): string {
   const text = readText(request);
   if (text.trim() === "") return "{}";
-  const isObject = !isJsonProblem(scanJsonObject(text));
-  const payload = isObject ? text : JSON.stringify({ rawBody: text });
+  const scanned = scanJsonObject(text);
+  const isJson = !isJsonProblem(scanned) || scanned.kind === "type";
+  const payload = isJson ? text : JSON.stringify({ rawBody: text });
   if (Buffer.byteLength(payload) <= PAYLOAD_BYTES_MAX) return payload;
   throw new AppError("PAYLOAD_TOO_LARGE", "The request body has more than 1 MiB as a JSON text.");
 }

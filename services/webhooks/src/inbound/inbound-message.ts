@@ -21,7 +21,7 @@ export interface InboundMessage {
   repeatId?: string | null;
   /** A key that holds within the company, instead of both. 1 to 255 characters. */
   repeatKey?: string | null;
-  /** The input of the runs: JSON text of an object that Postgres can store, at most 1 MiB. */
+  /** The input of the runs: JSON text that Postgres can store, at most 1 MiB. */
   payloadJson: string;
   /** Bytes of the body as it came in. */
   payloadBytes: number;

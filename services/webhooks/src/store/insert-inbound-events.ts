@@ -15,8 +15,8 @@ export interface NewInboundEvent {
   path: string | null;
   eventType: string | null;
   externalEventId: string | null;
-  /** JSON text; null when it is not kept. */
-  payloadJson: string | null;
+  /** JSON text. */
+  payloadJson: string;
   payloadBytes: number;
   /** JSON text. */
   triggerJson: string;
@@ -93,7 +93,9 @@ export async function insertMessages(
       error, request_id, attempts, due_at
     )
     select id, company_id, provider, account_ids, path, event_type, external_event_id, key,
-      payload, payload_bytes, trigger_data, signature_verified, status, status = 'failed', error, request_id,
+      -- A null that was sent is no missing payload.
+      coalesce(payload, 'null'::json), payload_bytes, trigger_data, signature_verified, status,
+      status = 'failed', error, request_id,
       case when status = 'processing' then 1 else 0 end,
       case status
         when 'processing' then now() + make_interval(secs => ${leaseSeconds})
@@ -127,7 +129,6 @@ function toDocuments({ key, events }: NewMessage): string[] {
       ...(key === null ? {} : { key: key.key, key_company_id: key.companyId }),
       ...(key === null || event !== first ? {} : { event_ids: events.map(({ id }) => id) }),
     });
-    const payload = event.payloadJson === null ? "" : `,"payload":${event.payloadJson}`;
-    return `${fields.slice(0, -1)}${payload},"trigger_data":${event.triggerJson}}`;
+    return `${fields.slice(0, -1)},"payload":${event.payloadJson},"trigger_data":${event.triggerJson}}`;
   });
 }

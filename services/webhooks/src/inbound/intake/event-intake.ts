@@ -159,7 +159,7 @@ function toStartable({
   requestId,
   status,
 }: NewInboundEvent): StartableEvent | null {
-  if (status !== "processing" || companyId === null || payloadJson === null) return null;
+  if (status !== "processing" || companyId === null) return null;
   const createdAt = new Date();
   return {
     id,
