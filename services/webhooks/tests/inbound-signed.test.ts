@@ -1,7 +1,9 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { openDatabase, sql } from "@workflow/db";
 import { InboundEventStatus, SignatureVerified } from "@workflow/proto/webhooks/v1/events";
 import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
 import { verifyStandardWebhooks } from "../src/inbound/providers/verify-standard-webhooks.ts";
 import { verifyStripe } from "../src/inbound/providers/verify-stripe.ts";
 import { callerOf, post, startInboundHarness } from "./support/inbound-harness.ts";
@@ -120,6 +122,20 @@ describe("the payments route", () => {
       status: InboundEventStatus.FAILED,
       signatureVerified: SignatureVerified.SKIPPED,
     });
+  });
+
+  it("records what is signed wrong though nobody can read it", async () => {
+    expect(await sendStripe("{", stripeSignature("["))).toMatchObject({ status: 401 });
+    const database = await openDatabase({
+      connectionUri: harness.databaseUrl,
+      applicationName: "test",
+    });
+    const refused = await database.any(sql.type(z.object({ companyId: z.string().nullable() }))`
+      select company_id as "companyId" from webhooks.inbound_events
+      where provider = 'stripe' and event_type is null and signature_verified = 'failed'
+    `);
+    await database.end();
+    expect(refused).toEqual([{ companyId: null }]);
   });
 
   it("refuses what is no JSON", async () => {
