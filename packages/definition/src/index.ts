@@ -67,7 +67,7 @@ export type { TemplateReference, TemplateScan } from "./template-scan.ts";
 export { renderText } from "./text-template.ts";
 export { compileTemplates, evaluate, SECRET_MASK } from "./template.ts";
 export type { CompiledValue, EvaluatedValue, TemplateScope } from "./template.ts";
-export { parseScheduleChange, TABLE_EVENTS, triggerSchema } from "./trigger.ts";
+export { foldWebhookPath, parseScheduleChange, TABLE_EVENTS, triggerSchema } from "./trigger.ts";
 export type { CompiledTrigger, ScheduleChangeResult, TableEvent, Trigger } from "./trigger.ts";
 export { validateDefinition, validateInTurns } from "./validate-definition.ts";
 export type {

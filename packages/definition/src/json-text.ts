@@ -5,10 +5,10 @@ export const NESTING_MAX = 64;
 export type JsonTextResult = { ok: true; value: unknown } | { ok: false; message: string };
 
 /**
- * Parses a JSON text that must hold an object or an array and that Postgres can store: no more than
- * 64 nested containers, no NUL and no lone surrogate in any string or key (D2).
+ * Parses a JSON text that must hold an object, an array or anything and that Postgres can store: no more
+ * than 64 nested containers, no NUL and no lone surrogate in any string or key (D2).
  */
-export function parseJsonText(text: string, kind: "object" | "array"): JsonTextResult {
+export function parseJsonText(text: string, kind: "object" | "array" | "any"): JsonTextResult {
   if (!isStorableText(text)) return refused("must not contain NUL or unpaired surrogates");
   if (nestingOf(text) > NESTING_MAX) {
     return refused(`must not nest more than ${NESTING_MAX} arrays and objects`);
@@ -19,7 +19,7 @@ export function parseJsonText(text: string, kind: "object" | "array"): JsonTextR
   } catch {
     return refused("is not valid JSON");
   }
-  if (kindOf(value) !== kind) return refused(`must be a JSON ${kind}`);
+  if (kind !== "any" && kindOf(value) !== kind) return refused(`must be a JSON ${kind}`);
   if (text.includes("\\u") && !hasStorableStrings(value)) {
     return refused("must not contain NUL or unpaired surrogates");
   }

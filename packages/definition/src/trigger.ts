@@ -94,6 +94,14 @@ const scheduleChange = scheduleTimes
     error: "can't be given together with cron",
   });
 
+/**
+ * One spelling of all paths that are the same to webhook triggers: case does not count, and period, hyphen and
+ * underscore are one character. Spellings are stored, so it never changes.
+ */
+export function foldWebhookPath(path: string): string {
+  return path.toLowerCase().replaceAll(/[._]/g, "-");
+}
+
 /** New times of a schedule, or what is wrong with them. */
 export type ScheduleChangeResult =
   { ok: true; change: z.output<typeof scheduleChange> } | { ok: false; violations: Violation[] };

@@ -141,6 +141,19 @@ describe("what reaches the webhooks service", () => {
     expect(service.requests[0]?.headers).not.toHaveProperty("te");
   });
 
+  it("keeps headers apart that were sent several times", async () => {
+    let ids: string[] | undefined;
+    handler = (_request, response) => {
+      ids = response.req.headersDistinct["x-event-id"];
+      return { body: ACCEPTED };
+    };
+    const { received } = await open(
+      head("X-Event-Id: a", "Connection: close", "X-Event-Id: b", "Content-Length: 2") + "{}",
+    );
+    await whole(received);
+    expect(ids).toEqual(["a", "b"]);
+  });
+
   it("is one connection for requests one after the other", async () => {
     const ports = new Set<number | undefined>();
     handler = (_request, response) => {

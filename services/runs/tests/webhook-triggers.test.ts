@@ -130,12 +130,36 @@ describe("an event from outside", () => {
     expect(await bring(same)).toEqual(first);
   });
 
+  it.each<[unknown, unknown]>([
+    [[1, { a: 2 }], { all: [1, { a: 2 }], first: 1 }],
+    ["text", { all: "text", first: null }],
+    [0, { all: 0, first: null }],
+    [false, { all: false, first: null }],
+    [null, { all: null, first: null }],
+  ])("gives its runs the input %j as it is", async (input, expected) => {
+    const path = JSON.stringify(input);
+    const steps = [mapping("show", { all: "{{input}}", first: "{{input[0]}}" })];
+    await harness.deploy(steps, onPath(path));
+    const [result] = await bring(event({ path, input }));
+    const run = await harness.waitForEnd(result?.runs[0]?.runId ?? "");
+    expect(run).toMatchObject({ status: RunStatus.COMPLETED, inputJson: JSON.stringify(input) });
+    expect(outputOf(run)).toEqual(expected);
+    const restart = { runId: run.id, fromStepId: "show", overrideInputJson: undefined };
+    const restarted = await harness.runs.restartRun(restart, harness);
+    const again = await harness.waitForEnd(restarted.run?.id ?? "");
+    expect(outputOf(again)).toEqual(expected);
+    const changed = harness.runs.restartRun({ ...restart, overrideInputJson: "{}" }, harness);
+    await expect(changed).rejects.toMatchObject({ reason: "BAD_REQUEST" });
+  });
+
   it("fails its run visibly when its input does not fit the inputSchema", async () => {
     const inputSchema = { type: "object", required: ["id"] };
     await harness.deploy(DONE, { ...onPath("strict"), inputSchema });
-    const [result] = await bring(event({ path: "strict" }));
-    const run = await harness.waitForEnd(result?.runs[0]?.runId ?? "");
-    expect(run).toMatchObject({ status: RunStatus.FAILED, error: { code: "INPUT_INVALID" } });
+    const results = await bring(...[{}, [], null].map((input) => event({ path: "strict", input })));
+    for (const { runs } of results) {
+      const run = await harness.waitForEnd(runs[0]?.runId ?? "");
+      expect(run).toMatchObject({ status: RunStatus.FAILED, error: { code: "INPUT_INVALID" } });
+    }
   });
 });
 
@@ -145,7 +169,7 @@ describe("several events in one call", () => {
     ["event_id", { eventId: "run_1" }],
     ["source", { source: undefined }],
     ["path", { path: "a\0b" }],
-    ["input_json", { inputJson: "[1]" }],
+    ["input_json", { inputJson: "[1" }],
     ["input_json", { inputJson: String.raw`{"a":"\u0000"}` }],
     ["input_json", { inputJson: `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}` }],
     ["input_json", { inputJson: JSON.stringify({ a: "x".repeat(1024 * 1024) }) }],

@@ -83,7 +83,12 @@ describe("the custom route", () => {
 
   it.each([
     ["no JSON", "hello", '{"rawBody":"hello"}'],
-    ["an array", "[1]", '{"rawBody":"[1]"}'],
+    ["an array", '[1, "a"]', '[1, "a"]'],
+    ["a text", '"a"', '"a"'],
+    ["a number", "1.50", "1.50"],
+    ["a truth value", "false", "false"],
+    ["null", "null", "null"],
+    ["half an array", "[1", '{"rawBody":"[1"}'],
     ["20,000 levels", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`, null],
     ["an escaped NUL", '{"a":"\\u0000"}', '{"rawBody":"{\\"a\\":\\"\\\\u0000\\"}"}'],
     ["nothing", "", "{}"],
@@ -93,6 +98,8 @@ describe("the custom route", () => {
     expect(answer).toMatchObject({ status: 200, body: { workflowsTriggered: 1 } });
     const expected = input ?? JSON.stringify({ rawBody: sent });
     expect(receivedFor(companyId)[0]?.inputJson).toBe(expected);
+    const event = await harness.get(companyId, String(answer.body["eventId"]));
+    expect(event.payloadJson).toBe(expected);
   });
 
   it.each<[string, string, string | Buffer, Record<string, string>, number]>([
@@ -106,6 +113,7 @@ describe("the custom route", () => {
     ["a path that is not encoded rightly", "%ff", "{}", {}, 404],
     ["no path", "", "{}", {}, 404],
     ["two paths", "a/b", "{}", {}, 404],
+    ["a path that no trigger can have", "p".repeat(256), "{}", {}, 404],
   ])("refuses %s and keeps nothing", async (_what, path, sent, headers, status) => {
     const companyId = randomUUID();
     const answer = await harness.post(`custom/${companyId}/${path}`, sent, headers);
@@ -177,6 +185,43 @@ describe("a repeat", () => {
     }
     await harness.post(`custom/${companyIds[0]}/h`, "{}", { "x-event-id": "2" });
     expect(receivedFor(companyIds[0] ?? "")).toHaveLength(2);
+  });
+
+  it("is one at any spelling of its path, and none at another path", async () => {
+    const companyId = randomUUID();
+    const headers = { "x-event-id": "1" };
+    const first = await harness.post(`custom/${companyId}/Its.own-path`, "{}", headers);
+    const again = await harness.post(`custom/${companyId}/its_own.path`, "{}", headers);
+    expect(again.body).toEqual(first.body);
+    const other = await harness.post(`custom/${companyId}/its-own-paths`, "{}", headers);
+    expect(other.body["eventId"]).not.toBe(first.body["eventId"]);
+    expect(receivedFor(companyId)).toHaveLength(2);
+  });
+
+  it("of an event that nobody waited for is taken like a new one, until it has started runs", async () => {
+    const companyId = randomUUID();
+    const send = () => harness.post(`custom/${companyId}/h`, "{}", { "idempotency-key": "1" });
+    harness.runs.waiting = () => 0;
+    const missed = await send();
+    expect(missed.body["workflowsTriggered"]).toBe(0);
+    harness.runs.waiting = () => 1;
+    const taken = await Promise.all([send(), send(), send()]);
+    expect(new Set(taken.map(({ body }) => body["eventId"])).size).toBe(1);
+    expect(taken[0]?.body).toMatchObject({ workflowsTriggered: 1 });
+    expect(taken[0]?.body["eventId"]).not.toBe(missed.body["eventId"]);
+    expect((await send()).body).toEqual(taken[0]?.body);
+  });
+
+  it("of an event that was replayed is one of the replay", async () => {
+    const companyId = randomUUID();
+    const send = () => harness.post(`custom/${companyId}/h`, "{}", { "idempotency-key": "1" });
+    harness.runs.waiting = () => 0;
+    const missed = await send();
+    harness.runs.waiting = () => 1;
+    const eventId = String(missed.body["eventId"]);
+    const replay = await harness.events.replayInboundEvent({ eventId }, callerOf(companyId));
+    const repeat = await send();
+    expect(repeat.body).toMatchObject({ eventId: replay.id, workflowsTriggered: 1 });
   });
 });
 

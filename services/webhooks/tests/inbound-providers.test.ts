@@ -218,6 +218,18 @@ it("events of one body are told apart: HubSpot gives the same id to those of sev
   expect(ADDRESS).not.toBe(SIGNED_ADDRESS);
 });
 
+it("ids of our finance application hold for its account, and a repeat in one body counts once", async () => {
+  const companies = ["F-a", "F-b"].map((account) => connect("finance", account));
+  const [first, second] = ["F-a", "F-b"].map((account) =>
+    PROVIDERS.finance.bodyOf(account, "same", "t"),
+  );
+  const body = `[${first},${second},${first}]`;
+  const answer = await send("finance", body, PROVIDERS.finance.sign(body, "finance-new"));
+  expect(answer.body).toEqual({ received: true, count: 2 });
+  const told = harness.started.map(({ companyId }) => companyId);
+  expect(told.toSorted()).toEqual(companies.toSorted());
+});
+
 it("numbers and __proto__ keys of a payload come to the run as they were sent", async () => {
   connect("finance", "F1");
   const data = '{"__proto__":{"x":1},"n":12345678901234567890.10}';

@@ -1,7 +1,9 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { openDatabase, sql } from "@workflow/db";
 import { InboundEventStatus, SignatureVerified } from "@workflow/proto/webhooks/v1/events";
 import { waitFor } from "@workflow/testkit";
+import { z } from "zod";
 import { verifyStandardWebhooks } from "../src/inbound/providers/verify-standard-webhooks.ts";
 import { verifyStripe } from "../src/inbound/providers/verify-stripe.ts";
 import { callerOf, post, startInboundHarness } from "./support/inbound-harness.ts";
@@ -122,6 +124,20 @@ describe("the payments route", () => {
     });
   });
 
+  it("records what is signed wrong though nobody can read it", async () => {
+    expect(await sendStripe("{", stripeSignature("["))).toMatchObject({ status: 401 });
+    const database = await openDatabase({
+      connectionUri: harness.databaseUrl,
+      applicationName: "test",
+    });
+    const refused = await database.any(sql.type(z.object({ companyId: z.string().nullable() }))`
+      select company_id as "companyId" from webhooks.inbound_events
+      where provider = 'stripe' and event_type is null and signature_verified = 'failed'
+    `);
+    await database.end();
+    expect(refused).toEqual([{ companyId: null }]);
+  });
+
   it("refuses what is no JSON", async () => {
     expect(await sendStripe("{")).toMatchObject({ status: 400, body: { error: "Invalid JSON" } });
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
@@ -142,6 +158,16 @@ describe("the payments route", () => {
     await waitFor(() => harness.runs.runCount(isOfCompanies) === 2);
     await waitFor(async () => (await sendStripe(event)).body["workflowsTriggered"] === 2);
     expect(harness.runs.runCount(isOfCompanies)).toBe(2);
+  });
+
+  it("takes an event again that came before its account was connected", async () => {
+    const account = newAccount([]);
+    const event = stripeEvent(account);
+    expect((await sendStripe(event)).body["workflowsTriggered"]).toBe(0);
+    harness.accounts.add("stripe", account, randomUUID());
+    const repeats = await Promise.all([sendStripe(event), sendStripe(event)]);
+    expect(repeats.map(({ body }) => body["workflowsTriggered"])).toEqual([1, 1]);
+    expect(new Set(repeats.map(({ body }) => body["eventId"])).size).toBe(1);
   });
 
   it("verifies nothing without a secret, unless signatures are required", async () => {

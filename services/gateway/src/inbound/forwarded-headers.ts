@@ -37,6 +37,7 @@ export function prepareHeaders(
 ): void {
   const { headers } = request;
   const origin = new URL(publicOriginOf(request, info.isSecure, publicUrl));
+  separate(request);
   for (const name of connectionOptions(headers)) delete headers[name];
   for (const name of LEFT_OUT) delete headers[name];
   for (const name in headers) if (name.startsWith("x-forwarded-")) delete headers[name];
@@ -45,6 +46,13 @@ export function prepareHeaders(
   headers["x-forwarded-host"] = origin.host;
   headers["x-request-id"] = info.requestId;
   if (info.traceparent === undefined) delete headers["traceparent"];
+}
+
+/** Headers that were sent several times are handed on so: a signature or an id that is not one is told as such. */
+function separate({ headers, headersDistinct }: IncomingMessage): void {
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    if (values.length > 1 && !NEEDED.has(name) && name !== "connection") headers[name] = values;
+  }
 }
 
 /** Headers that the sender says are about its connection. */

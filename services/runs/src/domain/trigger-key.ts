@@ -1,3 +1,4 @@
+import { foldWebhookPath } from "@workflow/definition";
 import type { CompiledTrigger } from "@workflow/definition";
 
 /** The provider that stands for the custom route: triggers that name it are found by their path. */
@@ -32,12 +33,9 @@ export function providerTriggerKey(provider: string): string {
   return `webhook:provider:${provider.toLowerCase()}`;
 }
 
-/**
- * The key of the triggers that wait for a path of the custom route. Case does not count, and period,
- * hyphen and underscore are one character. Stored in `deployment_heads`, so it never changes.
- */
+/** The key of the triggers that wait for a path of the custom route, in any of its spellings. */
 export function pathTriggerKey(path: string): string {
-  return `webhook:path:${path.toLowerCase().replaceAll(/[._]/g, "-")}`;
+  return `webhook:path:${foldWebhookPath(path)}`;
 }
 
 function webhookTriggerKey({

@@ -1,5 +1,5 @@
 import { idTimestamp, newId } from "@workflow/db";
-import { jsonEquals } from "@workflow/definition";
+import { isJsonObject, jsonEquals } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import { changesBetween } from "@workflow/events";
 import type { AuditCaller, AuditTrail } from "@workflow/events";
@@ -173,6 +173,8 @@ function keptResults(
 
 /**
  * The original input with the override laid over it, as JSON text; null when that changes nothing.
+ *
+ * @throws AppError BAD_REQUEST when the original is no object, VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */
 function changedInput(
   { inputSchema }: CompiledContent,
@@ -180,6 +182,12 @@ function changedInput(
   override: unknown,
 ): string | null {
   const original: unknown = JSON.parse(originalText);
+  if (!isJsonObject(original)) {
+    const message = "cannot be laid over the run's input, which is no object";
+    throw new AppError("BAD_REQUEST", `overrideInput ${message}.`, {
+      violations: [{ path: ["overrideInput"], message }],
+    });
+  }
   const merged = mergeInput(original, override);
   const text = JSON.stringify(merged);
   if (Buffer.byteLength(text) > INPUT_BYTES_MAX) {

@@ -63,14 +63,14 @@ function parseEvent(event: TriggeringEvent): WebhookEvent {
   const { companyId, eventId, inputJson, triggerJson, requestId } = event;
   if (!isUuid(companyId)) throw badRequest("company_id", "must be a UUID");
   if (!isId("evt_", eventId)) throw badRequest("event_id", "must be the id of an event");
-  parseObject("trigger_json", triggerJson, TRIGGER_BYTES_MAX);
+  parseJson("trigger_json", triggerJson, "object", TRIGGER_BYTES_MAX);
   return {
     // One spelling: the database's own.
     companyId: companyId.toLowerCase(),
     id: eventId,
     triggerKey: parseSource(event.source),
     input: inputJson,
-    inputValue: parseObject("input_json", inputJson, INPUT_BYTES_MAX),
+    inputValue: parseJson("input_json", inputJson, "any", INPUT_BYTES_MAX),
     triggerData: triggerJson,
     requestId: requestId === undefined ? null : parseText("request_id", requestId),
   };
@@ -89,11 +89,11 @@ function parseSource(source: TriggeringEvent["source"]): string {
   }
 }
 
-function parseObject(field: string, text: string, bytesMax: number): unknown {
+function parseJson(field: string, text: string, kind: "object" | "any", bytesMax: number): unknown {
   if (Buffer.byteLength(text) > bytesMax) {
     throw badRequest(field, `must have at most ${bytesMax} bytes`);
   }
-  const parsed = parseJsonText(text, "object");
+  const parsed = parseJsonText(text, kind);
   if (!parsed.ok) throw badRequest(field, parsed.message);
   return parsed.value;
 }

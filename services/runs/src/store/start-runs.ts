@@ -19,7 +19,7 @@ export interface NewRun {
   deploymentId: string;
   workflowVersion: number;
   triggerType: TriggerType;
-  /** JSON text of an object. */
+  /** JSON text; of an object, unless an event from outside has brought another value. */
   input: string;
   /** The same, parsed; undefined when nobody has parsed it. */
   inputValue?: unknown;
@@ -148,8 +148,10 @@ function acceptedCte({ keyed, children, claiming }: Conditions): SqlFragment {
         trigger_depth, parent_run_id, parent_step, parent_waits, depth, root_run_id, start_fault,
         epoch, created_at
       )
-      select id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
-        connection_id, task_runtime_run_id, awaited, request_id, trigger_data, schedule_id,
+      select id, company_id, workflow_id, deployment_id, workflow_version, trigger_type,
+        -- An input of null is one.
+        coalesce(input, 'null'::json), connection_id, task_runtime_run_id, awaited, request_id,
+        trigger_data, schedule_id,
         coalesce(trigger_depth, 0), parent_run_id, parent_step, coalesce(parent_waits, false),
         coalesce(depth, 0), root_run_id, start_fault, coalesce(epoch, 0), created_at
       from wanted

@@ -7,7 +7,7 @@ export interface WebhookEvent {
   id: string;
   /** What the workflows wait for (`triggerKeyOf`). */
   triggerKey: string;
-  /** JSON text of an object: the input of the runs. */
+  /** JSON text: the input of the runs. */
   input: string;
   /** The same, parsed. */
   inputValue: unknown;

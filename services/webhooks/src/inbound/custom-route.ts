@@ -1,12 +1,18 @@
+import { createHash } from "node:crypto";
 import { isUuid } from "@workflow/db";
-import { isJsonProblem, isStorableText, scanJsonObject } from "@workflow/definition";
+import {
+  DEFINITION_LIMITS,
+  foldWebhookPath,
+  isJsonProblem,
+  isStorableText,
+  scanJsonObject,
+} from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { InboundContext } from "./inbound-context.ts";
 import type { InboundRequest, InboundRoute } from "./inbound-request.ts";
 import { requirePlainBody } from "./request-type.ts";
 
 const PROVIDER = "custom";
-const PATH_CHARS_MAX = 1_000;
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 const TRIGGER_BYTES_MAX = 256 * 1024;
 const KEY_CHARS_MAX = 255;
@@ -23,13 +29,14 @@ export function createCustomRoute({ intake }: Pick<InboundContext, "intake">): I
   return async (request) => {
     const { companyId, path } = parsePath(request.path);
     requirePlainBody(request);
+    const externalEventId = findKey(request);
     const accepted = await intake.accept({
       provider: PROVIDER,
       receivers: { companyIds: [companyId] },
       path,
       eventType: null,
-      externalEventId: findKey(request),
-      repeatKey: findKey(request),
+      externalEventId,
+      repeatKey: externalEventId === null ? null : repeatKeyOf(path, externalEventId),
       payloadJson: toPayload(request),
       payloadBytes: request.rawBody.length,
       trigger: toTrigger(request, path),
@@ -49,7 +56,8 @@ function parsePath(encoded: string): { companyId: string; path: string } {
   } catch {
     // Not a path, like an empty one.
   }
-  const isPath = path !== "" && path.length <= PATH_CHARS_MAX && isStorableText(path);
+  const isPath =
+    path !== "" && path.length <= DEFINITION_LIMITS.webhookPathCharsMax && isStorableText(path);
   if (!isUuid(companyId) || !isPath || others.length > 0) {
     throw new AppError("NOT_FOUND", "Not found");
   }
@@ -70,12 +78,19 @@ function findKey({ headers }: InboundRequest): string | null {
   return null;
 }
 
-/** The body when it is a JSON object, else what it says (D40a). */
+/** A sender's ids are its own: whoever posts to another path takes none of them. */
+function repeatKeyOf(path: string, externalEventId: string): string {
+  const named = JSON.stringify([foldWebhookPath(path), externalEventId]);
+  return createHash("sha256").update(named).digest("base64url");
+}
+
+/** The body when it is JSON that can be an input, else what it says (D40a). */
 function toPayload(request: InboundRequest): string {
   const text = readText(request);
   if (text.trim() === "") return "{}";
-  const isObject = !isJsonProblem(scanJsonObject(text));
-  const payload = isObject ? text : JSON.stringify({ rawBody: text });
+  const scanned = scanJsonObject(text);
+  const isJson = !isJsonProblem(scanned) || scanned.kind === "type";
+  const payload = isJson ? text : JSON.stringify({ rawBody: text });
   if (Buffer.byteLength(payload) <= PAYLOAD_BYTES_MAX) return payload;
   throw new AppError("PAYLOAD_TOO_LARGE", "The request body has more than 1 MiB as a JSON text.");
 }

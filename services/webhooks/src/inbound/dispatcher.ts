@@ -94,12 +94,13 @@ export function createDispatcherRoute<Event>(
   /** All are tried. When one fails the sender comes again with all, of which only that one is new then. */
   const accept = async (messages: readonly InboundMessage[]): Promise<number> => {
     const outcomes = await Promise.allSettled(messages.map((message) => intake.accept(message)));
-    let count = 0;
+    // Repeats within one request are the same event.
+    const countByEvent = new Map<string | null, number>();
     for (const outcome of outcomes) {
       if (outcome.status === "rejected") throw outcome.reason;
-      count += outcome.value.workflowsTriggered;
+      countByEvent.set(outcome.value.eventId, outcome.value.workflowsTriggered);
     }
-    return count;
+    return [...countByEvent.values()].reduce((sum, count) => sum + count, 0);
   };
 
   return answer;

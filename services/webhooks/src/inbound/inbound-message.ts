@@ -19,9 +19,9 @@ export interface InboundMessage {
   externalEventId: string | null;
   /** What repeats are known by instead, where the provider's id alone does not tell. At most 255 characters. */
   repeatId?: string | null;
-  /** A key that holds within the company: what the sender says to be the same is the same. 1 to 255 characters. */
+  /** A key that holds within the company, instead of both. 1 to 255 characters. */
   repeatKey?: string | null;
-  /** The input of the runs: JSON text of an object that Postgres can store, at most 1 MiB. */
+  /** The input of the runs: JSON text that Postgres can store, at most 1 MiB. */
   payloadJson: string;
   /** Bytes of the body as it came in. */
   payloadBytes: number;
@@ -43,7 +43,7 @@ export interface Accepted {
 export interface Intake {
   /**
    * Stores a message, starts its runs and waits for them, at most 5 s. Of a repeat the answer is that of the
-   * first one.
+   * first one, unless that was for nobody: then it is taken like a new one.
    *
    * @throws AppError RATE_LIMITED when too much of the company waits already, UNAVAILABLE when it could not be
    * stored

@@ -2,6 +2,7 @@ import { firstIdAt, sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { EVENT_ID_PREFIX } from "@workflow/events";
 import { z } from "zod";
+import { ALL_COMPANIES } from "./insert-inbound-events.ts";
 
 const started = z.array(z.object({ workflowId: z.string(), runId: z.string() }));
 const listedRow = z.object({
@@ -84,7 +85,7 @@ export async function findEvent(
 
 /**
  * Makes a new event, due at once, of one that is settled, was not refused and whose payload is kept; null when
- * it is not so.
+ * it is not so. Of one that was for nobody it takes over the claim, so that a repeat does not start the runs again.
  */
 export async function insertReplay(
   queryable: Queryable,
@@ -92,16 +93,28 @@ export async function insertReplay(
   replay: { id: string; requestId: string },
 ): Promise<WholeEvent | null> {
   return queryable.maybeOne(sql.type(wholeRow)`
+    with original as (
+      select id, company_id, provider, account_ids, path, event_type, external_event_id, message_key,
+        payload, payload_bytes, trigger_data, signature_verified, status
+      from webhooks.inbound_events
+      where id = ${eventId} and company_id = ${companyId} and due_at is null
+        and payload is not null and not is_refused
+    ), claim as (
+      update webhooks.inbound_event_keys as taken
+      set event_ids = array_replace(taken.event_ids, original.id, ${replay.id})
+      from original
+      where original.status = 'ignored' and taken.provider = original.provider
+        and taken.company_id in (original.company_id, ${ALL_COMPANIES}::uuid)
+        and taken.key = original.message_key and original.id = any(taken.event_ids)
+    )
     insert into webhooks.inbound_events (
-      id, company_id, provider, account_ids, path, event_type, external_event_id, payload,
-      payload_bytes, trigger_data, signature_verified, status, due_at, replayed_from, request_id
+      id, company_id, provider, account_ids, path, event_type, external_event_id, message_key,
+      payload, payload_bytes, trigger_data, signature_verified, status, due_at, replayed_from, request_id
     )
     select ${replay.id}, company_id, provider, account_ids, path, event_type, external_event_id,
-      payload, payload_bytes, trigger_data, signature_verified, 'received', now(), id,
+      message_key, payload, payload_bytes, trigger_data, signature_verified, 'received', now(), id,
       ${replay.requestId}
-    from webhooks.inbound_events
-    where id = ${eventId} and company_id = ${companyId} and due_at is null
-      and payload is not null and not is_refused
+    from original
     returning ${LISTED}, payload::text as "payloadJson"
   `);
 }

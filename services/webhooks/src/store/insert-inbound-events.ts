@@ -15,8 +15,8 @@ export interface NewInboundEvent {
   path: string | null;
   eventType: string | null;
   externalEventId: string | null;
-  /** JSON text; null when it is not kept. */
-  payloadJson: string | null;
+  /** JSON text. */
+  payloadJson: string;
   payloadBytes: number;
   /** JSON text. */
   triggerJson: string;
@@ -27,10 +27,13 @@ export interface NewInboundEvent {
   requestId: string;
 }
 
-/** A sender's id of a message; of the custom route it holds within the company. */
+/** The company of keys that hold for all. */
+export const ALL_COMPANIES = "00000000-0000-0000-0000-000000000000";
+
+/** What repeats of a message are known by; of the custom route it holds within the company. */
 export interface MessageKey {
   provider: string;
-  /** Zeros when it holds for all. */
+  /** `ALL_COMPANIES` when it holds for all. */
   companyId: string;
   key: string;
 }
@@ -47,8 +50,9 @@ export interface NewMessage {
 const OWNERS_WAIT = sql.fragment`interval '2 seconds'`;
 
 /**
- * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A second caller with
- * a key waits here for the first one's statement to end; all claim in one order.
+ * Inserts messages whose keys nobody has claimed, and returns the ids of their events. A claim ends when all of
+ * its events were for nobody: what they did not start a later one may. A second caller with a key waits here
+ * for the first one's statement to end; all claim in one order.
  *
  * @param leaseSeconds how long nobody else works on those that are being processed
  */
@@ -68,12 +72,20 @@ export async function insertMessages(
         key_company_id uuid, key text, event_ids text[]
       )
     ), claimed as (
-      insert into webhooks.inbound_event_keys (provider, company_id, key, event_ids)
-      select provider, key_company_id, key, event_ids from incoming
+      insert into webhooks.inbound_event_keys as taken (provider, company_id, key, event_ids)
+      select distinct on (provider collate "C", key_company_id, key collate "C")
+        provider, key_company_id, key, event_ids
+      from incoming
       where event_ids is not null
       order by provider collate "C", key_company_id, key collate "C"
-      on conflict on constraint inbound_event_keys_pkey do nothing
-      returning event_ids[1] as first_id
+      on conflict on constraint inbound_event_keys_pkey do update
+        set event_ids = excluded.event_ids, created_at = excluded.created_at
+        -- Events that this statement cannot see yet count as not ignored.
+        where cardinality(taken.event_ids) = (
+          select count(*) from webhooks.inbound_events as event
+          where event.id = any(taken.event_ids) and event.status = 'ignored'
+        )
+      returning taken.event_ids[1] as first_id
     )
     insert into webhooks.inbound_events (
       id, company_id, provider, account_ids, path, event_type, external_event_id, message_key,
@@ -81,7 +93,9 @@ export async function insertMessages(
       error, request_id, attempts, due_at
     )
     select id, company_id, provider, account_ids, path, event_type, external_event_id, key,
-      payload, payload_bytes, trigger_data, signature_verified, status, status = 'failed', error, request_id,
+      -- A null that was sent is no missing payload.
+      coalesce(payload, 'null'::json), payload_bytes, trigger_data, signature_verified, status,
+      status = 'failed', error, request_id,
       case when status = 'processing' then 1 else 0 end,
       case status
         when 'processing' then now() + make_interval(secs => ${leaseSeconds})
@@ -115,7 +129,6 @@ function toDocuments({ key, events }: NewMessage): string[] {
       ...(key === null ? {} : { key: key.key, key_company_id: key.companyId }),
       ...(key === null || event !== first ? {} : { event_ids: events.map(({ id }) => id) }),
     });
-    const payload = event.payloadJson === null ? "" : `,"payload":${event.payloadJson}`;
-    return `${fields.slice(0, -1)}${payload},"trigger_data":${event.triggerJson}}`;
+    return `${fields.slice(0, -1)},"payload":${event.payloadJson},"trigger_data":${event.triggerJson}}`;
   });
 }

@@ -218,7 +218,7 @@ async function close(server: Server): Promise<void> {
 }
 
 function tooSlow(): AppError {
-  return new AppError("BAD_REQUEST", "The request body did not come in time.");
+  return new AppError("UNAVAILABLE", "The request body did not come in time.");
 }
 
 function tooBusy(): AppError {

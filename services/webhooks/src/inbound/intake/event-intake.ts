@@ -3,6 +3,7 @@ import type { Database } from "@workflow/db";
 import { AppError, toAppError } from "@workflow/errors";
 import { EVENT_ID_PREFIX } from "@workflow/events";
 import type { Logger } from "pino";
+import { ALL_COMPANIES } from "../../store/insert-inbound-events.ts";
 import type { MessageKey, NewInboundEvent, NewMessage } from "../../store/insert-inbound-events.ts";
 import type { Accepted, InboundMessage, Intake } from "../inbound-message.ts";
 import type { AccountFinder } from "./account-finder.ts";
@@ -15,8 +16,6 @@ import { StartQueue } from "./start-queue.ts";
 
 /** How long a sender waits for the runs of an event that is stored. */
 const RUNS_WAIT_MS = 5_000;
-/** Zeros stand for all companies. */
-const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 const KEY_CHARS_MAX = 255;
 /** Anybody can send what is refused; so much of it is recorded an hour and provider, rows counted in. */
 const REFUSED_BYTES_PER_PROVIDER = 64 * 1024 * 1024;
@@ -137,7 +136,7 @@ function keyOf(
   { provider, externalEventId, repeatId = null, repeatKey = null }: InboundMessage,
   companyIds: readonly string[],
 ): MessageKey | null {
-  const [companyId = NO_COMPANY] = companyIds;
+  const [companyId = ALL_COMPANIES] = companyIds;
   const known = repeatKey ?? repeatId ?? externalEventId;
   if (known === null) return null;
   if (known.length > KEY_CHARS_MAX) {
@@ -146,7 +145,7 @@ function keyOf(
       `The event's id must have at most ${KEY_CHARS_MAX} characters.`,
     );
   }
-  return { provider, companyId: repeatKey === null ? NO_COMPANY : companyId, key: known };
+  return { provider, companyId: repeatKey === null ? ALL_COMPANIES : companyId, key: known };
 }
 
 /** Null for an event that starts nothing now. */
@@ -160,7 +159,7 @@ function toStartable({
   requestId,
   status,
 }: NewInboundEvent): StartableEvent | null {
-  if (status !== "processing" || companyId === null || payloadJson === null) return null;
+  if (status !== "processing" || companyId === null) return null;
   const createdAt = new Date();
   return {
     id,

@@ -67,7 +67,7 @@ export class MessageStore {
 
 function bytesOf({ events }: NewMessage): number {
   return events.reduce(
-    (sum, { payloadJson, triggerJson }) => sum + (payloadJson?.length ?? 0) + triggerJson.length,
+    (sum, { payloadJson, triggerJson }) => sum + payloadJson.length + triggerJson.length,
     0,
   );
 }

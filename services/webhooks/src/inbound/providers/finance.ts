@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { InboundSecrets } from "../../options.ts";
 import { listSecrets } from "../inbound-context.ts";
 import { findSignatureHeader } from "../inbound-request.ts";
@@ -25,13 +26,26 @@ export function createFinanceHandler(settings: InboundSecrets): ProviderHandler<
     },
     parse: ({ rawBody }) => readSentObjects(rawBody, EVENTS_MAX),
     accountsOf(event) {
-      const account = wordOf(event, "externalAccountId") ?? wordOf(event, "accountId");
+      const account = accountOf(event);
       return account === null ? [] : [account];
     },
     normalise: (event) => ({
       eventType: wordOf(event, "type"),
       externalEventId: wordOf(event, "id"),
+      ...repeatIdOf(event),
       dataJson: event.members.get("data") ?? event.text,
     }),
   };
+}
+
+function accountOf(event: SentObject): string | null {
+  return wordOf(event, "externalAccountId") ?? wordOf(event, "accountId");
+}
+
+/** Nobody promises that ids of different accounts differ. */
+function repeatIdOf(event: SentObject): { repeatId?: string } {
+  const id = wordOf(event, "id");
+  if (id === null) return {};
+  const named = JSON.stringify([accountOf(event), id]);
+  return { repeatId: createHash("sha256").update(named).digest("base64url") };
 }

@@ -38,7 +38,7 @@ export function createSignedRoute(
     const message = readMessage(source, request);
     if (verdict !== "verified" && (verdict !== "unconfigured" || requireSignature)) {
       const { answer, signature } = REFUSALS[verdict];
-      if (message !== null) await intake.refuse({ ...message, signature }, answer);
+      await intake.refuse({ ...(message ?? unread(source, request)), signature }, answer);
       throw new AppError("UNAUTHORIZED", answer);
     }
     if (message === null) throw new AppError("BAD_REQUEST", "Invalid JSON");
@@ -67,17 +67,31 @@ function readMessage(
     const event = readSentObject(request.rawBody);
     const normalised = source.normalise(event, request);
     return {
-      provider: source.provider,
+      ...unread(source, request),
       receivers: { accountIds: source.accountsOf(event), whenNobody: "record" },
       eventType: normalised.eventType,
       externalEventId: normalised.externalEventId,
       payloadJson: toInputJson(normalised),
-      payloadBytes: request.rawBody.length,
-      trigger: {},
-      requestId: request.requestId,
     };
   } catch (error) {
     if (error instanceof SentJsonError) return null;
     throw error;
   }
+}
+
+/** What is recorded of a body that nobody can read. */
+function unread(
+  { provider }: SignedSource,
+  request: InboundRequest,
+): Omit<InboundMessage, "signature"> {
+  return {
+    provider,
+    receivers: { companyIds: [] },
+    eventType: null,
+    externalEventId: null,
+    payloadJson: "{}",
+    payloadBytes: request.rawBody.length,
+    trigger: {},
+    requestId: request.requestId,
+  };
 }
