@@ -10,7 +10,7 @@ import type { ProcessName, SeparateSystem } from "../support/separate-system.ts"
 import { ROUNDS } from "./support/length.ts";
 import { spread, until2xx } from "./support/repeat.ts";
 
-const POSTS = 500 * ROUNDS;
+const POSTS = 300 * ROUNDS;
 const LOAD_MS = 8_000 * ROUNDS;
 const POSTS_AT_ONCE = 20;
 const VICTIMS = ["webhooks", "runs-api", "integrations"] as const satisfies readonly ProcessName[];
@@ -75,7 +75,7 @@ async function post(n: number): Promise<void> {
 async function killInTurn(signal: AbortSignal): Promise<number> {
   let count = 0;
   for (; count < VICTIMS.length || !signal.aborted; count += 1) {
-    await sleep(500 + Math.random() * 500);
+    await sleep(250 + Math.random() * 250);
     const victim = VICTIMS[count % VICTIMS.length] ?? "webhooks";
     await system.kill(victim, "SIGKILL");
     await system.startAndListen(victim);

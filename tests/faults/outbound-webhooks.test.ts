@@ -16,17 +16,18 @@ const TYPES = ["workflow.started", "workflow.completed"];
 const RUNS = EVENTS / TYPES.length;
 const PATHS = ["/one", "/two", "/three"];
 /** Of the long form; the short one is slower, so that each fault finds something under way. */
-const STARTS_PER_SECOND = EVENTS > 1_000 ? 50 : 12;
+const STARTS_PER_SECOND = EVENTS > 1_000 ? 50 : 8;
 const LOAD_MS = (RUNS / STARTS_PER_SECOND) * 1_000;
 const STARTS_AT_ONCE = 50;
-const FAULT_EVERY_MS = 2_000;
+const FAULT_EVERY_MS = EVENTS > 1_000 ? 2_000 : 750;
 const AWAY_MS = 500;
 /** So long after the last fault everything has arrived. */
 const RECOVERY_MS = 60_000 + EVENTS * 10;
-/** Of the deliveries, in the long form. */
+/**
+ * Of the deliveries, in the long form. In the short one what is under way at each fault is most of them, so no
+ * share of it says anything.
+ */
 const DUPLICATES_SHARE = 0.01;
-/** What one fault may repeat in the short form: what was under way to each endpoint. */
-const UNDER_WAY = 16 * PATHS.length;
 
 const scope = createScope();
 let system: SeparateSystem;
@@ -37,7 +38,7 @@ beforeAll(async () => {
   receiver = await createDeliveryReceiver(await freePort());
   scope.defer(() => receiver.close());
   // A receiver that is away for a moment is no reason to give a delivery up.
-  const webhooks = { DELIVERY_RETRY_DELAYS_MS: "300,600,1000,2000,4000,8000,15000,15000" };
+  const webhooks = { DELIVERY_RETRY_DELAYS_MS: "300,600,1000,2000,3000,5000,8000,8000" };
   system = await startSeparateSystem({ webhooks, killableNats: true });
   scope.defer(() => system.stop());
   for (const path of PATHS) secrets[path] = await makeEndpoint(path);
@@ -47,7 +48,9 @@ afterAll(() => scope.close());
 
 describe("kill -9 in turn of webhooks, the relay, NATS, Postgres and the receiver", () => {
   it(
-    "loses no event, repeats few, and signs each under one id",
+    EVENTS > 1_000
+      ? "loses no event, repeats few, and signs each under one id"
+      : "loses no event, and signs each under one id",
     async () => {
       const workflowId = await activeWorkflow();
       const loading = new AbortController();
@@ -81,9 +84,7 @@ describe("kill -9 in turn of webhooks, the relay, NATS, Postgres and the receive
         missing: 0,
         invalid: 0,
       });
-      expect(duplicates).toBeLessThanOrEqual(
-        EVENTS > 1_000 ? expected * DUPLICATES_SHARE : faultCount * UNDER_WAY,
-      );
+      if (EVENTS > 1_000) expect(duplicates).toBeLessThanOrEqual(expected * DUPLICATES_SHARE);
     },
     LOAD_MS + RECOVERY_MS + 120_000,
   );

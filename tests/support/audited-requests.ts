@@ -223,7 +223,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "POST /webhook-endpoints/{id}/deliveries/{deliveryId}/retry": async (system) => {
     const workflowId = await createActive(system);
-    const id = await makeEndpoint(system, system.acme, { workflowIds: [workflowId], events: null });
+    const id = await makeEndpoint(system, system.acme, { workflowIds: [workflowId] });
     await runToEnd(system, workflowId);
     const path = `/webhook-endpoints/${id}/deliveries`;
     const delivery = await waitFor(async () => {

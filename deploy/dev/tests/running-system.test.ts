@@ -111,7 +111,7 @@ describe("a first start", () => {
         `select distinct usename::text as name from pg_stat_activity
          where backend_type = 'client backend' and pid <> pg_backend_pid() order by name`,
       );
-      const services = ["gateway", "integrations", "runs", "tables", "workflows"];
+      const services = ["gateway", "integrations", "runs", "tables", "webhooks", "workflows"];
       expect(rows.map(({ name }) => name)).toEqual(services.map((name) => `workflow_${name}`));
     } finally {
       await superuser.end();

@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe("the NATS bus on a cluster of three", () => {
-  it("loses nothing and doubles little while its nodes are killed in turn", async () => {
+  it("loses nothing and doubles little while its leader and another node are killed", async () => {
     const [publisher, consumer] = buses;
     if (publisher === undefined || consumer === undefined) throw new Error("There are two.");
     const stream = newStreamName();
@@ -65,7 +65,12 @@ describe("the NATS bus on a cluster of three", () => {
     const publishing = (async () => {
       for (; !isOver; await pause(PACE_MS)) await publish();
     })();
-    for (const node of cluster.nodes) {
+    const leader = (await infoOf(stream)).cluster?.leader;
+    expect(cluster.nodes.map(({ name }) => name)).toContain(leader);
+    const first = cluster.nodes.filter(({ name }) => name === leader);
+    const others = cluster.nodes.filter(({ name }) => name !== leader);
+    const victims = [...first, ...others.slice(0, 1)];
+    for (const node of victims) {
       const before = published.length;
       await node.kill();
       // The other two go on, and it has caught up, before the next one goes.
@@ -85,7 +90,7 @@ describe("the NATS bus on a cluster of three", () => {
     expect([...times.keys()].toSorted()).toEqual(published.toSorted());
     const doubles = [...times.values()].reduce((sum, count) => sum + count - 1, 0);
     // What was being handled, or acknowledged, when a node went.
-    expect(doubles).toBeLessThanOrEqual(cluster.nodes.length * UNDER_WAY_MAX);
+    expect(doubles).toBeLessThanOrEqual(victims.length * UNDER_WAY_MAX);
   });
 });
 

@@ -17,7 +17,10 @@ describe("a service process", () => {
   });
 
   it("says first which of the settings that it is given have no effect", async () => {
-    const service = run("works", { RATE_LIMIT_READ: "5", STRIPE_WEBHOOK_SECRET: "hidden" });
+    const service = run("works", {
+      RATE_LIMIT_READ: "5",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:1/hidden",
+    });
     await service.logged("ready");
 
     service.kill("SIGTERM");
@@ -25,7 +28,7 @@ describe("a service process", () => {
     expect(await service.exit()).toEqual({ code: 0, signal: null });
     expect(service.messages()).toEqual([
       "RATE_LIMIT_READ is set, but this version does not limit rates yet.",
-      "STRIPE_WEBHOOK_SECRET is set, but this version takes no inbound webhooks yet.",
+      "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this version sends no traces yet.",
       "ready",
       "stopping",
     ]);

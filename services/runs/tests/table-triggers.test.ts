@@ -222,14 +222,20 @@ describe("a change of a row", () => {
     expect(await countRuns(workflowId)).toBe(60);
   });
 
-  it("that no workflow can be told of is passed over", async () => {
+  it("is passed over when no workflow can be told of it, and told of as failed when it is unreadable", async () => {
     const tableId = newUuid();
     const workflowId = await harness.deploy(SHOW, { trigger: onTable(tableId) });
-    await publish([
+    const unreadable = [
       rowEvent("no-uuid", "row_created"),
       rowEvent(tableId, "row_created", { rowId: 5 }),
-      rowEvent(tableId, "row_moved"),
-    ]);
+    ];
+    const publishing = publish([...unreadable, rowEvent(tableId, "row_moved")]);
+    // So it becomes a dead letter where there is a broker.
+    await expect(publishing).rejects.toMatchObject({
+      name: "PublishError",
+      failures: unreadable.map(({ id }) => expect.objectContaining({ id })),
+    });
+    await inboxIsEmpty();
     expect(await countRuns(workflowId)).toBe(0);
   });
 

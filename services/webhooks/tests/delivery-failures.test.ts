@@ -228,7 +228,10 @@ describe("what is left of an endpoint", () => {
           `);
           for (const each of [one, two]) await leaveDeliveries(transaction, { companyId, ...each });
         });
+        const marker = await harness.addEndpoint({ companyId, url: receiver.url });
         await harness.publish([runEvent(companyId)]);
+        // All deliveries of an event are made at once.
+        await waitFor(async () => (await harness.deliveries(marker.endpointId)).length === 1);
         await waitFor(async () => (await harness.deliveries(two.endpointId)).length === 0);
         await waitFor(
           async () => (await harness.deliveries(one.endpointId))[0]?.status === "failed",

@@ -8,4 +8,4 @@ export const RUNS_PER_ROUND = ROUNDS === 1 ? 90 : 270;
 export const LONG = 180_000 + ROUNDS * 90_000;
 
 /** Events of runs that are delivered under faults; `npm run faults` sets `FAULT_EVENTS`. */
-export const EVENTS = Number(process.env["FAULT_EVENTS"] ?? "240");
+export const EVENTS = Number(process.env["FAULT_EVENTS"] ?? "160");

@@ -18,6 +18,8 @@ export class RunEventsDouble {
   readonly endEvents: EventEnvelope[] = [];
   /** How often it was asked for payloads. */
   asked = 0;
+  /** How often it was asked for ends of runs. */
+  comparisons = 0;
   isAway = false;
   readonly #server: RpcServer;
 
@@ -42,12 +44,15 @@ export class RunEventsDouble {
       }),
       listEndEvents: rpc({
         scopes,
-        handler: async ({ companyIds }: ListEndEventsRequest) => ({
-          eventsJson: this.endEvents
-            .filter(({ companyId }) => companyIds.includes(companyId))
-            .map((event) => JSON.stringify(event)),
-          nextPageToken: "",
-        }),
+        handler: async ({ companyIds }: ListEndEventsRequest) => {
+          this.comparisons += 1;
+          return {
+            eventsJson: this.endEvents
+              .filter(({ companyId }) => companyIds.includes(companyId))
+              .map((event) => JSON.stringify(event)),
+            nextPageToken: "",
+          };
+        },
       }),
     });
   }
