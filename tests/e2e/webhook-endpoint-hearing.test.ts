@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { sql } from "@workflow/db";
+import { newUuid, sql } from "@workflow/db";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
-import { makeReceived, receivedBy } from "../support/received-webhooks.ts";
+import { deliverySchema, makeReceived, receivedBy } from "../support/received-webhooks.ts";
 import { createActive, runToEnd } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
@@ -11,9 +11,11 @@ import type { WholeSystem } from "../support/whole-system.ts";
 let system: WholeSystem;
 let receiver: HttpDouble;
 let workflowId: string;
+/** Paths whose receiver says that it is gone. */
+const gone = new Set<string>();
 
 beforeAll(async () => {
-  receiver = await startHttpDouble();
+  receiver = await startHttpDouble(({ path }) => ({ status: gone.has(path) ? 410 : 200 }));
   system = await startWholeSystem({ webhooks: { compareIntervalMs: 200 } });
   workflowId = await createActive(system);
 });
@@ -21,6 +23,16 @@ afterAll(async () => {
   await system.stop();
   await receiver.close();
 });
+
+async function setStatus({ id }: { id: string }, status: string): Promise<unknown> {
+  const { data } = await system.call("PUT", `/webhook-endpoints/${id}`, { body: { status } });
+  return data;
+}
+
+async function listDeliveries({ id }: { id: string }) {
+  const { data } = await system.call("GET", `/webhook-endpoints/${id}/deliveries`);
+  return z.array(deliverySchema).parse(data);
+}
 
 /** Resolves when a moment is further back than two clocks may differ. */
 async function letPass(moment = Date.now()): Promise<void> {
@@ -45,16 +57,15 @@ function typesTold(endpoint: { url: string }): string[] {
 
 it("what happened while a caller had it disabled is not told afterwards, however late it is found", async () => {
   const endpoint = await makeReceived(system, receiver);
-  const path = `/webhook-endpoints/${endpoint.id}`;
-  await system.call("PUT", path, { body: { status: "disabled" } });
+  await setStatus(endpoint, "disabled");
   await runToEnd(system, workflowId);
   await letPass();
-  await system.call("PUT", path, { body: { status: "active" } });
+  await setStatus(endpoint, "active");
   await compared();
   await runToEnd(system, workflowId);
   await waitFor(() => receivedBy(receiver, endpoint).length >= 2);
   expect(typesTold(endpoint)).toEqual(["workflow.completed", "workflow.started"]);
-  await system.call("DELETE", path);
+  await system.call("DELETE", `/webhook-endpoints/${endpoint.id}`);
 });
 
 it("a choice of events counts from when it is made; what both choices name is told, however late", async () => {
@@ -78,4 +89,47 @@ it("a choice of events counts from when it is made; what both choices name is to
     "workflow.started",
   ]);
   await system.call("DELETE", `/webhook-endpoints/${endpoint.id}`);
+});
+
+it("what is held for one whose receiver is gone goes out when it is active, and fails by a caller's word", async () => {
+  const [held, dropped] = [
+    await makeReceived(system, receiver),
+    await makeReceived(system, receiver),
+  ];
+  const told = await makeReceived(system, receiver, {
+    events: ["webhook_endpoint.disabled"],
+    workflowIds: [newUuid()],
+  });
+  for (const { url } of [held, dropped]) gone.add(new URL(url).pathname);
+  await runToEnd(system, workflowId);
+  // What is about no workflow is told whatever workflows are chosen.
+  await waitFor(() => receivedBy(receiver, told).length === 2);
+  expect(await setStatus(dropped, "disabled")).toMatchObject({ disabledReason: "caller" });
+  const failed = await waitFor(async () => {
+    const deliveries = await listDeliveries(dropped);
+    return deliveries.every(({ status }) => status === "failed") && deliveries;
+  });
+  expect(new Set(failed.map(({ lastError }) => lastError))).toEqual(
+    new Set(["The endpoint was disabled."]),
+  );
+  gone.clear();
+  await setStatus(held, "active");
+  await waitFor(async () => {
+    const statuses = (await listDeliveries(held)).map(({ status }) => status);
+    return statuses.filter((status) => status === "succeeded").length >= 2;
+  });
+  const before = receivedBy(receiver, dropped).length;
+  await setStatus(dropped, "active");
+  const { id: runId } = await runToEnd(system, workflowId);
+  const later = await waitFor(() => {
+    const requests = receivedBy(receiver, dropped).slice(before);
+    return requests.length >= 2 && requests;
+  });
+  for (const { body } of later) expect(JSON.parse(body)).toMatchObject({ runId });
+  await system.call("DELETE", `/webhook-endpoints/${dropped.id}`);
+  const isLeft = sql.type(z.object({}))`
+    select from webhooks.deliveries where endpoint_id = ${dropped.id}
+  `;
+  await waitFor(async () => !(await system.database.exists(isLeft)));
+  for (const { id } of [held, told]) await system.call("DELETE", `/webhook-endpoints/${id}`);
 });

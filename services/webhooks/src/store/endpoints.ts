@@ -198,7 +198,10 @@ export async function enableEndpoint(
   return rows.length > 0;
 }
 
-/** Disables an active endpoint because a caller says so; false when it is disabled, for whatever reason. */
+/**
+ * Disables an endpoint because a caller says so, also one that was disabled because of its receiver; false when a
+ * caller has disabled it before.
+ */
 export async function disableByCaller(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -206,7 +209,8 @@ export async function disableByCaller(
   const rows = await transaction.any(sql.prepared("endpoint_disable_by_caller", idRow)`
     update webhooks.endpoints
     set status = 'disabled', disabled_reason = 'caller', disabled_at = now(), updated_at = now()
-    where company_id = ${companyId} and id = ${endpointId} and status = 'active'
+    where company_id = ${companyId} and id = ${endpointId}
+      and disabled_reason is distinct from 'caller'
     returning id
   `);
   return rows.length > 0;
