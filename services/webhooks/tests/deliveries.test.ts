@@ -171,6 +171,30 @@ describe("a delivery", () => {
     );
   });
 
+  it("goes no more often than the endpoint allows", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const { endpointId } = await harness.addEndpoint({
+          companyId,
+          url: receiver.url,
+          rateLimitPerSecond: 5,
+        });
+        await harness.publish(Array.from({ length: 8 }, () => runEvent(companyId)));
+        const deliveries = await waitFor(async () => {
+          const found = await harness.deliveries(endpointId);
+          return found.length === 8 && found.every(({ status }) => status !== "pending") && found;
+        });
+        const moments = deliveries.flatMap(({ attempts }) =>
+          attempts.map(({ at }) => +new Date(at)),
+        );
+        // Seven pauses of 200 ms, of which what a busy machine makes of the first and the last is taken off.
+        expect(Math.max(...moments) - Math.min(...moments)).toBeGreaterThanOrEqual(1_000);
+      },
+    );
+  });
+
   it("waits for a runs service that is away, and none is lost", async () => {
     const companyId = newUuid();
     await withReceiver(
