@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
-import { newUuid } from "@workflow/db";
+import { newUuid, sql } from "@workflow/db";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
 import { Webhook } from "standardwebhooks";
+import { z } from "zod";
 import { runEvent, startOutboundHarness } from "./support/outbound-harness.ts";
 import type { OutboundHarness } from "./support/outbound-harness.ts";
 
@@ -233,6 +234,19 @@ describe("a delivery", () => {
           const ids = idsOf(receiver);
           expect(ids.toSorted()).toEqual([lost.id, told.id, next.id].toSorted());
           expect(await compared.deliveries(endpointId)).toHaveLength(3);
+          // After an hour's outage it goes on from there, a few minutes at a time.
+          compared.runs.askedSpans.length = 0;
+          await compared.database.query(sql.type(z.object({}))`
+            update webhooks.comparisons set compared_until = now() - interval '1 hour'
+          `);
+          const hourAgo = Date.now() - 59 * 60_000;
+          const isOver = sql.type(z.object({}))`
+            select from webhooks.comparisons where compared_until > now() - interval '1 minute'
+          `;
+          await waitFor(() => compared.database.exists(isOver));
+          const spans = compared.runs.askedSpans.filter(({ from }) => from < hourAgo + 1_800_000);
+          expect(Math.min(...spans.map(({ from }) => from))).toBeLessThan(hourAgo);
+          for (const { from, before } of spans) expect(before - from).toBeLessThanOrEqual(120_000);
         },
       );
     } finally {

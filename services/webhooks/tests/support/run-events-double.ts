@@ -19,6 +19,8 @@ export class RunEventsDouble {
   /** How often it was asked for payloads. */
   asked = 0;
   isAway = false;
+  /** Which ends were asked for, in milliseconds. */
+  readonly askedSpans: { from: number; before: number }[] = [];
   readonly #server: RpcServer;
 
   constructor(publicKeys: IssuerKeys) {
@@ -42,12 +44,18 @@ export class RunEventsDouble {
       }),
       listEndEvents: rpc({
         scopes,
-        handler: async ({ companyIds }: ListEndEventsRequest) => ({
-          eventsJson: this.endEvents
-            .filter(({ companyId }) => companyIds.includes(companyId))
-            .map((event) => JSON.stringify(event)),
-          nextPageToken: "",
-        }),
+        handler: async ({ companyIds, endedFrom, endedBefore }: ListEndEventsRequest) => {
+          this.askedSpans.push({
+            from: endedFrom?.getTime() ?? 0,
+            before: endedBefore?.getTime() ?? Infinity,
+          });
+          return {
+            eventsJson: this.endEvents
+              .filter(({ companyId }) => companyIds.includes(companyId))
+              .map((event) => JSON.stringify(event)),
+            nextPageToken: "",
+          };
+        },
       }),
     });
   }
