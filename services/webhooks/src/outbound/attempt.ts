@@ -67,7 +67,7 @@ export async function attemptDelivery(
   };
 }
 
-/** The headers as they are sent; the endpoint's own come last and replace none of the others (D50). */
+/** The headers as they are sent; the endpoint's own come last and replace User-Agent and Accept-Encoding, none of the others (D50). */
 export function deliveryHeaders(
   target: DeliveryTarget,
   message: SignedMessage,

@@ -74,7 +74,7 @@ export async function findEndpoint(
   `);
 }
 
-/** The same; it stays as it is until the transaction ends. */
+/** The same; it stays as it is until the transaction ends. Lanes can be made for it meanwhile: those of all companies are. */
 export async function lockEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -84,7 +84,7 @@ export async function lockEndpoint(
     from webhooks.endpoints as endpoint
     join webhooks.company_keys as company_key on company_key.id = endpoint.company_key_id
     where endpoint.company_id = ${companyId} and endpoint.id = ${endpointId}
-    for update of endpoint
+    for no key update of endpoint
   `);
 }
 
