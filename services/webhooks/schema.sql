@@ -88,6 +88,10 @@ table webhooks.endpoints with (fillfactor=80)
   column disabled_reason text
   column disabled_at timestamp(3) with time zone
   column consecutive_failures integer not null default 0
+  column hears_since timestamp(3) with time zone not null default now()
+  column selects_since timestamp(3) with time zone not null default now()
+  column former_events text[]
+  column former_workflow_ids text[]
   column created_at timestamp(3) with time zone not null default now()
   column updated_at timestamp(3) with time zone not null default now()
   constraint endpoints_company_key_fkey FOREIGN KEY (company_key_id) REFERENCES webhooks.company_keys(id)

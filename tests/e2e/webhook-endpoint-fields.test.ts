@@ -77,6 +77,10 @@ const WRONG: Readonly<Record<string, { fields: object; path: readonly string[] }
     fields: { headers: { "x-a": "ü" } },
     path: ["headers", "x-a"],
   },
+  "a header called __proto__": {
+    fields: { headers: { ["__proto__"]: "v", constructor: "w" } },
+    path: ["headers", "__proto__"],
+  },
   "a header twice in two cases": {
     fields: { headers: { "x-a": "1", "X-A": "2" } },
     path: ["headers", "X-A"],

@@ -150,6 +150,27 @@ describe("a test", () => {
     }
   });
 
+  it("shows no signature that the receiver sends back, in whatever form", async () => {
+    const { key } = system.globex;
+    const url = `${receiver.url}/${newUuid()}`;
+    const endpoint = await makeEndpoint(system, key, { url });
+    const path = `/webhook-endpoints/${endpoint.id}`;
+    await system.call("POST", `${path}/rotate-secret`, { key });
+    answer = ({ headers }) => ({ body: JSON.stringify(headers).replaceAll("/", "\\/") });
+    const tested = await system.call("POST", `${path}/test`, { key });
+    const sent = receivedBy(receiver, endpoint).at(-1)?.headers ?? {};
+    const own = String(sent["x-webhook-signature"]).split(",v1=").slice(1);
+    const standard = String(sent["webhook-signature"]).split(/ ?v1,/).slice(1);
+    expect([own.length, standard.length]).toEqual([2, 2]);
+    const { deliveryId } = z.object({ deliveryId: z.string() }).parse(tested.data);
+    const delivery = await system.call("GET", `${path}/deliveries/${deliveryId}`, { key });
+    for (const { text } of [tested, delivery]) {
+      expect(text).toContain("••••");
+      const plain = text.replaceAll("\\", "");
+      for (const digest of [...own, ...standard]) expect(plain).not.toContain(digest);
+    }
+  });
+
   it("of an unknown type is refused, and names the known ones", async () => {
     const { id } = await makeReceived(system, receiver);
     const body = { eventType: "workflow.paused" };

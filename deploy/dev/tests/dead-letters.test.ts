@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { newId, newUuid, openDatabase } from "@workflow/db";
+import { newId, newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters, createInProcessEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
@@ -149,6 +149,45 @@ describe("npm run admin", () => {
       ["list-dead-letters --limit 0", "--limit must be a whole number"],
     ] as const) {
       await expect(run(words)).rejects.toThrow(text);
+    }
+  });
+
+  it("lists events whose deliveries could not be made, and has them made again", async () => {
+    const [id, companyId] = [newId("evt_"), newUuid()];
+    const webhooks = await openDatabase({
+      connectionUri: testDatabase.connectionUri,
+      role: "workflow_webhooks",
+      applicationName: "dead-letters-test",
+    });
+    try {
+      await webhooks.query(sql.type(z.object({}))`
+        insert into webhooks.outbound_events (
+          id, company_id, type, occurred_at, envelope, attempts, error, failed_at
+        ) values (
+          ${id}, ${companyId}, 'workflow.completed', now(), ${JSON.stringify({ value: SECRET })},
+          20, 'Failed 20 times.', now()
+        )
+      `);
+      const { json, text } = await run("list-dead-letters");
+      expect(json).toMatchObject({
+        givenUpEvents: [{ id, companyId, attempts: 20, error: "Failed 20 times." }],
+      });
+      expect(text).toContain(id);
+      expect(text + JSON.stringify(json)).not.toContain(SECRET);
+      const redriven = await run(`redrive-dead-letter --service webhooks --id ${id}`);
+      expect(redriven.json).toEqual({ redriven: [id] });
+      const isDue = sql.type(z.object({}))`
+        select from webhooks.outbound_events where id = ${id} and due_at <= now() and attempts = 0
+      `;
+      expect(await webhooks.exists(isDue)).toBe(true);
+      expect(await newestEvent()).toMatchObject({
+        action: "dead_letter.redriven",
+        resourceId: id,
+      });
+      expect((await run("list-dead-letters")).json).toMatchObject({ givenUpEvents: [] });
+      await expect(run(`redrive-dead-letter --service webhooks --id ${id}`)).rejects.toThrow(id);
+    } finally {
+      await webhooks.end();
     }
   });
 });

@@ -36,6 +36,12 @@ create table webhooks.endpoints (
   disabled_at timestamptz(3),
   -- Failed attempts since the last success (D47).
   consecutive_failures integer not null default 0,
+  -- What happened before is not for it: since it was made, or since a caller who had disabled it made it active.
+  hears_since timestamptz(3) not null default now(),
+  -- Since when it selects what it does now; what happened before has to be selected by the former choice, too.
+  selects_since timestamptz(3) not null default now(),
+  former_events text[],
+  former_workflow_ids text[],
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   constraint endpoints_pkey primary key (id),

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
-import { newUuid } from "@workflow/db";
+import { newUuid, sql } from "@workflow/db";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
 import { Webhook } from "standardwebhooks";
+import { z } from "zod";
 import { runEvent, startOutboundHarness } from "./support/outbound-harness.ts";
 import type { OutboundHarness } from "./support/outbound-harness.ts";
 
@@ -171,6 +172,30 @@ describe("a delivery", () => {
     );
   });
 
+  it("goes no more often than the endpoint allows", async () => {
+    const companyId = newUuid();
+    await withReceiver(
+      () => ({}),
+      async (receiver) => {
+        const { endpointId } = await harness.addEndpoint({
+          companyId,
+          url: receiver.url,
+          rateLimitPerSecond: 5,
+        });
+        await harness.publish(Array.from({ length: 8 }, () => runEvent(companyId)));
+        const deliveries = await waitFor(async () => {
+          const found = await harness.deliveries(endpointId);
+          return found.length === 8 && found.every(({ status }) => status !== "pending") && found;
+        });
+        const moments = deliveries.flatMap(({ attempts }) =>
+          attempts.map(({ at }) => +new Date(at)),
+        );
+        // Seven pauses of 200 ms, of which what a busy machine makes of the first and the last is taken off.
+        expect(Math.max(...moments) - Math.min(...moments)).toBeGreaterThanOrEqual(1_000);
+      },
+    );
+  });
+
   it("waits for a runs service that is away, and none is lost", async () => {
     const companyId = newUuid();
     await withReceiver(
@@ -211,6 +236,19 @@ describe("a delivery", () => {
           const ids = idsOf(receiver);
           expect(ids.toSorted()).toEqual([lost.id, told.id, next.id].toSorted());
           expect(await compared.deliveries(endpointId)).toHaveLength(3);
+          // After an hour's outage it goes on from there, a few minutes at a time.
+          compared.runs.askedSpans.length = 0;
+          await compared.database.query(sql.type(z.object({}))`
+            update webhooks.comparisons set compared_until = now() - interval '1 hour'
+          `);
+          const hourAgo = Date.now() - 59 * 60_000;
+          const isOver = sql.type(z.object({}))`
+            select from webhooks.comparisons where compared_until > now() - interval '1 minute'
+          `;
+          await waitFor(() => compared.database.exists(isOver));
+          const spans = compared.runs.askedSpans.filter(({ from }) => from < hourAgo + 1_800_000);
+          expect(Math.min(...spans.map(({ from }) => from))).toBeLessThan(hourAgo);
+          for (const { from, before } of spans) expect(before - from).toBeLessThanOrEqual(120_000);
         },
       );
     } finally {

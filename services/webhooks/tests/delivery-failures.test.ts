@@ -55,7 +55,7 @@ describe("an attempt that fails", () => {
       const { requests } = receiver;
       expect(new Set(requests.map(({ headers }) => headers["x-webhook-id"])).size).toBe(1);
       expect(new Set(requests.map(({ body }) => body)).size).toBe(1);
-      expect(await harness.endpoint(endpointId)).toMatchObject({ consecutiveFailures: 0 });
+      await waitFor(async () => (await harness.endpoint(endpointId)).consecutiveFailures === 0);
     });
   });
 

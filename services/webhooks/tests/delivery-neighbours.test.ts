@@ -127,7 +127,8 @@ describe("weeks that are over", () => {
       const companyId = newUuid();
       const { endpointId } = await kept.addEndpoint({ companyId, url: receiver.url });
       await kept.database.query(sql.type(nothing)`
-        update webhooks.endpoints set created_at = now() - interval '1 year'
+        update webhooks.endpoints
+        set hears_since = now() - interval '1 year', selects_since = now() - interval '1 year'
         where id = ${endpointId}
       `);
       const timestamp = new Date(Date.now() - 20 * 86_400_000);

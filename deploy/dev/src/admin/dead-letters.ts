@@ -1,8 +1,16 @@
-import { isUuid } from "@workflow/db";
+import { isId, isUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
-import { deleteDeadLetter, listDeadLetters, redriveDeadLetters, unchanged } from "@workflow/events";
+import {
+  deleteDeadLetter,
+  EVENT_ID_PREFIX,
+  listDeadLetters,
+  redriveDeadLetters,
+  unchanged,
+} from "@workflow/events";
 import type { ChangedLetter, DeadLetter } from "@workflow/events";
 import { recordAdminEvent } from "@workflow/service-gateway/admin";
+import { listGivenUpEvents, redriveGivenUpEvents } from "@workflow/service-webhooks/admin";
+import type { GivenUpEvent } from "@workflow/service-webhooks/admin";
 import { actAs } from "./act-as.ts";
 import type { Command, FlagValues } from "./command.ts";
 import { withDatabase } from "./database.ts";
@@ -15,7 +23,13 @@ const LIST_MAX = 1_000;
 /** Letters that one call has handled again. */
 const REDRIVE_MAX = 1_000;
 
+/** The service that gives events up whose deliveries it cannot make, and the name of what makes them. */
+const GIVING_UP = "webhooks";
+const DELIVERIES = "webhooks-deliveries";
+
 const SERVICE_FLAG = { placeholder: SERVICES.join("|") };
+
+type Which = { id: string } | { limit: number };
 
 export const listDeadLettersCommand: Command = {
   summary: "Shows the events that services could not handle, see docs/ops/events.md.",
@@ -27,10 +41,13 @@ export const listDeadLettersCommand: Command = {
     const given = values.oneOf("service", [...SERVICES, ALL]);
     const limit = values.wholeNumber("limit", 1, LIST_MAX);
     const services = SERVICES.filter((service) => given === ALL || service === given);
-    const letters = await withDatabase(settings, (database) => listAll(database, services, limit));
-    const lines = letters.map(describe);
+    const [letters, events] = await withDatabase(settings, async (database) => [
+      await listAll(database, services, limit),
+      services.includes(GIVING_UP) ? await listGivenUp(database, limit) : [],
+    ]);
+    const lines = [...letters.map(describe), ...events.map(describeGivenUp)];
     return {
-      json: { deadLetters: letters },
+      json: { deadLetters: letters, givenUpEvents: events },
       text: lines.length === 0 ? "There is no dead letter." : lines.join("\n"),
     };
   },
@@ -41,11 +58,17 @@ export const redriveDeadLetterCommand: Command = {
   flags: { service: SERVICE_FLAG, id: { placeholder: `ID|${ALL}` } },
   async run(settings, values) {
     const service = values.oneOf("service", SERVICES);
-    const which = values.text("id") === ALL ? { limit: REDRIVE_MAX } : { id: readId(values) };
+    const which =
+      values.text("id") === ALL
+        ? { limit: REDRIVE_MAX }
+        : { id: service === GIVING_UP ? readAnyId(values) : readId(values) };
     const letters = await withDatabase(settings, (database) =>
       database.transaction(async (transaction) => {
         await actAs(transaction, service);
-        const redriven = await redriveDeadLetters(transaction, service, which);
+        const redriven = [
+          ...(isGivenUp(which) ? [] : await redriveDeadLetters(transaction, service, which)),
+          ...(service === GIVING_UP ? await redriveGivenUp(transaction, which) : []),
+        ];
         await record(transaction, service, "dead_letter.redriven", redriven);
         return redriven;
       }),
@@ -96,6 +119,27 @@ async function listAll(
     .slice(0, limit);
 }
 
+async function listGivenUp(database: Database, limit: number): Promise<readonly GivenUpEvent[]> {
+  return database.transaction(async (transaction) => {
+    await actAs(transaction, GIVING_UP);
+    return listGivenUpEvents(transaction, limit);
+  });
+}
+
+/** As letters of the consumer that was to make their deliveries. */
+async function redriveGivenUp(
+  transaction: Transaction,
+  which: Which,
+): Promise<readonly ChangedLetter[]> {
+  if ("id" in which && !isGivenUp(which)) return [];
+  const events = await redriveGivenUpEvents(transaction, which);
+  return events.map((event) => ({ ...event, eventId: event.id, consumer: DELIVERIES }));
+}
+
+function isGivenUp(which: Which): boolean {
+  return "id" in which && isId(EVENT_ID_PREFIX, which.id);
+}
+
 /** Each in the log of the company whose event it is. */
 async function record(
   transaction: Transaction,
@@ -120,6 +164,12 @@ function readId(values: FlagValues): string {
   return id;
 }
 
+/** Also that of an event that was given up. */
+function readAnyId(values: FlagValues): string {
+  const id = values.text("id").toLowerCase();
+  return isId(EVENT_ID_PREFIX, id) ? id : readId(values);
+}
+
 function noSuchLetter(service: string, id: string, more = ""): UsageError {
   return new UsageError(`${service} has no dead letter ${id}${more}`);
 }
@@ -131,5 +181,12 @@ function describe(letter: DeadLetter & { service: string }): string {
   return (
     `${lastFailedAt.toISOString()}  ${id}  ${service} ${consumer}  ${type} ${eventId}  ` +
     `company ${letter.companyId ?? "unknown"}  ${attempts} attempts${state}${body}\n    ${error}`
+  );
+}
+
+function describeGivenUp({ id, type, companyId, attempts, error, failedAt }: GivenUpEvent): string {
+  return (
+    `${failedAt.toISOString()}  ${id}  webhooks ${DELIVERIES}  ${type} ${id}  ` +
+    `company ${companyId}  ${attempts} attempts, its deliveries were not made\n    ${error ?? ""}`
   );
 }

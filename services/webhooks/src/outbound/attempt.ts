@@ -1,7 +1,7 @@
 import { HttpClientError } from "@workflow/http-client";
 import type { SafeHttpClient, SafeResponse } from "@workflow/http-client";
 import { createScrubber } from "@workflow/scrubber";
-import { signatureHeaders } from "./signatures.ts";
+import { DIGEST_CHARS_MIN, sentDigests, signatureHeaders } from "./signatures.ts";
 import type { SignedMessage, SigningSecrets } from "./signatures.ts";
 
 /** Where a delivery goes, and what goes along. */
@@ -49,7 +49,8 @@ export async function attemptDelivery(
 ): Promise<AttemptOutcome> {
   const at = new Date();
   const startedAt = performance.now();
-  const answer = await post(http, target, message, at, signal);
+  const sent = deliveryHeaders(target, message, at);
+  const answer = await post(http, target, { headers: sent, body: message.body }, signal);
   const durationMs = Math.round(performance.now() - startedAt);
   if (answer instanceof HttpClientError) {
     const error = answer.message;
@@ -61,12 +62,12 @@ export async function attemptDelivery(
     statusCode: status,
     error: status >= 200 && status < 300 ? null : failureText(status),
     durationMs,
-    responseBody: responseText(body, target),
+    responseBody: responseText(body, target, sent),
     retryAfterMs: retryAfterMs(status, headers["retry-after"], at),
   };
 }
 
-/** The headers as they are sent; the endpoint's own come last and replace none of the others (D50). */
+/** The headers as they are sent; the endpoint's own come last and replace User-Agent and Accept-Encoding, none of the others (D50). */
 export function deliveryHeaders(
   target: DeliveryTarget,
   message: SignedMessage,
@@ -91,8 +92,7 @@ const REPLACEABLE: ReadonlySet<string> = new Set(["Accept-Encoding", "User-Agent
 async function post(
   http: SafeHttpClient,
   target: DeliveryTarget,
-  message: SignedMessage,
-  at: Date,
+  sent: { headers: Record<string, string>; body: Buffer },
   signal: AbortSignal,
 ): Promise<SafeResponse | HttpClientError> {
   try {
@@ -100,8 +100,7 @@ async function post(
       {
         method: "POST",
         url: target.url,
-        headers: deliveryHeaders(target, message, at),
-        body: message.body,
+        ...sent,
         timeoutMs: TIMEOUT_MS,
         maxResponseBytes: ANSWER_BYTES_MAX,
         cutsResponse: true,
@@ -123,13 +122,19 @@ function failureText(status: number): string {
     : `The receiver answered ${status}.`;
 }
 
-/** Receivers may answer with what they got: secrets and headers of the endpoint are not kept. */
-function responseText(body: Buffer, target: DeliveryTarget): string {
+/** Receivers may answer with what they got: secrets, signatures and headers of the endpoint are not kept. */
+function responseText(
+  body: Buffer,
+  target: DeliveryTarget,
+  sent: Readonly<Record<string, string>>,
+): string {
   if (body.length === 0) return "";
   const text = body.toString("utf8").replaceAll("\0", "\uFFFD");
   const { secret, oldSecret } = target;
   const secrets = [secret, ...(oldSecret === null ? [] : [oldSecret])];
-  const scrubber = createScrubber([...secrets, ...Object.values(target.headers)]);
+  // Most answers have no room for one, and what is looked for costs time.
+  const digests = text.length < DIGEST_CHARS_MIN ? [] : sentDigests(sent);
+  const scrubber = createScrubber([...secrets, ...digests, ...Object.values(target.headers)]);
   const clean = scrubber === null ? text : scrubber.cutText(text, KEPT_BYTES);
   return cutToBytes(clean);
 }

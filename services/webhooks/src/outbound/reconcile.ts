@@ -23,6 +23,8 @@ export interface ReconcileOptions {
 
 const OVERLAP_MS = 2 * 60_000;
 /** What ended just now is on its way over the bus. */
+/** The runs service reads all ends of a slice for each page of it. */
+const SLICE_MS = 2 * 60_000;
 const SETTLE_MS = 10_000;
 const BACK_MS = 24 * 60 * 60_000;
 const COMPANIES_MAX = 1_000;
@@ -45,11 +47,20 @@ export function reconcile(options: ReconcileOptions): Loop {
         settleMs: Math.min(SETTLE_MS, intervalMs),
         backMs: BACK_MS,
       });
-      if (span !== null && (await compare(options, span))) {
-        await endComparison(database, span.before);
+      for (const slice of span === null ? [] : inSlices(span)) {
+        if (!(await compare(options, slice))) return;
+        await endComparison(database, slice.before);
       }
     },
   });
+}
+
+/** What is compared is noted slice by slice, so that whatever comes between, the next comparison goes on there. */
+function inSlices({ from, before }: Span): readonly Span[] {
+  const count = Math.max(1, Math.ceil((before.getTime() - from.getTime()) / SLICE_MS));
+  const at = (slice: number): Date =>
+    slice === count ? before : new Date(from.getTime() + slice * SLICE_MS);
+  return Array.from({ length: count }, (_, slice) => ({ from: at(slice), before: at(slice + 1) }));
 }
 
 /** Whether it came to its end. */

@@ -9,6 +9,17 @@ export interface SigningSecrets {
   oldSecret: string | null;
 }
 
+const DIGEST = /[0-9a-f]{64}|[A-Za-z0-9+/]{43}=/g;
+
+/** The digests in the headers of `signatureHeaders`: whoever has one can send the message, too. */
+export function sentDigests(headers: Readonly<Record<string, string>>): readonly string[] {
+  const { "X-Webhook-Signature": own = "", "webhook-signature": standard = "" } = headers;
+  return `${own} ${standard}`.match(DIGEST) ?? [];
+}
+
+/** No digest is shorter, however it is written. */
+export const DIGEST_CHARS_MIN = 43;
+
 /** What is signed. */
 export interface SignedMessage {
   eventId: string;

@@ -13,7 +13,7 @@ import {
 } from "../endpoints/find-endpoint.ts";
 import { wrongField } from "../endpoints/wrong-field.ts";
 import { hasFailed, requeueFailed } from "../store/endpoint-deliveries.ts";
-import { lockEndpoint } from "../store/endpoints.ts";
+import { findEndpoint } from "../store/endpoints.ts";
 import { announceEndpoint } from "../store/lanes.ts";
 
 /** So many a call: more would hold their rows for longer than others should wait. */
@@ -30,7 +30,9 @@ export function recoverEndpoint(
       const since = parseSince(request.since);
       const key = requireEndpointKey(request.endpointId, call);
       const answer = await writes.transaction(call, async (transaction) => {
-        const endpoint = await lockEndpoint(transaction, key);
+        const endpoint = await findEndpoint(transaction, key);
+        // Not locked: thousands of deliveries take a second, and whoever counts its failures would wait. One that is
+        // disabled or deleted meanwhile has its waiting deliveries looked after for a minute.
         if (endpoint === null) throw endpointNotFound();
         if (endpoint.status === "disabled") throw endpointDisabled();
         const requeued = await requeueFailed(transaction, key, since, REQUEUED_MAX);

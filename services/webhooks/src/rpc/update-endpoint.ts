@@ -60,7 +60,7 @@ export function updateEndpoint(
   });
 }
 
-/** One that is disabled already stays so for the reason that it has, and what is held for it is kept. */
+/** A caller's word counts for more than that of the receiver: what is held for a disabled one fails, too. */
 async function changeStatus(
   transaction: Transaction,
   key: EndpointKey,

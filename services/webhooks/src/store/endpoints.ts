@@ -74,7 +74,7 @@ export async function findEndpoint(
   `);
 }
 
-/** The same; it stays as it is until the transaction ends. */
+/** The same; it stays as it is until the transaction ends. Lanes can be made for it meanwhile: those of all companies are. */
 export async function lockEndpoint(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -84,7 +84,7 @@ export async function lockEndpoint(
     from webhooks.endpoints as endpoint
     join webhooks.company_keys as company_key on company_key.id = endpoint.company_key_id
     where endpoint.company_id = ${companyId} and endpoint.id = ${endpointId}
-    for update of endpoint
+    for no key update of endpoint
   `);
 }
 
@@ -150,19 +150,30 @@ export async function insertEndpoint(
   return rows.length > 0;
 }
 
-/** Writes what its owner decides of a locked endpoint. */
+/** Writes what its owner decides of a locked endpoint; another choice of events counts from now on. */
 export async function updateContent(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
   content: EndpointContent,
   sealed: Buffer,
 ): Promise<void> {
+  const events = orNull(content.events);
+  const workflowIds = orNull(content.workflowIds);
   await transaction.query(sql.prepared("endpoint_update", nothing)`
     update webhooks.endpoints
     set name = ${content.name},
       url = ${content.url},
-      events = ${orNull(content.events)},
-      workflow_ids = ${orNull(content.workflowIds)},
+      events = ${events},
+      workflow_ids = ${workflowIds},
+      (selects_since, former_events, former_workflow_ids) = (
+        select case when chosen.is_other then now() else selects_since end,
+          case when chosen.is_other then endpoints.events else former_events end,
+          case when chosen.is_other then endpoints.workflow_ids else former_workflow_ids end
+        from (
+          select (endpoints.events, endpoints.workflow_ids)
+            is distinct from (${events}, ${workflowIds}) as is_other
+        ) as chosen
+      ),
       description = ${content.description},
       rate_limit_per_second = ${content.rateLimitPerSecond}::integer,
       sealed = ${sql.binary(sealed)},
@@ -179,6 +190,7 @@ export async function enableEndpoint(
   const rows = await transaction.any(sql.prepared("endpoint_enable", idRow)`
     update webhooks.endpoints
     set status = 'active', disabled_reason = null, disabled_at = null, consecutive_failures = 0,
+      hears_since = case when disabled_reason = 'caller' then now() else hears_since end,
       updated_at = now()
     where company_id = ${companyId} and id = ${endpointId} and status = 'disabled'
     returning id
@@ -186,7 +198,10 @@ export async function enableEndpoint(
   return rows.length > 0;
 }
 
-/** Disables an active endpoint because a caller says so; false when it is disabled, for whatever reason. */
+/**
+ * Disables an endpoint because a caller says so, also one that was disabled because of its receiver; false when a
+ * caller has disabled it before.
+ */
 export async function disableByCaller(
   transaction: Transaction,
   { companyId, endpointId }: EndpointKey,
@@ -194,7 +209,8 @@ export async function disableByCaller(
   const rows = await transaction.any(sql.prepared("endpoint_disable_by_caller", idRow)`
     update webhooks.endpoints
     set status = 'disabled', disabled_reason = 'caller', disabled_at = now(), updated_at = now()
-    where company_id = ${companyId} and id = ${endpointId} and status = 'active'
+    where company_id = ${companyId} and id = ${endpointId}
+      and disabled_reason is distinct from 'caller'
     returning id
   `);
   return rows.length > 0;

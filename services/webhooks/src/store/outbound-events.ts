@@ -34,19 +34,27 @@ export interface NewOutboundEvent {
   envelope: string;
 }
 
-/**
- * How much an event may be older than an endpoint that gets it: their moments are told by the clocks of two
- * machines.
- */
+/** How much an event may be older than what selects it: their moments are told by the clocks of two machines. */
 const CLOCKS_DIFFER = sql.fragment`interval '1 second'`;
 
-/** Which endpoints an event is for: `event` and `endpoint` are the tables (contract, rule 1; D47). */
+/**
+ * Which endpoints an event is for: `event` and `endpoint` are the tables (contract, rule 1; D47). One that comes
+ * late is judged by what the endpoint wanted when it happened, too. What is about no workflow is for all choices of
+ * workflows.
+ */
 const IS_FOR = sql.fragment`
   endpoint.company_id = event.company_id
   and (endpoint.status = 'active' or endpoint.disabled_reason <> 'caller')
-  and endpoint.created_at <= event.occurred_at + ${CLOCKS_DIFFER}
+  and endpoint.hears_since <= event.occurred_at + ${CLOCKS_DIFFER}
   and (endpoint.events is null or event.type = any(endpoint.events))
-  and (endpoint.workflow_ids is null or event.workflow_id = any(endpoint.workflow_ids))
+  and coalesce(event.workflow_id = any(endpoint.workflow_ids), true)
+  and (
+    endpoint.selects_since <= event.occurred_at + ${CLOCKS_DIFFER}
+    or (
+      (endpoint.former_events is null or event.type = any(endpoint.former_events))
+      and coalesce(event.workflow_id = any(endpoint.former_workflow_ids), true)
+    )
+  )
   and endpoint.id is distinct from event.endpoint_id
 `;
 

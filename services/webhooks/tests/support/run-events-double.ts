@@ -21,6 +21,8 @@ export class RunEventsDouble {
   /** How often it was asked for ends of runs. */
   comparisons = 0;
   isAway = false;
+  /** Which ends were asked for, in milliseconds. */
+  readonly askedSpans: { from: number; before: number }[] = [];
   readonly #server: RpcServer;
 
   constructor(publicKeys: IssuerKeys) {
@@ -44,8 +46,12 @@ export class RunEventsDouble {
       }),
       listEndEvents: rpc({
         scopes,
-        handler: async ({ companyIds }: ListEndEventsRequest) => {
+        handler: async ({ companyIds, endedFrom, endedBefore }: ListEndEventsRequest) => {
           this.comparisons += 1;
+          this.askedSpans.push({
+            from: endedFrom?.getTime() ?? 0,
+            before: endedBefore?.getTime() ?? Infinity,
+          });
           return {
             eventsJson: this.endEvents
               .filter(({ companyId }) => companyIds.includes(companyId))

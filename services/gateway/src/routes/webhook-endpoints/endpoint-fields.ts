@@ -20,7 +20,7 @@ export const endpointFields = {
     .nullish()
     .describe("At most 100 workflows of whose runs it hears; null: all."),
   headers: z
-    .record(z.string(), z.string())
+    .preprocess(refuseProto, z.record(z.string(), z.string()))
     .nullish()
     .describe(
       "At most 20, sent with each delivery; names and values of 4,096 characters together.",
@@ -35,6 +35,15 @@ export const endpointFields = {
     .nullish()
     .describe("Deliveries a second at most, 1 to 1,000; null: no limit of this kind."),
 };
+
+/** A copy of the headers would lose one of this name, and nobody would know. */
+function refuseProto(headers: unknown, context: z.RefinementCtx): unknown {
+  const isThere = typeof headers === "object" && headers !== null;
+  if (isThere && Object.hasOwn(headers, "__proto__")) {
+    context.addIssue({ code: "custom", message: "is no name of a header", path: ["__proto__"] });
+  }
+  return headers;
+}
 
 /** Whether an endpoint gets deliveries. */
 export const endpointStatus = z.enum(["active", "disabled"]);

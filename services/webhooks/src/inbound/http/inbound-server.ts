@@ -18,7 +18,7 @@ const BODY_TIMEOUT_MS = 12_000;
 const CLOSE_TIMEOUT_MS = 12_000;
 /** Bodies that are being read or whose events are being stored and started. */
 const BODY_BYTES_IN_ALL = 128 * 1024 * 1024;
-const BODY_BYTES_PER_TENANT = 32 * 1024 * 1024;
+const BODY_BYTES_PER_SENDER = 32 * 1024 * 1024;
 /** What a request takes besides its body. */
 const REQUEST_BYTES = 16 * 1024;
 const NAME_CHARS_SHOWN = 64;
@@ -41,7 +41,7 @@ export async function startInboundServer(
   { address, routes, logger }: InboundServerOptions,
   scope: Scope,
 ): Promise<string> {
-  const room = new Turns({ perTenant: BODY_BYTES_PER_TENANT, total: BODY_BYTES_IN_ALL });
+  const room = new Turns({ perTenant: BODY_BYTES_PER_SENDER, total: BODY_BYTES_IN_ALL });
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     void serve(request, response, routes, room, logger);
@@ -76,7 +76,7 @@ async function serve(
   };
   try {
     const route = findRoute(routes, path, name, incoming.method ?? "");
-    const answer = await answerWithin(incoming, room, tenantOf(path, name), (rawBody) =>
+    const answer = await answerWithin(incoming, room, senderOf(incoming), (rawBody) =>
       route(toRequest(incoming, { path, query, rawBody, requestId })),
     );
     writeAnswer(response, answer);
@@ -94,7 +94,7 @@ async function serve(
 async function answerWithin(
   incoming: IncomingMessage,
   room: Turns,
-  tenant: string,
+  sender: string,
   answer: (rawBody: Buffer) => Promise<InboundAnswer>,
 ): Promise<InboundAnswer> {
   const controller = new AbortController();
@@ -104,7 +104,7 @@ async function answerWithin(
   }, BODY_TIMEOUT_MS);
   let giveBack: (() => void) | undefined;
   try {
-    giveBack = await room.take(tenant, controller.signal, expectedBytes(incoming) + REQUEST_BYTES);
+    giveBack = await room.take(sender, controller.signal, expectedBytes(incoming) + REQUEST_BYTES);
     isReading = true;
     const rawBody = await readBody(incoming, controller.signal);
     clearTimeout(timer);
@@ -162,10 +162,12 @@ function headersOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonl
   return headers;
 }
 
-/** Who shares the room: a company, or the senders of a provider. */
-function tenantOf(path: string, name: string): string {
-  if (name !== "custom") return name;
-  return path.split("/", 4).at(3)?.toLowerCase() ?? "";
+/** Who shares the room: the senders of one address, as who stalls on one route would hold up the others on it. */
+function senderOf({ headers, socket }: IncomingMessage): string {
+  const address = headers["x-forwarded-for"] ?? socket.remoteAddress ?? "";
+  const text = String(address);
+  // Whoever has one IPv6 address has all of its network.
+  return text.includes(":") ? text.split(":", 4).join(":") : text;
 }
 
 /** Made here when the gateway sent none, as in tests. */
