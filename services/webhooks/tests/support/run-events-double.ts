@@ -18,6 +18,13 @@ export class RunEventsDouble {
   readonly endEvents: EventEnvelope[] = [];
   /** How often it was asked for payloads. */
   asked = 0;
+  /** The runs whose payloads it was asked for. */
+  readonly askedRunIds: string[] = [];
+  /** The times whose ends it was asked for. */
+  readonly askedEnds: { from: Date; before: Date }[] = [];
+  /** How often it tells of ends before it is away. */
+  endsLeft = Infinity;
+  endsRefused = 0;
   isAway = false;
   readonly #server: RpcServer;
 
@@ -36,18 +43,30 @@ export class RunEventsDouble {
         scopes,
         handler: async ({ runs }: ReadRunPayloadsRequest) => {
           this.asked += 1;
+          this.askedRunIds.push(...runs.map(({ runId }) => runId));
           if (this.isAway) throw new AppError("UNAVAILABLE", "Away.");
           return { payloads: runs.map(({ runId }) => this.#payloadOf(runId)) };
         },
       }),
       listEndEvents: rpc({
         scopes,
-        handler: async ({ companyIds }: ListEndEventsRequest) => ({
-          eventsJson: this.endEvents
-            .filter(({ companyId }) => companyIds.includes(companyId))
-            .map((event) => JSON.stringify(event)),
-          nextPageToken: "",
-        }),
+        handler: async ({ companyIds, endedFrom, endedBefore }: ListEndEventsRequest) => {
+          if (this.endsLeft <= 0) {
+            this.endsRefused += 1;
+            throw new AppError("UNAVAILABLE", "Away.");
+          }
+          this.endsLeft -= 1;
+          this.askedEnds.push({
+            from: endedFrom ?? new Date(0),
+            before: endedBefore ?? new Date(0),
+          });
+          return {
+            eventsJson: this.endEvents
+              .filter(({ companyId }) => companyIds.includes(companyId))
+              .map((event) => JSON.stringify(event)),
+            nextPageToken: "",
+          };
+        },
       }),
     });
   }
