@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
-import { newUuid } from "@workflow/db";
+import { newUuid, sql } from "@workflow/db";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, RecordedRequest } from "@workflow/testkit";
 import { Webhook } from "standardwebhooks";
+import { z } from "zod";
 import { runEvent, startOutboundHarness } from "./support/outbound-harness.ts";
 import type { OutboundHarness } from "./support/outbound-harness.ts";
 
@@ -211,6 +212,45 @@ describe("a delivery", () => {
           expect(await compared.deliveries(endpointId)).toHaveLength(3);
         },
       );
+    } finally {
+      await compared.close();
+    }
+  });
+});
+
+describe("the comparison after an outage", () => {
+  it("goes through the time in short slices, and on where it was when the runs service goes away", async () => {
+    const outageMs = 60 * 60_000;
+    const compared = await startOutboundHarness({ compareIntervalMs: 100 });
+    try {
+      await compared.addEndpoint({ companyId: newUuid(), url: "http://127.0.0.1:1" });
+      const { askedEnds } = compared.runs;
+      // Whoever has been refused twice since has begun anew.
+      const refuseTwice = (): Promise<unknown> => {
+        const enough = compared.runs.endsRefused + 2;
+        return waitFor(() => compared.runs.endsRefused >= enough);
+      };
+      compared.runs.endsLeft = 0;
+      await refuseTwice();
+      const startsAt = Date.now() - outageMs;
+      askedEnds.length = 0;
+      await compared.database.query(sql.type(z.object({}))`
+        update webhooks.comparisons set compared_until = ${new Date(startsAt).toISOString()}
+      `);
+      await refuseTwice();
+      compared.runs.endsLeft = 6;
+      await waitFor(() => askedEnds.length >= 6);
+      const reached = askedEnds.at(-1)?.before.getTime() ?? 0;
+      expect(reached).toBeLessThan(startsAt + outageMs / 2);
+      compared.runs.endsLeft = Infinity;
+      await waitFor(() => (askedEnds.at(-1)?.before.getTime() ?? 0) > Date.now() - 60_000);
+      expect(askedEnds[6]?.from.getTime()).toBe(reached);
+      let comparedUntil = startsAt;
+      for (const { from, before } of askedEnds) {
+        expect(before.getTime() - from.getTime()).toBeLessThanOrEqual(4 * 60_000);
+        expect(from.getTime()).toBeLessThanOrEqual(comparedUntil);
+        comparedUntil = Math.max(comparedUntil, before.getTime());
+      }
     } finally {
       await compared.close();
     }
