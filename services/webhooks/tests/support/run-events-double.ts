@@ -25,6 +25,8 @@ export class RunEventsDouble {
   /** How often it tells of ends before it is away. */
   endsLeft = Infinity;
   endsRefused = 0;
+  /** Longer times have more ends than anybody can list. */
+  endlessAboveMs = Infinity;
   isAway = false;
   readonly #server: RpcServer;
 
@@ -56,15 +58,13 @@ export class RunEventsDouble {
             throw new AppError("UNAVAILABLE", "Away.");
           }
           this.endsLeft -= 1;
-          this.askedEnds.push({
-            from: endedFrom ?? new Date(0),
-            before: endedBefore ?? new Date(0),
-          });
+          const [from, before] = [endedFrom ?? new Date(0), endedBefore ?? new Date(0)];
+          this.askedEnds.push({ from, before });
           return {
             eventsJson: this.endEvents
               .filter(({ companyId }) => companyIds.includes(companyId))
               .map((event) => JSON.stringify(event)),
-            nextPageToken: "",
+            nextPageToken: before.getTime() - from.getTime() > this.endlessAboveMs ? "more" : "",
           };
         },
       }),
