@@ -236,24 +236,73 @@ describe("a delivery", () => {
           const ids = idsOf(receiver);
           expect(ids.toSorted()).toEqual([lost.id, told.id, next.id].toSorted());
           expect(await compared.deliveries(endpointId)).toHaveLength(3);
-          // After an hour's outage it goes on from there, a few minutes at a time.
-          compared.runs.askedSpans.length = 0;
-          await compared.database.query(sql.type(z.object({}))`
-            update webhooks.comparisons set compared_until = now() - interval '1 hour'
-          `);
-          const hourAgo = Date.now() - 59 * 60_000;
-          const isOver = sql.type(z.object({}))`
-            select from webhooks.comparisons where compared_until > now() - interval '1 minute'
-          `;
-          await waitFor(() => compared.database.exists(isOver));
-          const spans = compared.runs.askedSpans.filter(({ from }) => from < hourAgo + 1_800_000);
-          expect(Math.min(...spans.map(({ from }) => from))).toBeLessThan(hourAgo);
-          for (const { from, before } of spans) expect(before - from).toBeLessThanOrEqual(120_000);
         },
       );
     } finally {
       await compared.close();
     }
+  });
+});
+
+describe("the comparison after an outage", () => {
+  const MINUTE_MS = 60_000;
+  let compared: OutboundHarness;
+  beforeAll(async () => {
+    compared = await startOutboundHarness({ compareIntervalMs: 100 });
+    await compared.addEndpoint({ companyId: newUuid(), url: "http://127.0.0.1:1" });
+  });
+  afterAll(() => compared.close());
+
+  /** Makes the last comparison one of long ago, and lets so many pages be told. */
+  async function beBehind(outageMs: number, endsLeft: number): Promise<number> {
+    const { runs, database } = compared;
+    // Whoever has been refused twice since has begun anew.
+    const refuseTwice = (): Promise<unknown> => {
+      const enough = runs.endsRefused + 2;
+      return waitFor(() => runs.endsRefused >= enough);
+    };
+    runs.endsLeft = 0;
+    await refuseTwice();
+    runs.askedEnds.length = 0;
+    const startsAt = Date.now() - outageMs;
+    await database.query(sql.type(z.object({}))`
+      update webhooks.comparisons set compared_until = ${new Date(startsAt).toISOString()}
+    `);
+    await refuseTwice();
+    runs.endsLeft = endsLeft;
+    return startsAt;
+  }
+
+  const reached = (): number => compared.runs.askedEnds.at(-1)?.before.getTime() ?? 0;
+
+  it("goes through the time in short slices, and on where it was when the runs service goes away", async () => {
+    const outageMs = 60 * MINUTE_MS;
+    const startsAt = await beBehind(outageMs, 6);
+    const { askedEnds } = compared.runs;
+    await waitFor(() => askedEnds.length >= 6);
+    const stoppedAt = reached();
+    expect(stoppedAt).toBeLessThan(startsAt + outageMs / 2);
+    compared.runs.endsLeft = Infinity;
+    await waitFor(() => reached() > Date.now() - MINUTE_MS);
+    expect(askedEnds[6]?.from.getTime()).toBe(stoppedAt);
+    let comparedUntil = startsAt;
+    for (const { from, before } of askedEnds) {
+      expect(before.getTime() - from.getTime()).toBeLessThanOrEqual(4 * MINUTE_MS);
+      expect(from.getTime()).toBeLessThanOrEqual(comparedUntil);
+      comparedUntil = Math.max(comparedUntil, before.getTime());
+    }
+  });
+
+  it("takes shorter slices where more has ended than some pages tell", async () => {
+    const busyMs = 40_000;
+    compared.runs.endlessAboveMs = busyMs;
+    await beBehind(10 * MINUTE_MS, Infinity);
+    await waitFor(() => reached() > Date.now() - MINUTE_MS);
+    const asked = Map.groupBy(compared.runs.askedEnds, ({ from, before }) =>
+      [from, before].map((time) => time.getTime()).join(),
+    );
+    for (const slice of asked.values()) expect(slice.length).toBeLessThanOrEqual(8);
+    compared.runs.endlessAboveMs = Infinity;
   });
 });
 

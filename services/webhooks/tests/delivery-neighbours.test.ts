@@ -65,6 +65,34 @@ describe("the deliveries of one company", () => {
   });
 });
 
+describe("the events of a company with 1,000 endpoints", () => {
+  it("are each read once, in the round that makes their deliveries", async () => {
+    const own = await startOutboundHarness();
+    try {
+      const companyId = newUuid();
+      // What is made for an endpoint that was disabled by failures is kept and not sent.
+      const { endpointId } = await own.addEndpoint({ companyId, url: dead.url });
+      await own.database.query(sql.type(nothing)`
+        insert into webhooks.endpoints (id, company_id, name, url, company_key_id, sealed, status,
+          disabled_reason, disabled_at)
+        select id || number, company_id, name, url, company_key_id, sealed, 'disabled',
+          'consecutive_failures', now()
+        from webhooks.endpoints cross join generate_series(1, 999) as number
+        where id = ${endpointId}
+      `);
+      const events = Array.from({ length: 20 }, () => runEvent(companyId));
+      await own.publish(events);
+      await waitFor(async () => (await own.deliveries(`${endpointId}999`)).length === 20);
+      // The few of the first round may have been stored and made at once.
+      const asked = own.runs.askedRunIds;
+      expect(new Set(asked).size).toBe(20);
+      expect(asked).toHaveLength(20);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
 describe("several processes", () => {
   it("serve an endpoint one at a time, and the other takes over when it stops", async () => {
     const companyId = newUuid();

@@ -3,10 +3,13 @@ import type { NewDelivery, RenderedEvent } from "../store/new-deliveries.ts";
 import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
 
 /** Deliveries that one statement makes, some tens of milliseconds, and bytes of bodies that it stores. */
-const DELIVERIES_MAX = 2_000;
+const DELIVERIES_MAX = 1_000;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Deliveries that one round makes; the other events have their turn again. */
-const ROUND_MAX = 4_000;
+/**
+ * Endpoints that one round looks at, which is about the deliveries that it makes: everybody's next event waits for
+ * the round to end. It is the event that reaches it which is the last one.
+ */
+export const ROUND_MAX = 2_000;
 
 /** An event whose envelope was read. */
 export interface ReadEvent extends ClaimedEvent {
@@ -16,15 +19,20 @@ export interface ReadEvent extends ClaimedEvent {
 
 /** An event with the deliveries to be made of it. */
 export interface ReadyEvent {
+  companyId: string;
   event: RenderedEvent;
   deliveries: readonly NewDelivery[];
   targets: readonly EventTarget[];
 }
 
-/** Which events are for this round: one of each company, then the second of each, and so on. */
+/**
+ * Which events are for this round: one of each company, then the second of each, and so on.
+ *
+ * @param endpoints how many a company has
+ */
 export function withinRound(
   events: readonly ReadEvent[],
-  byEvent: ReadonlyMap<string, readonly EventTarget[]>,
+  endpoints: ReadonlyMap<string, number>,
 ): { now: ReadEvent[]; later: ReadEvent[] } {
   const queues = [...Map.groupBy(events, ({ companyId }) => companyId).values()];
   const longest = Math.max(0, ...queues.map((queue) => queue.length));
@@ -35,14 +43,21 @@ export function withinRound(
     for (const event of queues.flatMap((queue) => queue.slice(turn, turn + 1))) {
       const isFull = made >= ROUND_MAX;
       (isFull ? later : now).push(event);
-      if (!isFull) made += byEvent.get(event.id)?.length ?? 0;
+      if (!isFull) made += endpoints.get(event.companyId) ?? 0;
     }
   }
   return { now, later };
 }
 
-/** Parts that one statement each can store. */
-export function inParts(ready: readonly ReadyEvent[]): ReadyEvent[][] {
+/** Parts that one statement each can store; those of companies that have few deliveries to be made go first. */
+export function inParts(unordered: readonly ReadyEvent[]): ReadyEvent[][] {
+  const ready = [...Map.groupBy(unordered, ({ companyId }) => companyId).values()]
+    .map((events) => ({
+      events,
+      count: events.reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    }))
+    .sort((one, other) => one.count - other.count)
+    .flatMap(({ events }) => events);
   const parts: ReadyEvent[][] = [];
   let deliveries = Infinity;
   let bytes = 0;

@@ -5,10 +5,11 @@ import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
 import { loop } from "@workflow/service";
 import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
+import { countEndpoints } from "../store/endpoint-counts.ts";
 import { insertDeliveries, insertLanes } from "../store/new-deliveries.ts";
 import { claimEvents, deferEvents, failEvent, listTargets } from "../store/outbound-events.ts";
 import type { ClaimedEvent, EventTarget } from "../store/outbound-events.ts";
-import { inParts, withinRound } from "./divide-events.ts";
+import { inParts, ROUND_MAX, withinRound } from "./divide-events.ts";
 import type { ReadEvent, ReadyEvent } from "./divide-events.ts";
 import type { EventBodies } from "./event-bodies.ts";
 import { FullBacklogs } from "./full-backlogs.ts";
@@ -40,6 +41,8 @@ const RETRY_MS = { first: 250, most: 30_000 } as const;
 const TRIES_MAX = 20;
 /** Events that are made without being looked for: as many as one look finds. */
 const HANDED_MAX = 64;
+/** Events whose endpoints need not be counted before, as a company has at most 1,000. */
+const UNCOUNTED_MAX = 2;
 
 /** Makes the deliveries of events, by turns between companies (D57). */
 export class FanOut {
@@ -113,6 +116,7 @@ export class FanOut {
     this.#lookAt = performance.now() + LOOK_MS * 0.9;
     const { events, lastCompanyId } = await claimEvents(database, {
       leaseMs: LEASE_MS,
+      targetsMax: ROUND_MAX,
       except: this.#backlogs.known(),
       companiesAfter: this.#companiesAfter,
     });
@@ -126,19 +130,19 @@ export class FanOut {
   async #make(claimed: readonly ClaimedEvent[]): Promise<void> {
     try {
       const events = await this.#readAll(await this.#withoutFull(claimed));
-      const [targets, payloads] = await Promise.all([
-        listTargets(
-          this.#options.database,
-          events.map(({ id }) => id),
-        ),
-        this.#readPayloads(events),
-      ]);
-      const byEvent = Map.groupBy(targets, ({ eventId }) => eventId);
-      const { now, later } = withinRound(events, byEvent);
+      const { now, later } = withinRound(events, await this.#countEndpoints(events));
       if (later.length > 0) {
         await this.#defer(later, { delayMs: 0, error: null });
         this.#lookAt = 0;
       }
+      const [targets, payloads] = await Promise.all([
+        listTargets(
+          this.#options.database,
+          now.map(({ id }) => id),
+        ),
+        this.#readPayloads(now),
+      ]);
+      const byEvent = Map.groupBy(targets, ({ eventId }) => eventId);
       const ready = now.flatMap((event) => this.#render(event, payloads, byEvent));
       for (const part of inParts(ready)) await this.#store(part);
     } catch (error) {
@@ -166,6 +170,13 @@ export class FanOut {
     return events;
   }
 
+  /** How many endpoints the companies have; not asked for so few events that they are for one round anyway. */
+  async #countEndpoints(events: readonly ReadEvent[]): Promise<ReadonlyMap<string, number>> {
+    if (events.length <= UNCOUNTED_MAX) return new Map();
+    const companyIds = [...new Set(events.map(({ companyId }) => companyId))];
+    return countEndpoints(this.#options.database, companyIds);
+  }
+
   async #readPayloads(events: readonly ReadEvent[]): Promise<ReadonlyMap<string, RunPayload>> {
     const runs = new Map(
       events.flatMap(({ companyId, read }) => {
@@ -186,7 +197,7 @@ export class FanOut {
   }
 
   #render(
-    { id, read }: ReadEvent,
+    { id, companyId, read }: ReadEvent,
     payloads: ReadonlyMap<string, RunPayload>,
     byEvent: ReadonlyMap<string, readonly EventTarget[]>,
   ): ReadyEvent[] {
@@ -204,7 +215,7 @@ export class FanOut {
       endpointId,
       bodyBytes,
     }));
-    return [{ event: { id, body }, deliveries, targets }];
+    return [{ companyId, event: { id, body }, deliveries, targets }];
   }
 
   async #store(ready: readonly ReadyEvent[]): Promise<void> {

@@ -3,7 +3,7 @@ import { parseEnvelope } from "@workflow/events";
 import { loop } from "@workflow/service";
 import type { Loop } from "@workflow/service";
 import type { Logger } from "pino";
-import { beginComparison, endComparison } from "../store/comparisons.ts";
+import { advanceComparison, beginComparison } from "../store/comparisons.ts";
 import type { Span } from "../store/comparisons.ts";
 import { listCompaniesWithEndpoints } from "../store/delivery-endpoints.ts";
 import type { Ingest } from "./ingest.ts";
@@ -23,10 +23,12 @@ export interface ReconcileOptions {
 
 const OVERLAP_MS = 2 * 60_000;
 /** What ended just now is on its way over the bus. */
-/** The runs service reads all ends of a slice for each page of it. */
-const SLICE_MS = 2 * 60_000;
 const SETTLE_MS = 10_000;
 const BACK_MS = 24 * 60 * 60_000;
+/** Time that is compared at once; its end is written down. */
+const SLICE_MS = { least: 1_000, first: 60_000, most: 4 * 60_000 } as const;
+/** Pages of a slice. Each looks through all ends of the slice, so more of them means that it is to be shorter. */
+const PAGES_MAX = 8;
 const COMPANIES_MAX = 1_000;
 /** Before every company. */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
@@ -47,51 +49,82 @@ export function reconcile(options: ReconcileOptions): Loop {
         settleMs: Math.min(SETTLE_MS, intervalMs),
         backMs: BACK_MS,
       });
-      for (const slice of span === null ? [] : inSlices(span)) {
-        if (!(await compare(options, slice))) return;
-        await endComparison(database, slice.before);
-      }
+      if (span !== null) await compare(options, span);
     },
   });
 }
 
-/** What is compared is noted slice by slice, so that whatever comes between, the next comparison goes on there. */
-function inSlices({ from, before }: Span): readonly Span[] {
-  const count = Math.max(1, Math.ceil((before.getTime() - from.getTime()) / SLICE_MS));
-  const at = (slice: number): Date =>
-    slice === count ? before : new Date(from.getTime() + slice * SLICE_MS);
-  return Array.from({ length: count }, (_, slice) => ({ from: at(slice), before: at(slice + 1) }));
+/** Compares slice by slice. What was compared stays so whatever happens to the next one. */
+async function compare(options: ReconcileOptions, span: Span): Promise<void> {
+  const { database, logger, signal, onMissing } = options;
+  const end = span.before;
+  let from = span.from;
+  let sliceMs: number = SLICE_MS.first;
+  let missing = 0;
+  try {
+    while (from < end && !signal.aborted) {
+      const before = new Date(Math.min(from.getTime() + sliceMs, end.getTime()));
+      const pagesMax = sliceMs > SLICE_MS.least ? PAGES_MAX : Infinity;
+      const found = await compareSlice(options, { from, before }, pagesMax);
+      missing += found.missing;
+      if (found.isWhole) {
+        await advanceComparison(database, { before, end, overlapMs: OVERLAP_MS });
+        from = before;
+      }
+      if (!found.isWhole) sliceMs = Math.max(sliceMs / 2, SLICE_MS.least);
+      else if (found.pages <= PAGES_MAX / 4) sliceMs = Math.min(sliceMs * 2, SLICE_MS.most);
+    }
+  } finally {
+    if (missing > 0) {
+      logger.warn({ missing, ...span }, "events of runs had not come and were made again");
+      onMissing(missing);
+    }
+  }
 }
 
-/** Whether it came to its end. */
-async function compare(options: ReconcileOptions, span: Span): Promise<boolean> {
-  const { database, logger, signal, onMissing } = options;
-  let missing = 0;
+interface Compared {
+  missing: number;
+  /** The most that some companies had. */
+  pages: number;
+  /** Whether it came to its end. */
+  isWhole: boolean;
+}
+
+async function compareSlice(
+  options: ReconcileOptions,
+  slice: Span,
+  pagesMax: number,
+): Promise<Compared> {
+  const { database, signal } = options;
+  const sum: Compared = { missing: 0, pages: 0, isWhole: true };
   let after: string | undefined = NO_COMPANY;
-  while (after !== undefined && !signal.aborted) {
+  while (after !== undefined && sum.isWhole && !signal.aborted) {
     const companyIds: readonly string[] = await listCompaniesWithEndpoints(
       database,
       after,
       COMPANIES_MAX,
     );
-    if (companyIds.length > 0) missing += await compareCompanies(options, companyIds, span);
+    if (companyIds.length > 0) {
+      const compared = await compareCompanies(options, companyIds, slice, pagesMax);
+      sum.missing += compared.missing;
+      sum.pages = Math.max(sum.pages, compared.pages);
+      sum.isWhole = compared.isWhole;
+    }
     after = companyIds.length === COMPANIES_MAX ? companyIds.at(-1) : undefined;
   }
-  if (missing > 0) {
-    logger.warn({ missing, ...span }, "events of runs had not come and were made again");
-    onMissing(missing);
-  }
-  return !signal.aborted;
+  return { ...sum, isWhole: sum.isWhole && !signal.aborted };
 }
 
 async function compareCompanies(
   { runs, ingest, signal }: ReconcileOptions,
   companyIds: readonly string[],
   { from, before }: Span,
-): Promise<number> {
+  pagesMax: number,
+): Promise<Compared> {
   let missing = 0;
+  let pages = 0;
   let pageToken: string | null = "";
-  while (pageToken !== null && !signal.aborted) {
+  while (pageToken !== null && pages < pagesMax && !signal.aborted) {
     const page: Awaited<ReturnType<RunEventsClient["listEndEvents"]>> = await runs.listEndEvents(
       companyIds,
       { from, before, pageToken },
@@ -100,6 +133,7 @@ async function compareCompanies(
     const events = page.events.flatMap((text) => parseEnvelope(text) ?? []);
     missing += await ingest.putMissing(events);
     pageToken = page.nextPageToken;
+    pages += 1;
   }
-  return missing;
+  return { missing, pages, isWhole: pageToken === null };
 }

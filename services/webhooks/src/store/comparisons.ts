@@ -46,10 +46,22 @@ export async function beginComparison(
   `);
 }
 
-/** Says that everything that ended before a moment was compared. */
-export async function endComparison(queryable: Queryable, before: Date): Promise<void> {
+/**
+ * Says that everything that ended before a moment was compared. The next comparison goes on there, or the overlap
+ * before the end of this one when that is earlier. Others stay away for as long as this one goes on.
+ */
+export async function advanceComparison(
+  queryable: Queryable,
+  { before, end, overlapMs }: { before: Date; end: Date; overlapMs: number },
+): Promise<void> {
   await queryable.query(sql.type(nothing)`
     update webhooks.comparisons
-    set compared_until = greatest(compared_until, ${before.toISOString()}::timestamptz)
+    set begun_at = now(), compared_until = greatest(
+      compared_until,
+      least(
+        ${before.toISOString()}::timestamptz + ${overlapMs} * interval '1 millisecond',
+        ${end.toISOString()}::timestamptz
+      )
+    )
   `);
 }

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
+import { countEndpointsOf } from "./endpoint-counts.ts";
 
 const nothing = z.object({});
 const storedRow = z.object({ id: z.string() });
@@ -107,6 +108,8 @@ export async function insertEventsForEndpoints(
 export interface EventClaim {
   /** How long nobody else takes them, in milliseconds. */
   leaseMs: number;
+  /** Endpoints that may get them, in all; the event that reaches it is the last one. */
+  targetsMax: number;
   /** Companies whose events have to wait. */
   except: readonly string[];
   /** Looks at companies after this id; null: from the first one. */
@@ -142,7 +145,7 @@ const CLAIMED_EVENTS_MAX = 64;
  */
 export async function claimEvents(
   queryable: Queryable,
-  { leaseMs, except, companiesAfter }: EventClaim,
+  { leaseMs, targetsMax, except, companiesAfter }: EventClaim,
 ): Promise<EventsClaimed> {
   const rows = await queryable.any(sql.prepared("outbound_events_claim", claimedRow)`
     with recursive company (company_id, number) as (
@@ -163,7 +166,8 @@ export async function claimEvents(
       ) as next
       where company.number < ${COMPANIES_MAX}
     ), candidate as materialized (
-      select company.company_id, due.id
+      select company.company_id, due.id,
+        row_number() over (order by due.turn, due.due_at, company.company_id) as place
       from company
       cross join lateral (
         select id, due_at, row_number() over (order by due_at, id) as turn
@@ -175,16 +179,26 @@ export async function claimEvents(
         ) as oldest
       ) as due
       where company.company_id <> all(${sql.array([...except], "uuid")})
-      order by due.turn, due.due_at, company.company_id
+      order by place
       limit ${CLAIMED_EVENTS_MAX}
+    ), size as materialized (
+      select asked.company_id, counted.endpoints
+      from (select distinct company_id from candidate) as asked
+      cross join lateral (${countEndpointsOf(sql.fragment`asked.company_id`)}) as counted
+    ), within_round as materialized (
+      select candidate.id,
+        sum(size.endpoints) over (order by candidate.place) - size.endpoints as earlier
+      from candidate
+      join size on size.company_id = candidate.company_id
     ), chosen as (
       select locked.id
-      from candidate
+      from within_round
       cross join lateral (
         select id from webhooks.outbound_events
-        where id = candidate.id and due_at <= now()
+        where id = within_round.id and due_at <= now()
         for update skip locked
       ) as locked
+      where within_round.earlier < ${targetsMax}
     ), claimed as (
       update webhooks.outbound_events as event
       set due_at = now() + ${leaseMs} * interval '1 millisecond'

@@ -20,9 +20,16 @@ export class RunEventsDouble {
   asked = 0;
   /** How often it was asked for ends of runs. */
   comparisons = 0;
+  /** The runs whose payloads it was asked for. */
+  readonly askedRunIds: string[] = [];
+  /** The times whose ends it was asked for. */
+  readonly askedEnds: { from: Date; before: Date }[] = [];
+  /** How often it tells of ends before it is away. */
+  endsLeft = Infinity;
+  endsRefused = 0;
+  /** Longer times have more ends than anybody can list. */
+  endlessAboveMs = Infinity;
   isAway = false;
-  /** Which ends were asked for, in milliseconds. */
-  readonly askedSpans: { from: number; before: number }[] = [];
   readonly #server: RpcServer;
 
   constructor(publicKeys: IssuerKeys) {
@@ -40,6 +47,7 @@ export class RunEventsDouble {
         scopes,
         handler: async ({ runs }: ReadRunPayloadsRequest) => {
           this.asked += 1;
+          this.askedRunIds.push(...runs.map(({ runId }) => runId));
           if (this.isAway) throw new AppError("UNAVAILABLE", "Away.");
           return { payloads: runs.map(({ runId }) => this.#payloadOf(runId)) };
         },
@@ -47,16 +55,20 @@ export class RunEventsDouble {
       listEndEvents: rpc({
         scopes,
         handler: async ({ companyIds, endedFrom, endedBefore }: ListEndEventsRequest) => {
+          if (this.endsLeft <= 0) {
+            this.endsRefused += 1;
+            throw new AppError("UNAVAILABLE", "Away.");
+          }
+          this.endsLeft -= 1;
+          const [from, before] = [endedFrom ?? new Date(0), endedBefore ?? new Date(0)];
+          this.askedEnds.push({ from, before });
           this.comparisons += 1;
-          this.askedSpans.push({
-            from: endedFrom?.getTime() ?? 0,
-            before: endedBefore?.getTime() ?? Infinity,
-          });
+          this.askedSpans.push({ from: from.getTime(), before: before.getTime() });
           return {
             eventsJson: this.endEvents
               .filter(({ companyId }) => companyIds.includes(companyId))
               .map((event) => JSON.stringify(event)),
-            nextPageToken: "",
+            nextPageToken: before.getTime() - from.getTime() > this.endlessAboveMs ? "more" : "",
           };
         },
       }),

@@ -1,0 +1,30 @@
+import { sql } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
+import { z } from "zod";
+
+const sizeRow = z.object({ companyId: z.string(), endpoints: z.number() });
+
+/** Endpoints that a company may have. */
+const ENDPOINTS_MAX = 1_000;
+
+/** How many endpoints a company has, which is how many an event may have at most. */
+export const countEndpointsOf = (companyId: SqlFragment): SqlFragment => sql.fragment`
+  select count(*)::integer as endpoints from (
+    select from webhooks.endpoints as endpoint
+    where endpoint.company_id = ${companyId}
+    limit ${ENDPOINTS_MAX}
+  ) as own
+`;
+
+/** How many endpoints each of the companies has. */
+export async function countEndpoints(
+  queryable: Queryable,
+  companyIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryable.any(sql.prepared("endpoints_of_companies", sizeRow)`
+    select company.id as "companyId", counted.endpoints
+    from unnest(${sql.array([...companyIds], "uuid")}) as company (id)
+    cross join lateral (${countEndpointsOf(sql.fragment`company.id`)}) as counted
+  `);
+  return new Map(rows.map(({ companyId, endpoints }) => [companyId, endpoints]));
+}
