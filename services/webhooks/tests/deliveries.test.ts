@@ -256,19 +256,19 @@ describe("the comparison after an outage", () => {
   /** Makes the last comparison one of long ago, and lets so many pages be told. */
   async function beBehind(outageMs: number, endsLeft: number): Promise<number> {
     const { runs, database } = compared;
-    // Whoever has been refused twice since has begun anew.
-    const refuseTwice = (): Promise<unknown> => {
-      const enough = runs.endsRefused + 2;
-      return waitFor(() => runs.endsRefused >= enough);
+    // What comes after a refusal begins anew.
+    const refuseOnce = (): Promise<unknown> => {
+      const before = runs.endsRefused;
+      return waitFor(() => runs.endsRefused > before);
     };
     runs.endsLeft = 0;
-    await refuseTwice();
+    await refuseOnce();
     runs.askedEnds.length = 0;
     const startsAt = Date.now() - outageMs;
     await database.query(sql.type(z.object({}))`
       update webhooks.comparisons set compared_until = ${new Date(startsAt).toISOString()}
     `);
-    await refuseTwice();
+    await refuseOnce();
     runs.endsLeft = endsLeft;
     return startsAt;
   }

@@ -112,7 +112,8 @@ async function compareSlice(
     }
     after = companyIds.length === COMPANIES_MAX ? companyIds.at(-1) : undefined;
   }
-  return { ...sum, isWhole: sum.isWhole && !signal.aborted };
+  if (signal.aborted) sum.isWhole = false;
+  return sum;
 }
 
 async function compareCompanies(
