@@ -63,7 +63,6 @@ export class RunEventsDouble {
           const [from, before] = [endedFrom ?? new Date(0), endedBefore ?? new Date(0)];
           this.askedEnds.push({ from, before });
           this.comparisons += 1;
-          this.askedSpans.push({ from: from.getTime(), before: before.getTime() });
           return {
             eventsJson: this.endEvents
               .filter(({ companyId }) => companyIds.includes(companyId))
