@@ -84,6 +84,23 @@ describe("deliveries", () => {
     expect(deliveries.map(({ id }) => id)).toEqual([oldest]);
   });
 
+  it("are all found when one of them is the last that is looked at for a page", async () => {
+    const endpoint = await makeReceived(system, receiver);
+    const eventType = "workflow.failed";
+    const stored: string[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      stored.push(
+        await storeDelivery(system, { endpointId: endpoint.id, status: "failed", eventType }),
+      );
+    }
+    await storeSucceeded(endpoint.id, 4_999);
+    const first = await listDeliveries(endpoint.id, `?eventType=${eventType}`);
+    const cursor = first.meta?.cursor ?? "";
+    const second = await listDeliveries(endpoint.id, `?eventType=${eventType}&cursor=${cursor}`);
+    const found = [...first.deliveries, ...second.deliveries].map(({ id }) => id);
+    expect(found).toEqual(stored.toReversed());
+  });
+
   it("that have failed, wait or have succeeded are queued again by hand, for one attempt more", async () => {
     const endpoint = await makeReceived(system, receiver);
     for (const status of ["failed", "pending", "succeeded"] as const) {

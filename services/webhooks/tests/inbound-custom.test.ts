@@ -47,7 +47,12 @@ describe("the custom route", () => {
         authorization: "Bearer secret-1",
         cookie: "session=secret-2",
         "x-gitlab-token": "secret-3",
+        "x-auth-key": "secret-4",
+        api_key: "secret-5",
+        "x-jwt": "secret-6",
+        "x-author": "Ada",
         "x-kind": "order",
+        "x-signature": "for the workflow to check",
       },
     );
     expect(answer).toMatchObject({ status: 200, body: { received: true, workflowsTriggered: 1 } });
@@ -60,7 +65,7 @@ describe("the custom route", () => {
       eventId: answer.body["eventId"],
       provider: "custom",
       query: { a: "1", b: ["2", "3"] },
-      headers: { "x-kind": "order" },
+      headers: { "x-author": "Ada", "x-kind": "order", "x-signature": "for the workflow to check" },
     });
   });
 

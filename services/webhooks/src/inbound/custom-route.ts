@@ -18,8 +18,9 @@ const TRIGGER_BYTES_MAX = 256 * 1024;
 const KEY_CHARS_MAX = 255;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const KEY_HEADERS = ["idempotency-key", "x-event-id"];
-/** What may let somebody in somewhere (D40a). */
-const CREDENTIAL = /authorization|cookie|token|secret|password|api-?key|credential|session/;
+/** Headers whose names suggest credentials (D40a). Signatures are none: a workflow may want to check them. */
+const CREDENTIAL =
+  /authoriz|authentic|(?:^|[-_])auth(?:$|[-_])|bearer|cookie|credential|jwt|passw|(?:api|access|private)[-_]?key|secret|session|token/;
 /** What the way to here has added. */
 const OF_THE_WAY =
   /^(?:forwarded|x-forwarded-.*|x-real-ip|via|connection|keep-alive|transfer-encoding|te|upgrade|expect)$/;

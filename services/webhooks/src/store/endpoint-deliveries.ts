@@ -42,7 +42,7 @@ const attemptsText = z
     ),
   );
 const wholeRow = deliveryRow.extend({ attempts: attemptsText, body: z.string().nullable() });
-const listedRow = deliveryRow.extend({ isWanted: z.boolean() });
+const listedRow = deliveryRow.extend({ isEnd: z.boolean() });
 const idRow = z.object({ id: z.string() });
 
 /** A delivery without what may be large. */
@@ -127,6 +127,8 @@ export async function listDeliveries(
     ${status === null ? sql.fragment`true` : sql.fragment`delivery.status = ${status}`}
     and ${eventType === null ? sql.fragment`true` : sql.fragment`delivery.event_type = ${eventType}`}
   `;
+  const isFiltered = eventType !== null || (status !== null && status !== "failed");
+  const lookedAtMax = isFiltered ? LOOKED_AT_MAX : limit + 1;
   const rows = await queryable.any(sql.type(listedRow)`
     with looked_at as materialized (
       select delivery.id, (${isWanted}) as is_wanted,
@@ -137,15 +139,15 @@ export async function listDeliveries(
         and ${byIndex}
         and ${afterId === null ? sql.fragment`true` : sql.fragment`delivery.id < ${afterId}`}
       order by delivery.id desc
-      limit ${LOOKED_AT_MAX}
+      limit ${lookedAtMax}
     ), wanted as (
-      select id, true as is_wanted from looked_at where is_wanted order by id desc limit ${limit + 1}
+      select id from looked_at where is_wanted order by id desc limit ${limit + 1}
     ), shown as (
-      select id, is_wanted from wanted
+      select id, false as is_end from wanted
       union all
-      select id, false from looked_at where place = ${LOOKED_AT_MAX} and not is_wanted
+      select id, true from looked_at where place = ${lookedAtMax}
     )
-    select ${deliveryColumns}, shown.is_wanted as "isWanted"
+    select ${deliveryColumns}, shown.is_end as "isEnd"
     from shown
     join webhooks.deliveries as delivery on delivery.id = shown.id
     order by delivery.id desc
@@ -154,10 +156,11 @@ export async function listDeliveries(
 }
 
 function toPage(rows: readonly z.output<typeof listedRow>[], limit: number): DeliveryPage {
-  const wanted = rows.filter(({ isWanted }) => isWanted);
+  const wanted = rows.filter(({ isEnd }) => !isEnd);
   const page = wanted.slice(0, limit);
   if (wanted.length > limit) return { rows: page, lastId: page.at(-1)?.id ?? null };
-  const end = rows.find(({ isWanted }) => !isWanted);
+  // Whether that one is wanted or not, the next page begins after it.
+  const end = rows.find(({ isEnd }) => isEnd);
   return { rows: page, lastId: end?.id ?? null };
 }
 

@@ -44,7 +44,7 @@ export interface TriggeringEvent {
     /** The provider's id. Workflows match that name it; case does not count. */
     { $case: "provider"; value: string }
     | undefined;
-  /** The input of the runs: JSON text of an object, at most 1 MiB. */
+  /** The input of the runs: JSON text, at most 1 MiB. */
   inputJson: string;
   /** What templates see as `trigger`: JSON text of an object, at most 256 KiB. */
   triggerJson: string;
