@@ -102,9 +102,9 @@ describe("keys", () => {
   it("of those who call a service are demanded by it, with the name of the setting", () => {
     const { gateway = [], admin = [] } = tokens.publicKeys;
     expect(() => verifierOf({ gateway, admin })).toThrow(
-      /INTERNAL_TOKEN_PUBLIC_KEYS: a public key of workflows is missing/,
+      /INTERNAL_TOKEN_PUBLIC_KEYS: a public key of workflows and of webhooks is missing/,
     );
-    expect(() => verifierOf({})).toThrow(/of gateway and of workflows is missing/);
+    expect(() => verifierOf({})).toThrow(/of gateway and of workflows and of webhooks is missing/);
   });
 });
 
