@@ -22,7 +22,7 @@ import {
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
-const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations"];
+const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 const RUNS = 30;
 
 let dataDir: string;
