@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
@@ -144,6 +145,23 @@ describe("the custom route", () => {
     expect(await sendRaw(`${twice}x-event-id: 1\r\nx-event-id: 2\r\n\r\n{}`)).toMatch(
       /^HTTP\/1\.1 400 .*x-event-id must be sent once/s,
     );
+  });
+
+  it("takes events of an address while senders of another one stall", async () => {
+    const [host = "", port = ""] = harness.httpAddress.split(":");
+    const head = `POST /webhooks/custom/${randomUUID()}/a HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 192.0.2.1\r\ncontent-length: 1048576\r\n\r\n{`;
+    let ended = 0;
+    const stalled = Array.from({ length: 40 }, () => {
+      const socket = connect(Number(port), host, () => socket.write(head));
+      return socket.on("data", () => (ended += 1)).on("error", () => {});
+    });
+    await Promise.all(stalled.map((socket) => once(socket, "ready")));
+    const companyId = randomUUID();
+    const headers = { "x-forwarded-for": "192.0.2.2" };
+    const answer = await harness.post(`custom/${companyId}/a`, "{}", headers);
+    // None of them has been given up for lack of time: the answer has not waited for that.
+    expect([answer.status, ended]).toEqual([200, 0]);
+    for (const socket of stalled) socket.destroy();
   });
 
   it("reads and throws away what is too long, so that its sender gets to read why", async () => {

@@ -69,8 +69,7 @@ export function createDispatcherRoute<Event>(
     const payloadJson = toInputJson(normalised);
     return {
       ...unread(request, signature),
-      receivers:
-        accountIds.length === 0 ? { companyIds: [] } : { accountIds, whenNobody: "record" },
+      receivers: accountIds.length === 0 ? { companyIds: [] } : { accountIds },
       eventType,
       externalEventId,
       repeatId,

@@ -6,12 +6,10 @@ export interface InboundMessage {
   /** The provider's id, or `custom`. */
   provider: string;
   /**
-   * Whom it is for: companies, or the accounts at the provider whose connections tell them. Of accounts
-   * that nobody has connected the event is recorded, or nothing is kept of it.
+   * Whom it is for: companies, or the accounts at the provider whose connections tell them. An event of accounts
+   * that nobody has connected is recorded, and starts nothing.
    */
-  receivers:
-    | { companyIds: readonly string[] }
-    | { accountIds: readonly string[]; whenNobody: "record" | "drop" };
+  receivers: { companyIds: readonly string[] } | { accountIds: readonly string[] };
   /** The path of the custom route, decoded. */
   path?: string;
   eventType: string | null;

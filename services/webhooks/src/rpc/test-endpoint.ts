@@ -1,4 +1,5 @@
 import { newId } from "@workflow/db";
+import { EVENT_ID_PREFIX } from "@workflow/events";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type {
   TestEndpointRequest,
@@ -19,7 +20,6 @@ import type { AttemptOutcome } from "../outbound/attempt.ts";
 import type { EndpointRow } from "../store/endpoints.ts";
 import { insertTestDelivery } from "../store/test-deliveries.ts";
 
-const EVENT_ID_PREFIX = "evt_";
 const DEFAULT_TYPE = "workflow.completed";
 
 /**

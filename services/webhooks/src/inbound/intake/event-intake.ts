@@ -50,7 +50,6 @@ export class EventIntake implements Intake {
 
   async accept(message: InboundMessage): Promise<Accepted> {
     const companyIds = await this.#findCompanies(message);
-    if (companyIds?.length === 0 && drops(message)) return { eventId: null, workflowsTriggered: 0 };
     this.#backlog.check(companyIds ?? [null]);
     const status = statusOf(companyIds);
     const events = toEvents(message, companyIds ?? [], { status, error: null });
@@ -94,10 +93,6 @@ export class EventIntake implements Intake {
       return null;
     }
   }
-}
-
-function drops({ receivers }: InboundMessage): boolean {
-  return "whenNobody" in receivers && receivers.whenNobody === "drop";
 }
 
 function statusOf(companyIds: readonly string[] | null): "received" | "ignored" | "processing" {

@@ -156,9 +156,7 @@ async function takeForward(
     return {
       ...nobodys(request),
       provider: provider?.id ?? NANGO,
-      receivers: isKnown
-        ? { accountIds: [brokerAccount(named)], whenNobody: "record" }
-        : { companyIds: [] },
+      receivers: isKnown ? { accountIds: [brokerAccount(named)] } : { companyIds: [] },
       eventType,
       externalEventId,
       // The broker sends an event once for each connection that it is for.

@@ -68,7 +68,7 @@ function readMessage(
     const normalised = source.normalise(event, request);
     return {
       ...unread(source, request),
-      receivers: { accountIds: source.accountsOf(event), whenNobody: "record" },
+      receivers: { accountIds: source.accountsOf(event) },
       eventType: normalised.eventType,
       externalEventId: normalised.externalEventId,
       payloadJson: toInputJson(normalised),
