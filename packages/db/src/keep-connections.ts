@@ -8,6 +8,7 @@ import {
 } from "slonik";
 import { RETRY_AFTER_MS, sqlStateOf } from "./errors.ts";
 import { RowMismatchError } from "./result-parser.ts";
+import { createSessions } from "./sessions.ts";
 import { createTurnstile } from "./turnstile.ts";
 
 /** How long a query waits for a connection while all are busy. */
@@ -17,7 +18,7 @@ const ACQUIRE_TIMEOUT_MS = 10_000;
 const HARMLESS_CLASSES = new Set(["22", "23", "40", "42", "P0"]);
 
 /**
- * Corrects two habits of slonik's pool:
+ * Corrects three habits of slonik's pool:
  *
  * - It closes the connection on any error, be it a NOT_FOUND thrown inside a transaction or a
  *   violated constraint, and a new one costs a process and a SCRAM handshake. Here it is closed
@@ -26,16 +27,16 @@ const HARMLESS_CLASSES = new Set(["22", "23", "40", "42", "P0"]);
  * - Who waits for a connection waits for ever, and is forgotten when the attempts of the others to
  *   connect fail. Here nobody gets as far as slonik's own queue: the line is before it, has a time
  *   limit, and is dissolved when Postgres cannot be reached.
+ * - It uses all connections in turn, and wraps one for each query, see `createSessions`.
  */
 export function keepConnections(pool: DatabasePool, maxConnections: number): DatabasePool {
   const turnstile = createTurnstile(maxConnections, ACQUIRE_TIMEOUT_MS, poolExhausted);
+  const sessions = createSessions(pool, leavesConnectionUsable);
 
   const use = async <T>(routine: (connection: DatabasePoolConnection) => Promise<T>) => {
     await turnstile.enter();
     try {
-      const outcome = await pool.connect((connection) => settle(routine(connection)));
-      if (!outcome.ok) throw outcome.error;
-      return outcome.value;
+      return await sessions.use(routine);
     } catch (error) {
       if (error instanceof ConnectionError && !hasConnections(pool)) turnstile.dismiss(error);
       throw error;
@@ -61,23 +62,25 @@ export function keepConnections(pool: DatabasePool, maxConnections: number): Dat
       use((connection) => connection.transaction(handler, retries)),
     connect: use,
     configuration: pool.configuration,
-    end: () => pool.end(),
-    state: () => ({ ...pool.state(), waitingClients: turnstile.waiting() }),
+    async end() {
+      await sessions.close();
+      await pool.end();
+    },
+    state: () => stateOf(pool, sessions.idle(), turnstile.waiting()),
   };
   const database: DatabasePool = Object.create(pool);
   return Object.assign(database, methods);
 }
 
-type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown };
-
-/** Hides a harmless error from slonik, which sees a routine that went well. */
-async function settle<T>(result: Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { ok: true, value: await result };
-  } catch (error) {
-    if (!leavesConnectionUsable(error)) throw error;
-    return { ok: false, error };
-  }
+/** What a session keeps is acquired for the pool, and idle for everybody else. */
+function stateOf(pool: DatabasePool, idleSessions: number, waitingClients: number) {
+  const { acquiredConnections, idleConnections, ...rest } = pool.state();
+  return {
+    ...rest,
+    acquiredConnections: acquiredConnections - idleSessions,
+    idleConnections: idleConnections + idleSessions,
+    waitingClients,
+  };
 }
 
 function leavesConnectionUsable(error: unknown): boolean {

@@ -212,6 +212,21 @@ describe("a connection", () => {
     await pool.end();
   });
 
+  it("is the one used last, so that few are in use while there is little to do", async () => {
+    const pool = await openDatabase({
+      connectionUri: testDatabase.connectionUri,
+      applicationName: "few",
+      maxConnections: 4,
+    });
+    const sleep = (): Promise<unknown> => pool.query(sql.unsafe`select pg_sleep(0.05)`);
+    await Promise.all([sleep(), sleep(), sleep(), sleep()]);
+    expect(pool.state()).toMatchObject({ acquiredConnections: 0, idleConnections: 4 });
+    const pids = new Set<number>();
+    for (let query = 0; query < 10; query += 1) pids.add(await backendPid(pool));
+    expect(pids.size).toBe(1);
+    await pool.end();
+  });
+
   it("runs a transaction again that lost a conflict", async () => {
     let runs = 0;
     const result = await database.transaction(async (transaction) => {

@@ -37,6 +37,8 @@ export interface UnaryMethod<Request, Response> {
 export interface ServerStreamMethod<Request, Response> {
   readonly kind: "server-stream";
   readonly scopes: RequiredScopes;
+  /** Whether it is finished like a unary call when the server closes, and not ended at once. */
+  readonly endsByItself?: boolean;
   readonly handler: (request: Request, context: RpcContext) => AsyncIterable<Response>;
 }
 

@@ -72,7 +72,8 @@ export interface RpcServer {
   setServing(isServing: boolean): void;
   /**
    * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished (a
-   * client stream is one when all of its requests have been read); what is left after `graceMs`
+   * client stream is one when all of its requests have been read, a server stream when it is said to end
+   * by itself); what is left after `graceMs`
    * (default 10 s) is cut off. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
@@ -97,7 +98,6 @@ class GrpcServer implements RpcServer {
   readonly #maxMessageBytes: number;
   readonly #server: Server;
   readonly #methods = new Map<string, GuardedMethod>();
-  readonly #contexts = new WeakMap<Metadata, CallContext>();
   readonly #services = new Set<string>();
   readonly #openCalls = new Set<ServerInterceptingCallInterface>();
   readonly #inFlight: InFlight;
@@ -125,7 +125,7 @@ class GrpcServer implements RpcServer {
       report,
       openCalls: this.#openCalls,
       onAdmitted: (metadata, context, call) => {
-        this.#contexts.set(metadata, context);
+        setContext(metadata, context);
         inFlight.admitted(context, call);
       },
       onOver: (context) => inFlight.over(context),
@@ -244,7 +244,7 @@ class GrpcServer implements RpcServer {
     encode: (value: unknown) => Buffer,
   ): handleServerStreamingCall<DecodedRequest, Buffer> {
     return (call) => {
-      const context = this.#begin(call.metadata, "stream");
+      const context = this.#begin(call.metadata, method.endsByItself === true ? "unary" : "stream");
       serveStream(call, context, method, encode, this.#hooks).catch(this.#onLost);
     };
   }
@@ -260,7 +260,7 @@ class GrpcServer implements RpcServer {
   }
 
   #begin(metadata: Metadata, kind: "unary" | "stream"): CallContext {
-    const context = this.#contexts.get(metadata);
+    const context = contextOf(metadata);
     // The guard lets no call through without one.
     if (context === undefined) throw new Error("The call was not admitted.");
     this.#inFlight.started(context, kind);
@@ -271,6 +271,21 @@ class GrpcServer implements RpcServer {
   readonly #onLost = (error: unknown): void => {
     this.#options.logger.error({ err: error }, "an answer was lost");
   };
+}
+
+/** Where a call's metadata keeps its context: a WeakMap of all calls is work for the garbage collector. */
+const CONTEXT = Symbol("call context");
+
+interface AdmittedMetadata extends Metadata {
+  [CONTEXT]?: CallContext;
+}
+
+function setContext(metadata: AdmittedMetadata, context: CallContext): void {
+  metadata[CONTEXT] = context;
+}
+
+function contextOf(metadata: AdmittedMetadata): CallContext | undefined {
+  return metadata[CONTEXT];
 }
 
 function delay(ms: number): Promise<void> {

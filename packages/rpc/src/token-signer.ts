@@ -5,7 +5,8 @@ import type { Identity } from "./identity.ts";
 import { keyIdOf, readSigningKey, TOKEN_ALGORITHM } from "./keys.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
-const MINTED_TOKENS_MAX = 10_000;
+/** Of one client: identities that are in use at the same time, about 1 KiB each. */
+const MINTED_TOKENS_MAX = 20_000;
 
 export interface TokenSignerOptions {
   /** As whom to sign; verifiers know the keys and the rights of each. */

@@ -16,7 +16,8 @@ import {
 } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
 
-const VERIFIED_TOKENS_MAX = 10_000;
+/** As many as a gateway keeps, about 1 KiB each. */
+const VERIFIED_TOKENS_MAX = 20_000;
 /** So far an issuer's clock may be ahead. */
 const CLOCK_AHEAD_SECONDS_MAX = 60;
 

@@ -1,11 +1,11 @@
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { findCredential } from "../store/api-keys.ts";
+import { findCredentials } from "../store/api-keys.ts";
 import type { ApiKeyCredential } from "../store/api-keys.ts";
-import { findSession } from "../store/sessions.ts";
+import { findSessions } from "../store/sessions.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { hashApiKey, looksLikeApiKey } from "./api-key-format.ts";
-import type { Caller } from "./caller.ts";
+import type { KnownCaller } from "./caller.ts";
 import { createCredentialCache } from "./credential-cache.ts";
 import type { IdentityChange } from "./identity-change.ts";
 import { SCOPES_BY_ROLE } from "./roles.ts";
@@ -26,7 +26,7 @@ export interface Authenticator {
    * Rejects with UNAUTHORIZED when the credential is missing, malformed, unknown, revoked or expired,
    * and with UNAVAILABLE when that cannot be found out.
    */
-  authenticate(credentials: Credentials): Promise<Caller>;
+  authenticate(credentials: Credentials): Promise<KnownCaller>;
 }
 
 /** An authenticator that remembers answers for a few seconds. */
@@ -47,7 +47,7 @@ export interface AuthenticatorOptions {
 
 /** What a credential stands for, until when. */
 interface Known {
-  caller: Caller;
+  caller: KnownCaller;
   expiresAtMs: number;
 }
 
@@ -60,16 +60,16 @@ export function createAuthenticator(options: AuthenticatorOptions): CachingAuthe
   const rejectAsAppError = (error: unknown): never => {
     throw toAppError(error);
   };
-  const keys = createCredentialCache(async (hash) => {
-    const credential = await findCredential(database, hash).catch(rejectAsAppError);
-    return credential === null ? null : knownKey(credential);
+  const keys = createCredentialCache(async (hashes) => {
+    const found = await findCredentials(database, hashes).catch(rejectAsAppError);
+    return new Map(found.map((key) => [key.keyHash.toString("base64"), knownKey(key)]));
   });
-  const sessions = createCredentialCache(async (hash) => {
-    const session = await findSession(database, hash).catch(rejectAsAppError);
-    return session === null ? null : knownSession(session);
+  const sessions = createCredentialCache(async (hashes) => {
+    const found = await findSessions(database, hashes).catch(rejectAsAppError);
+    return new Map(found.map((row) => [row.tokenHash.toString("base64"), knownSession(row)]));
   });
 
-  const authenticateKey = async (apiKey: string): Promise<Caller> => {
+  const authenticateKey = async (apiKey: string): Promise<KnownCaller> => {
     const key = looksLikeApiKey(apiKey) ? await keys.find(hashApiKey(apiKey)) : null;
     if (key === null || key.expiresAtMs <= Date.now()) {
       throw new AppError("UNAUTHORIZED", "The API key is not valid.");
@@ -77,7 +77,7 @@ export function createAuthenticator(options: AuthenticatorOptions): CachingAuthe
     onKeyUse(key.caller.identity.principal.id);
     return key.caller;
   };
-  const authenticateSession = async (token: string): Promise<Caller> => {
+  const authenticateSession = async (token: string): Promise<KnownCaller> => {
     const known = looksLikeSessionToken(token)
       ? await sessions.find(hashSessionToken(token))
       : null;
@@ -106,7 +106,7 @@ export function createAuthenticator(options: AuthenticatorOptions): CachingAuthe
   };
 }
 
-function isAbout({ type, id }: IdentityChange, { identity, session }: Caller): boolean {
+function isAbout({ type, id }: IdentityChange, { identity, session }: KnownCaller): boolean {
   switch (type) {
     case "session":
       return session?.id === id;
@@ -121,23 +121,29 @@ function isAbout({ type, id }: IdentityChange, { identity, session }: Caller): b
   }
 }
 
-function knownKey({ id, companyId, name, scopes, expiresAt }: ApiKeyCredential): Known {
+function knownKey(credential: ApiKeyCredential): Known {
+  const { id, companyId, name, scopes, expiresAt, read, write, execute } = credential;
   return {
     caller: {
       identity: { companyId, principal: { type: "api_key", id, name }, scopes },
       session: null,
+      ownLimits: { read, write, execute },
     },
     expiresAtMs: expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime(),
   };
 }
 
 function knownSession(stored: StoredSession) {
-  const { companyId, lastUsedAt, ...session } = stored;
+  const { companyId, lastUsedAt, tokenHash: _hash, read, write, execute, ...session } = stored;
   const { userId, userName, role, endsAt } = session;
   const principal = { type: "user", id: userId, name: userName, role } as const;
   return {
     session,
-    caller: { identity: { companyId, principal, scopes: SCOPES_BY_ROLE[role] }, session },
+    caller: {
+      identity: { companyId, principal, scopes: SCOPES_BY_ROLE[role] },
+      session,
+      ownLimits: { read, write, execute },
+    },
     expiresAtMs: sessionExpiry(endsAt, lastUsedAt).getTime(),
   };
 }

@@ -1,4 +1,5 @@
 import type { Identity } from "@workflow/rpc";
+import type { OwnLimits } from "../rate-limits/bucket.ts";
 import type { Role } from "./roles.ts";
 
 /** A person who is signed in to a company. */
@@ -18,4 +19,10 @@ export interface Caller {
   readonly identity: Identity;
   /** Null for a caller with an API key. */
   readonly session: Session | null;
+}
+
+/** A caller as found by a credential. */
+export interface KnownCaller extends Caller {
+  /** The rate limits that the company has of its own. */
+  readonly ownLimits: OwnLimits;
 }

@@ -1,10 +1,16 @@
 import { LRUCache } from "lru-cache";
+import { createLookUps } from "./look-ups.ts";
+import type { LookUpMany } from "./look-ups.ts";
 
 /** Below the 5 s after which what was revoked must be refused (D12): a look-up itself takes time. */
 const KNOWN_FOR_MS = 4_000;
+/** What is still in use then is asked for anew, before anybody has to wait for it. */
+const FRESH_FOR_MS = 2_000;
+/** Those gather for so long. */
+const RENEWAL_MS = 250;
 const UNKNOWN_FOR_MS = 1_000;
 /** Of each: found ones, and hashes that belong to nothing. */
-const ENTRIES_MAX = 10_000;
+const ENTRIES_MAX = 20_000;
 
 /** Remembers for a few seconds what credentials stand for. */
 export interface CredentialCache<Found extends object> {
@@ -14,46 +20,78 @@ export interface CredentialCache<Found extends object> {
   forget(isMeant: (found: Found) => boolean): void;
 }
 
+interface Known<Found> {
+  found: Found;
+  /** The age of an answer counts from the question: a revocation may overtake it. */
+  askedAt: number;
+}
+
 /**
- * A cache in front of a look-up. Requests that miss it at the same time share one look-up. Hashes
- * that belong to nothing are remembered apart, so that guessing cannot push out the others.
+ * A cache in front of a look-up. Requests that miss it in the same turn of the event loop share one
+ * look-up; credentials in steady use are asked for again in the background, many at a time: of 10,000
+ * callers in turn nearly every request would else wait for its own. Hashes that belong to nothing are
+ * remembered apart, so that guessing cannot push out the others.
+ *
+ * @param lookUp what there is of some hashes, by the hash in base64
  */
 export function createCredentialCache<Found extends object>(
-  lookUp: (hash: Buffer) => Promise<Found | null>,
+  lookUp: LookUpMany<Found>,
 ): CredentialCache<Found> {
-  const known = new LRUCache<string, Found>({ max: ENTRIES_MAX, ttl: KNOWN_FOR_MS });
-  const unknown = new LRUCache<string, true>({ max: ENTRIES_MAX, ttl: UNKNOWN_FOR_MS });
-  let underWay = new Map<string, Promise<Found | null>>();
+  const known = new LRUCache<string, Known<Found>>({ max: ENTRIES_MAX });
+  const unknown = new LRUCache<string, number>({ max: ENTRIES_MAX });
+  /** Raised by each change: an answer to an earlier question is for those who wait for it only. */
+  let changes = 0;
+  const remember = (key: string, answers: ReadonlyMap<string, Found>, askedAt: number): void => {
+    const found = answers.get(key);
+    if (found !== undefined) known.set(key, { found, askedAt });
+    else {
+      known.delete(key);
+      unknown.set(key, askedAt);
+    }
+  };
 
-  const lookUpOnce = (hash: Buffer, key: string): Promise<Found | null> => {
-    const lookups = underWay;
-    const shared = lookups.get(key);
-    if (shared !== undefined) return shared;
-    // The age of an answer counts from the question: a revocation may overtake it.
-    const start = performance.now();
-    const lookup = lookUp(hash)
-      .then((found) => {
-        // Something was forgotten meanwhile, perhaps this: then the answer is for now only.
-        if (lookups !== underWay) return found;
-        if (found === null) unknown.set(key, true);
-        else known.set(key, found, { start });
-        return found;
-      })
-      .finally(() => lookups.delete(key));
-    lookups.set(key, lookup);
-    return lookup;
+  const lookUps = createLookUps(async (hashes) => {
+    const askedAt = performance.now();
+    const changesBefore = changes;
+    const answers = await lookUp(hashes);
+    if (changesBefore === changes) {
+      for (const hash of hashes) remember(hash.toString("base64"), answers, askedAt);
+    }
+    return answers;
+  });
+
+  const renewals = new Map<string, Buffer>();
+  const renewSoon = (key: string, hash: Buffer): void => {
+    if (renewals.has(key)) return;
+    renewals.set(key, hash);
+    if (renewals.size > 1) return;
+    setTimeout(() => {
+      const due = [...renewals];
+      renewals.clear();
+      for (const [each, eachHash] of due) {
+        // A failure is for those who ask when what is known is too old.
+        lookUps.ask(each, eachHash).catch(() => {});
+      }
+    }, RENEWAL_MS).unref();
   };
 
   return {
     async find(hash) {
       const key = hash.toString("base64");
-      const found = known.get(key);
-      if (found !== undefined) return found;
-      return unknown.has(key) ? null : lookUpOnce(hash, key);
+      const now = performance.now();
+      const entry = known.get(key);
+      if (entry !== undefined && now - entry.askedAt < KNOWN_FOR_MS) {
+        if (now - entry.askedAt >= FRESH_FOR_MS) renewSoon(key, hash);
+        return entry.found;
+      }
+      const missedAt = unknown.get(key);
+      if (missedAt !== undefined && now - missedAt < UNKNOWN_FOR_MS) return null;
+      return lookUps.ask(key, hash);
     },
     forget(isMeant) {
-      underWay = new Map();
-      for (const [key, found] of known.entries()) {
+      changes += 1;
+      lookUps.restart();
+      for (const [key, { found }] of known.entries()) {
         if (isMeant(found)) known.delete(key);
       }
     },

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 
 const WRITE_EVERY_MS = 60_000;
-const ENTRIES_MAX = 10_000;
+const ENTRIES_MAX = 20_000;
 
 /** When something was used. */
 export interface Use {

@@ -1,0 +1,129 @@
+import type { DatabasePool, DatabasePoolConnection } from "slonik";
+
+/** The connections of a pool, kept open between uses. */
+export interface Sessions {
+  /**
+   * Runs a routine on the idle connection that was used last, else on a new one. A connection that breaks
+   * meanwhile rejects at once.
+   */
+  use<T>(routine: (connection: DatabasePoolConnection) => Promise<T>): Promise<T>;
+  /** Connections that nobody uses at the moment. */
+  idle(): number;
+  /** Gives the idle connections back now and the others after their use. Resolves when none is idle. */
+  close(): Promise<void>;
+}
+
+/** How often connections that were not used since the last time go back to the pool. */
+const SWEEP_MS = 5_000;
+/** Older ones go back, too: the pool renews its connections by age. */
+const SESSION_MS_MAX = 60_000;
+
+/**
+ * Sessions over a slonik pool. By itself the pool takes its idle connections in turn and wraps one for
+ * each query: every connection has to plan every statement, and a prepared select took 1.4 times the
+ * processor time. Here few connections are busy while there is little to do, and the rest end.
+ *
+ * @param isUsableAfter whether a connection may be used again after a routine has failed so
+ */
+export function createSessions(
+  pool: Pick<DatabasePool, "connect">,
+  isUsableAfter: (error: unknown) => boolean,
+): Sessions {
+  let idle: Session[] = [];
+  let isClosed = false;
+  const held = new Set<Promise<void>>();
+
+  const open = (): Promise<Session> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Session>();
+    let session: Session | undefined;
+    const over = pool
+      .connect((connection) => {
+        session = new Session(connection);
+        resolve(session);
+        return session.over;
+      })
+      .catch((error: unknown) => {
+        reject(error);
+        session?.fail(error);
+        idle = idle.filter((other) => other !== session);
+      })
+      .finally(() => held.delete(over));
+    held.add(over);
+    return promise;
+  };
+
+  const putBack = (session: Session): void => {
+    session.isUsed = true;
+    if (isClosed) session.giveBack();
+    else if (!session.isBroken) idle.push(session);
+  };
+
+  const sweep = (): void => {
+    const oldest = performance.now() - SESSION_MS_MAX;
+    const isKept = ({ isUsed, openedAt }: Session): boolean => isUsed && openedAt > oldest;
+    for (const session of idle) if (!isKept(session)) session.giveBack();
+    idle = idle.filter(isKept);
+    for (const session of idle) session.isUsed = false;
+  };
+  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+
+  return {
+    async use(routine) {
+      const session = idle.pop() ?? (await open());
+      try {
+        const value = await session.run(routine);
+        putBack(session);
+        return value;
+      } catch (error) {
+        if (isUsableAfter(error)) putBack(session);
+        else session.discard(error);
+        throw error;
+      }
+    },
+    idle: () => idle.length,
+    async close() {
+      isClosed = true;
+      clearInterval(sweeping);
+      const leaving = [...held];
+      const areAllIdle = leaving.length === idle.length;
+      for (const session of idle) session.giveBack();
+      idle = [];
+      if (areAllIdle) await Promise.all(leaving);
+    },
+  };
+}
+
+/** A connection between its way out of the pool and its way back. */
+class Session {
+  readonly connection: DatabasePoolConnection;
+  readonly openedAt = performance.now();
+  /** Settled when the connection goes back: resolved as good as new, rejected to be closed. */
+  readonly over: Promise<void>;
+  readonly giveBack: () => void;
+  readonly discard: (error: unknown) => void;
+  isUsed = true;
+  isBroken = false;
+  #onFailure: ((error: unknown) => void) | undefined;
+
+  constructor(connection: DatabasePoolConnection) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.connection = connection;
+    this.over = promise;
+    this.giveBack = resolve;
+    this.discard = reject;
+  }
+
+  run<T>(routine: (connection: DatabasePoolConnection) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#onFailure = reject;
+      routine(this.connection).then(resolve, reject);
+    });
+  }
+
+  /** The pool has lost the connection; what runs on it does not end otherwise. */
+  fail(error: unknown): void {
+    this.isBroken = true;
+    this.discard(error);
+    this.#onFailure?.(error);
+  }
+}
