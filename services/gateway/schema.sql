@@ -74,8 +74,12 @@ table gateway.companies
   column id uuid not null
   column name text not null
   column created_at timestamp(3) with time zone not null default now()
+  column rate_limit_read integer
+  column rate_limit_write integer
+  column rate_limit_execute integer
   constraint companies_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
   constraint companies_pkey PRIMARY KEY (id)
+  constraint companies_rate_limits_range CHECK ((LEAST(rate_limit_read, rate_limit_write, rate_limit_execute) >= 0))
 
 table gateway.cursor_key
   column only_row boolean not null default true

@@ -40,3 +40,5 @@ export { setUpNats } from "./set-up-nats.ts";
 export type { NatsSetUp, NatsSetUpOptions } from "./set-up-nats.ts";
 export { createNatsEventBus } from "./nats-bus.ts";
 export type { NatsEventBusOptions } from "./nats-bus.ts";
+export { createNatsSignals } from "./nats-signals.ts";
+export type { NatsSignalsOptions, SignalHandlers, Signals } from "./nats-signals.ts";

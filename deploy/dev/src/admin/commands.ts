@@ -14,6 +14,7 @@ import { mintTokenCommand } from "./mint-token.ts";
 import { revokeTokenCommand } from "./revoke-token.ts";
 import { rotateKekCommand } from "./rotate-kek.ts";
 import { setPasswordCommand } from "./set-password.ts";
+import { setRateLimitsCommand } from "./set-rate-limits.ts";
 import { setRunRetentionCommand } from "./set-run-retention.ts";
 import { setUpNatsCommand } from "./set-up-nats.ts";
 import { verifyAuditCommand } from "./verify-audit.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["create-user", createUserCommand],
   ["create-api-key", createApiKeyCommand],
   ["set-password", setPasswordCommand],
+  ["set-rate-limits", setRateLimitsCommand],
   ["set-run-retention", setRunRetentionCommand],
   ["list-companies", listCompaniesCommand],
   ["mint-token", mintTokenCommand],

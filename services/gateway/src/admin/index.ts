@@ -11,6 +11,8 @@ export { recordAdminEvent } from "./record-admin-event.ts";
 export type { AdminEvent } from "./record-admin-event.ts";
 export { setPassword } from "./set-password.ts";
 export type { SetPasswordInput } from "./set-password.ts";
+export { RATE_LIMIT_MAX, setRateLimits } from "./set-rate-limits.ts";
+export type { SetRateLimitsInput } from "./set-rate-limits.ts";
 export { listCompanies } from "../store/companies.ts";
 export type { Company } from "../store/companies.ts";
 export { ROLES } from "../auth/roles.ts";

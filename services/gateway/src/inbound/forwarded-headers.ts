@@ -36,7 +36,7 @@ export function prepareHeaders(
   publicUrl: string | undefined,
 ): void {
   const { headers } = request;
-  const origin = new URL(publicOriginOf(request, info.isSecure, publicUrl));
+  const origin = new URL(publicOriginOf(info, publicUrl));
   separate(request);
   for (const name of connectionOptions(headers)) delete headers[name];
   for (const name of LEFT_OUT) delete headers[name];

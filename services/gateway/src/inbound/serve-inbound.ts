@@ -5,14 +5,15 @@ import type { Request, RequestHandler, Response } from "express";
 import { clientNetworkOf } from "../http/client-network.ts";
 import { askForBody } from "../http/expected-continue.ts";
 import { checkHeadSize } from "../http/head-size.ts";
+import { answerOptions, wrongMethod } from "../http/methods.ts";
 import { checkAnnouncedSize } from "../http/read-body.ts";
-import { requestInfoOf } from "../http/request-info.ts";
+import { afterAnswer, requestInfoOf } from "../http/request-info.ts";
 import type { RequestInfo } from "../http/request-info.ts";
+import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { prepareHeaders } from "./forwarded-headers.ts";
 import { createKnownCompanies } from "./known-companies.ts";
 import type { KnownCompanies } from "./known-companies.ts";
 import { createInboundProxy } from "./proxy.ts";
-import { SlidingWindows } from "./sliding-windows.ts";
 
 /** Where senders of webhooks find us. */
 export const INBOUND_BASE = "/webhooks";
@@ -20,8 +21,8 @@ export const INBOUND_BASE = "/webhooks";
 export interface InboundOptions {
   /** `host:port` where the webhooks service takes them. */
   address: string;
-  /** Requests of one client in any minute; 0 is no limit. */
-  perMinuteMax: number;
+  /** Counts the requests of each client. */
+  rateLimits: RateLimits;
   publicUrl: string | undefined;
   database: Database;
   /** How long a request may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
@@ -35,7 +36,7 @@ export interface Inbound {
 }
 
 const BYTES_MAX = 1024 * 1024;
-const MINUTE_MS = 60_000;
+const METHODS = ["POST"];
 const TIMEOUT_MS = 30_000;
 const RETRY_AFTER_MS = 1_000;
 /**
@@ -50,8 +51,7 @@ const UNDER_WAY = { total: 1_024, perClient: 128, perCompany: 256 };
  * is found out there; errors are `{error}`.
  */
 export function createInbound(options: InboundOptions): Inbound {
-  const { database, publicUrl, timeoutMs = TIMEOUT_MS } = options;
-  const rates = new SlidingWindows({ max: options.perMinuteMax, windowMs: MINUTE_MS });
+  const { database, publicUrl, rateLimits, timeoutMs = TIMEOUT_MS } = options;
   const { total, perClient, perCompany } = UNDER_WAY;
   const ofClients = new Shares({ total, perTenant: perClient });
   const ofCompanies = new Shares({ total, perTenant: perCompany });
@@ -63,20 +63,15 @@ export function createInbound(options: InboundOptions): Inbound {
     timeoutMs,
   });
 
-  const limitRate = (client: string): void => {
-    const retryAfterMs = rates.take(client);
-    if (retryAfterMs === null) return;
-    const message = `Rate limit exceeded. Limit: ${options.perMinuteMax} requests per minute.`;
-    throw new AppError("RATE_LIMITED", message, { retryAfterMs });
-  };
-
   return {
     async serve(request, response) {
       const info = requestInfoOf(request);
       info.route = `${INBOUND_BASE}/{provider}`;
-      refuseOtherMethods(request, response);
+      if (request.path === "/") throw new AppError("NOT_FOUND", "Not found");
+      if (request.method === "OPTIONS") return answerOptions(response, METHODS);
+      if (request.method !== "POST") throw wrongMethod(response, METHODS);
       const client = clientNetworkOf(info.client.ipAddress);
-      limitRate(client);
+      await rateLimits.admitInbound(client);
       takePlace(ofClients, client, response);
       checkHeadSize(request, false);
       checkAnnouncedSize(request, BYTES_MAX);
@@ -90,12 +85,6 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 }
 
-function refuseOtherMethods({ method }: Request, response: Response): void {
-  if (method === "POST") return;
-  response.setHeader("Allow", "POST");
-  throw new AppError("METHOD_NOT_ALLOWED", "Use POST here.");
-}
-
 /** Takes a place until the request is over. */
 function takePlace(shares: Shares, holder: string, response: Response): void {
   const giveBack = shares.take(holder);
@@ -103,8 +92,7 @@ function takePlace(shares: Shares, holder: string, response: Response): void {
     const message = "Too many webhooks are under way. Send the event again shortly.";
     throw new AppError("RATE_LIMITED", message, { retryAfterMs: RETRY_AFTER_MS });
   }
-  if (response.closed) giveBack();
-  else response.once("close", giveBack);
+  afterAnswer(response, giveBack);
 }
 
 /** The company whose own route is meant; null on the routes of providers. */

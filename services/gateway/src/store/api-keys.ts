@@ -2,8 +2,10 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
+import { ownLimitsColumns, ownLimitsRow } from "./rate-limits.ts";
 
-const credential = z.object({
+const credential = ownLimitsRow.extend({
+  keyHash: z.instanceof(Buffer),
   id: z.string(),
   companyId: z.string(),
   name: z.string(),
@@ -65,20 +67,23 @@ export interface NewApiKey {
   expiresAt: Date | null;
 }
 
-/** The credential that belongs to a hash, or null when there is none or it was revoked. */
-export function findCredential(
+/** The credentials that belong to hashes; those that were revoked are left out. */
+export function findCredentials(
   database: Queryable,
-  keyHash: Buffer,
-): Promise<ApiKeyCredential | null> {
-  return database.maybeOne(sql.prepared("api_key_find", credential)`
+  keyHashes: readonly Buffer[],
+): Promise<readonly ApiKeyCredential[]> {
+  return database.any(sql.prepared("api_keys_find", credential)`
     select
-      id,
-      company_id as "companyId",
-      name,
-      scopes,
-      expires_at as "expiresAt"
-    from gateway.api_keys
-    where key_hash = ${sql.binary(keyHash)} and revoked_at is null
+      k.key_hash as "keyHash",
+      k.id,
+      k.company_id as "companyId",
+      k.name,
+      k.scopes,
+      k.expires_at as "expiresAt",
+      ${ownLimitsColumns}
+    from gateway.api_keys k
+    join gateway.companies c on c.id = k.company_id
+    where k.key_hash = any(${sql.array([...keyHashes], "bytea")}) and k.revoked_at is null
   `);
 }
 

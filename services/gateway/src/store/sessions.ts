@@ -3,8 +3,10 @@ import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { ROLES } from "../auth/roles.ts";
 import { SESSION_IDLE_MS } from "../auth/session-life.ts";
+import { ownLimitsColumns, ownLimitsRow } from "./rate-limits.ts";
 
-const storedSession = z.object({
+const storedSession = ownLimitsRow.extend({
+  tokenHash: z.instanceof(Buffer),
   id: z.string(),
   companyId: z.string(),
   companyName: z.string(),
@@ -36,9 +38,22 @@ export interface NewSession {
 }
 
 /** The session that belongs to the hash of a token, or null. It may have rested for too long. */
-export function findSession(database: Queryable, tokenHash: Buffer): Promise<StoredSession | null> {
-  return database.maybeOne(sql.prepared("session_find", storedSession)`
+export async function findSession(
+  database: Queryable,
+  tokenHash: Buffer,
+): Promise<StoredSession | null> {
+  const [session] = await findSessions(database, [tokenHash]);
+  return session ?? null;
+}
+
+/** The sessions that belong to hashes of tokens. They may have rested for too long. */
+export function findSessions(
+  database: Queryable,
+  tokenHashes: readonly Buffer[],
+): Promise<readonly StoredSession[]> {
+  return database.any(sql.prepared("sessions_find", storedSession)`
     select
+      s.token_hash as "tokenHash",
       s.id,
       s.company_id as "companyId",
       c.name as "companyName",
@@ -47,12 +62,13 @@ export function findSession(database: Queryable, tokenHash: Buffer): Promise<Sto
       u.email,
       m.role,
       s.last_used_at as "lastUsedAt",
-      s.expires_at as "endsAt"
+      s.expires_at as "endsAt",
+      ${ownLimitsColumns}
     from gateway.sessions s
     join gateway.memberships m on m.company_id = s.company_id and m.user_id = s.user_id
     join gateway.companies c on c.id = s.company_id
     join gateway.users u on u.id = s.user_id
-    where s.token_hash = ${sql.binary(tokenHash)}
+    where s.token_hash = any(${sql.array([...tokenHashes], "bytea")})
   `);
 }
 

@@ -1,0 +1,68 @@
+import type { Claimed, Outcome } from "./messages.ts";
+import type { Window } from "./window-store.ts";
+
+/**
+ * The share of a limit that all who ask may together have let through before the home has answered. It is half
+ * of what several gateways may let through beyond a limit; so a busy caller does not wait for the network.
+ */
+const AHEAD_SHARE = 0.01;
+/** For so long an answer is good enough for the headers, which may be behind by what others let through. */
+const FRESH_MS = 1_000;
+
+/** Notes what a home has answered to a claim. */
+export function heed(
+  [refusedBy, retryAfterMs, count, resetMs]: Outcome,
+  claims: readonly Claimed[],
+  windows: readonly Window[],
+  now: number,
+): void {
+  const [first] = windows;
+  if (first !== undefined) first.answered = { at: now, count, resetAt: now + resetMs };
+  const full = windows[refusedBy];
+  if (full === undefined) return;
+  full.fullUntil = now + retryAfterMs;
+  full.fullMax = claims[refusedBy]?.[1] ?? 0;
+}
+
+/**
+ * What a home will surely answer, or null where it has to be waited for: so many are under way, or so little
+ * room is left, that the limit could be passed by more than a hundredth.
+ *
+ * @param askers how many gateways ask the home
+ */
+export function foresee(
+  claims: readonly Claimed[],
+  windows: readonly Window[],
+  askers: number,
+  now: number,
+): Outcome | null {
+  const [first] = windows;
+  const answered = first?.answered ?? null;
+  if (first === undefined || answered === null || now - answered.at > FRESH_MS) return null;
+  const hasAllowance = ({ unanswered }: Window, index: number): boolean =>
+    unanswered < Math.floor(((claims[index]?.[1] ?? 0) * AHEAD_SHARE) / askers);
+  const count = answered.count + first.unanswered + 1;
+  if (count > (claims[0]?.[1] ?? 0) || !windows.every(hasAllowance)) return null;
+  return [-1, 0, count, Math.max(0, Math.ceil(answered.resetAt - now))];
+}
+
+/**
+ * What the home of a full window has said holds until there is room: nobody is asked again before. Null when
+ * there may be room.
+ */
+export function knownRefusal(
+  claims: readonly Claimed[],
+  windows: readonly Window[],
+  now: number,
+): Outcome | null {
+  for (const [index, { fullUntil, fullMax }] of windows.entries()) {
+    const max = claims[index]?.[1] ?? 0;
+    if (fullUntil <= now || max > fullMax) continue;
+    const waitMs = Math.ceil(fullUntil - now);
+    if (index === 0) return [index, waitMs, max, waitMs];
+    const answered = windows[0]?.answered ?? null;
+    const resetMs = answered === null ? 0 : Math.max(0, Math.ceil(answered.resetAt - now));
+    return [index, waitMs, answered?.count ?? 0, resetMs];
+  }
+  return null;
+}

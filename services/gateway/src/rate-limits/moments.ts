@@ -1,0 +1,132 @@
+/** What one source had within a window: pairs of an age in milliseconds and a number, the oldest first. */
+export type Ages = readonly (readonly [ageMs: number, number: number])[];
+
+const FIRST_CAPACITY = 4;
+/** A moment, and its source and number in one: both are whole and small. */
+const STRIDE = 2;
+const NUMBERS = 2 ** 32;
+/**
+ * What one source has within so many milliseconds is one entry, at the latest moment of them. So a window of
+ * a minute has at most 12,000 entries of a source, however high its limit. Places become free up to so
+ * much later, never earlier.
+ */
+const SLOT_MS = 5;
+
+/**
+ * When something was counted, and for whom: moments in their order, with the source of each. A ring, so that
+ * adding and dropping cost the same whatever it holds.
+ */
+export class Moments {
+  /** Of all sources together. */
+  count = 0;
+  #ring = new Float64Array(FIRST_CAPACITY * STRIDE);
+  #first = 0;
+  #entries = 0;
+
+  /** How many entries it has room for. */
+  get capacity(): number {
+    return this.#ring.length / STRIDE;
+  }
+
+  /** The latest moment; -Infinity without any. */
+  get latest(): number {
+    return this.#entries === 0 ? Number.NEGATIVE_INFINITY : this.#momentOf(this.#entries - 1);
+  }
+
+  /** Counts one for a source, at a moment that is not before the latest. */
+  add(moment: number, source: number): void {
+    const last = this.#entries - 1;
+    const isSameSlot =
+      last >= 0 && Math.floor(this.#momentOf(last) / SLOT_MS) === Math.floor(moment / SLOT_MS);
+    if (isSameSlot && this.#sourceOf(last) === source) {
+      const at = this.#indexOf(last);
+      this.#ring[at] = moment;
+      this.#ring[at + 1] = source * NUMBERS + this.#numberOf(last) + 1;
+      this.count += 1;
+    } else this.#push(moment, source, 1);
+  }
+
+  /** Forgets what is not younger than a moment. */
+  dropUntil(moment: number): void {
+    while (this.#entries > 0 && this.#momentOf(0) <= moment) {
+      this.count -= this.#numberOf(0);
+      this.#first = (this.#first + 1) % this.capacity;
+      this.#entries -= 1;
+    }
+  }
+
+  /** The moment of the n-th oldest, counted from 1; that of the latest when there are fewer. */
+  oldest(n: number): number {
+    let left = n;
+    for (let entry = 0; entry < this.#entries; entry += 1) {
+      left -= this.#numberOf(entry);
+      if (left <= 0) return this.#momentOf(entry);
+    }
+    return this.latest;
+  }
+
+  /** What each source has, as ages at a moment. */
+  agesAt(moment: number): Map<number, [number, number][]> {
+    const ages = new Map<number, [number, number][]>();
+    for (let entry = 0; entry < this.#entries; entry += 1) {
+      const source = this.#sourceOf(entry);
+      const ofSource = ages.get(source) ?? [];
+      ofSource.push([Math.floor(moment - this.#momentOf(entry)), this.#numberOf(entry)]);
+      ages.set(source, ofSource);
+    }
+    return ages;
+  }
+
+  /**
+   * Takes over what somebody else knows of a source, unless more of it is known here. Both are parts of the
+   * same truth, and neither may count twice what the other has too.
+   */
+  learn(source: number, ages: Ages, moment: number): void {
+    const kept: [number, number, number][] = [];
+    let known = 0;
+    for (let entry = 0; entry < this.#entries; entry += 1) {
+      if (this.#sourceOf(entry) === source) known += this.#numberOf(entry);
+      else kept.push([this.#momentOf(entry), this.#sourceOf(entry), this.#numberOf(entry)]);
+    }
+    const told = ages.reduce((sum, [, number]) => sum + number, 0);
+    if (told <= known) return;
+    for (const [ageMs, number] of ages) kept.push([moment - ageMs, source, number]);
+    this.#first = 0;
+    this.#entries = 0;
+    this.count = 0;
+    for (const entry of kept.toSorted(([a], [b]) => a - b)) this.#push(...entry);
+  }
+
+  #push(moment: number, source: number, number: number): void {
+    if (this.#entries === this.capacity) this.#grow();
+    const at = this.#indexOf(this.#entries);
+    this.#ring[at] = moment;
+    this.#ring[at + 1] = source * NUMBERS + number;
+    this.#entries += 1;
+    this.count += number;
+  }
+
+  #grow(): void {
+    const ring = new Float64Array(this.#ring.length * 2);
+    ring.set(this.#ring.subarray(this.#first * STRIDE));
+    ring.set(this.#ring.subarray(0, this.#first * STRIDE), (this.capacity - this.#first) * STRIDE);
+    this.#ring = ring;
+    this.#first = 0;
+  }
+
+  #indexOf(entry: number): number {
+    return ((this.#first + entry) % this.capacity) * STRIDE;
+  }
+
+  #momentOf(entry: number): number {
+    return this.#ring[this.#indexOf(entry)] ?? 0;
+  }
+
+  #sourceOf(entry: number): number {
+    return Math.floor((this.#ring[this.#indexOf(entry) + 1] ?? 0) / NUMBERS);
+  }
+
+  #numberOf(entry: number): number {
+    return (this.#ring[this.#indexOf(entry) + 1] ?? 0) % NUMBERS;
+  }
+}

@@ -1,0 +1,93 @@
+import { createNatsSignals } from "@workflow/events";
+import { newUuid } from "@workflow/db";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import { createDecisionReport } from "./decision-report.ts";
+import type { Registry } from "prom-client";
+import { Members } from "./members.ts";
+import { gatewayMessage } from "./messages.ts";
+import type { GatewayMessage } from "./messages.ts";
+import { PeerExchange } from "./peer-exchange.ts";
+import { Presence } from "./presence.ts";
+import { SharedWindows } from "./shared-windows.ts";
+
+export interface SharingOptions {
+  /** Where gateways meet; without it this one counts for itself. */
+  natsUrl: string | undefined;
+  /** Tells gateways of this installation from others on the same server: one word of a subject. */
+  installation: string;
+  /** How long what was let through counts, in milliseconds. */
+  windowMs: number;
+  logger: Logger;
+  metricsRegistry?: Registry | undefined;
+}
+
+/** First word of the subjects on which gateways speak with each other. */
+const SUBJECT = "gateway-limits";
+/** How long a gateway that starts waits for NATS; without it, it serves all the same. */
+const CONNECT_MS = 1_000;
+/** How long it then waits for those who are there already and what they know. */
+const GREETING_MS = 100;
+
+/** Windows that all gateways of an installation share, ready for the first request. */
+export async function startSharedWindows(
+  options: SharingOptions,
+  scope: Scope,
+): Promise<SharedWindows> {
+  const { natsUrl, windowMs, logger } = options;
+  const now = (): number => performance.now();
+  const members = new Members(newUuid());
+  const onDecision = createDecisionReport(logger, options.metricsRegistry, members);
+  const windows = new SharedWindows({ windowMs, now, members, onDecision });
+  if (natsUrl === undefined) return windows;
+
+  const send = (to: string | null, message: GatewayMessage): boolean =>
+    signals.send(to, JSON.stringify(message));
+  const presence = new Presence({ members, now, send, onChange: () => windows.tellAll() });
+  const exchange = new PeerExchange({
+    self: members.self,
+    send,
+    decide: (claims, source, isPassed) => windows.answer(claims, source, isPassed),
+    learn: (key, source, ages) => windows.learn(key, source, ages),
+    note: (source, keys) => windows.note(source, keys),
+    onSilence: (address) => members.suspect(address),
+  });
+  const signals = createNatsSignals({
+    servers: natsUrl,
+    name: "gateway",
+    logger,
+    group: `${SUBJECT}.${options.installation}`,
+    address: members.self,
+    onConnect: () => presence.announce(),
+    onMessage(text) {
+      const message = readMessage(text, logger);
+      if (message === null || message.from === members.self) return;
+      if (!presence.hear(message)) return;
+      if (message.kind === "batch") exchange.receive(message);
+      if (message.kind === "bye") exchange.giveUp(message.from);
+    },
+  });
+  scope.defer(() => signals.close());
+  scope.defer(() => {
+    exchange.end();
+    presence.end();
+  });
+  windows.join({ exchange, isConnected: () => signals.isConnected() });
+  if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await pause(GREETING_MS);
+  else logger.warn("NATS is not there: rate limits are counted by this gateway alone meanwhile");
+  return windows;
+}
+
+/** Null for what a gateway of another version may send. */
+function readMessage(text: string, logger: Logger): GatewayMessage | null {
+  try {
+    return gatewayMessage.parse(JSON.parse(text));
+  } catch (error) {
+    logger.warn({ err: error }, "a message of another gateway could not be read");
+    return null;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

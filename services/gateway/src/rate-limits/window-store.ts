@@ -1,0 +1,121 @@
+import { LRUCache } from "lru-cache";
+import { hashOf } from "./members.ts";
+import type { Responsible } from "./members.ts";
+import { Moments } from "./moments.ts";
+
+/** What the home of a window has said of it last. */
+interface LastAnswer {
+  readonly at: number;
+  readonly count: number;
+  /** When the oldest that counts leaves. */
+  readonly resetAt: number;
+}
+
+/** What was let through under one limit, as far as this gateway knows. */
+export interface Window {
+  readonly key: string;
+  /** Windows with the same group have the same home. */
+  readonly groupHash: number;
+  readonly moments: Moments;
+  /** Who is responsible, worked out in this epoch of the members. */
+  responsible: { readonly epoch: number; readonly who: Responsible } | null;
+  /** Who was responsible when they were told last what is known here, and in which era of the members. */
+  told: { readonly era: number; readonly who: Responsible } | null;
+  /** Until when its home has said that there is no room, under a limit of `fullMax` or less. */
+  fullUntil: number;
+  fullMax: number;
+  /** What its home has said last, where that is another gateway. */
+  answered: LastAnswer | null;
+  /** Let through before the home has answered. */
+  unanswered: number;
+  /** When it was asked for last. */
+  usedAt: number;
+  /** The capacity that was reckoned for it. */
+  reckoned: number;
+}
+
+/** The group of a window's key is what stands before the first of these. */
+export const GROUP_END = "|";
+/** Keys of clients without a credential begin so. */
+export const CLIENT_PREFIX = "client:";
+
+/**
+ * Bytes for windows of callers, and of strangers: who floods from ever new addresses pushes out no caller's.
+ * Windows that were asked for longest ago are forgotten first.
+ */
+const BYTES_MAX = { callers: 128 * 1024 * 1024, clients: 32 * 1024 * 1024 };
+/** Measured with 100,000 windows: an entry of a moment, and what a window has beside them. */
+const ENTRY_BYTES = 16;
+const WINDOW_BYTES = 960;
+
+/** The windows that a gateway knows, within bounds of memory. */
+export class WindowStore {
+  readonly #callers = createCache(BYTES_MAX.callers);
+  readonly #clients = createCache(BYTES_MAX.clients);
+  readonly #windowMs: number;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** The window of a key, made when it is not there. */
+  open(key: string, now: number): Window {
+    const cache = key.startsWith(CLIENT_PREFIX) ? this.#clients : this.#callers;
+    const known = cache.get(key);
+    if (known !== undefined) {
+      known.usedAt = now;
+      known.moments.dropUntil(now - this.#windowMs);
+      if (known.moments.capacity !== known.reckoned) reckon(cache, known);
+      return known;
+    }
+    this.#dropIdle(cache, now);
+    const window = createWindow(key, now);
+    reckon(cache, window);
+    return window;
+  }
+
+  /** All windows in which something was counted. */
+  *all(): Generator<Window> {
+    for (const cache of [this.#callers, this.#clients]) yield* cache.values();
+  }
+
+  /** Two for each that is made: so those that nobody uses any more go, and nobody waits for it. */
+  #dropIdle(cache: LRUCache<string, Window>, now: number): void {
+    for (let turn = 0; turn < 2; turn += 1) {
+      const [oldest] = cache.rvalues();
+      if (oldest === undefined) return;
+      const usedAt = Math.max(oldest.usedAt, oldest.moments.latest);
+      if (usedAt > now - this.#windowMs) return;
+      cache.delete(oldest.key);
+    }
+  }
+}
+
+function createCache(bytesMax: number): LRUCache<string, Window> {
+  return new LRUCache({
+    maxSize: bytesMax,
+    sizeCalculation: ({ reckoned }) => WINDOW_BYTES + reckoned * ENTRY_BYTES,
+  });
+}
+
+function reckon(cache: LRUCache<string, Window>, window: Window): void {
+  window.reckoned = window.moments.capacity;
+  cache.delete(window.key);
+  cache.set(window.key, window);
+}
+
+function createWindow(key: string, usedAt: number): Window {
+  return {
+    key,
+    groupHash: hashOf(key.slice(0, key.indexOf(GROUP_END))),
+    moments: new Moments(),
+    responsible: null,
+    told: null,
+    fullUntil: 0,
+    fullMax: 0,
+    answered: null,
+    unanswered: 0,
+    usedAt,
+    reckoned: 0,
+  };
+}

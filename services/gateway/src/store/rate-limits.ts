@@ -1,0 +1,43 @@
+import { sql } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
+import { z } from "zod";
+import type { OwnLimits } from "../rate-limits/bucket.ts";
+
+const perMinute = z.number().nullable();
+const nothing = z.object({});
+
+/** The limits that a company has of its own, in a row beside other things. */
+export const ownLimitsRow = z.object({ read: perMinute, write: perMinute, execute: perMinute });
+
+/** The columns of such a row, of a company by the name of `c`. */
+export const ownLimitsColumns = sql.fragment`
+  c.rate_limit_read as "read",
+  c.rate_limit_write as "write",
+  c.rate_limit_execute as "execute"
+`;
+
+/** The limits that a company has of its own, held until the transaction ends; null without such a company. */
+export function lockOwnLimits(
+  transaction: Transaction,
+  companyId: string,
+): Promise<OwnLimits | null> {
+  return transaction.maybeOne(sql.type(ownLimitsRow)`
+    select ${ownLimitsColumns}
+    from gateway.companies c
+    where c.id = ${companyId}
+    for update
+  `);
+}
+
+/** Gives a company limits of its own; null is as the settings say. */
+export async function updateOwnLimits(
+  database: Queryable,
+  companyId: string,
+  { read, write, execute }: OwnLimits,
+): Promise<void> {
+  await database.query(sql.type(nothing)`
+    update gateway.companies
+    set rate_limit_read = ${read}, rate_limit_write = ${write}, rate_limit_execute = ${execute}
+    where id = ${companyId}
+  `);
+}
