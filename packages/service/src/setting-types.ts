@@ -8,7 +8,7 @@ import { z } from "zod";
  * The kinds of settings. A setting arrives as text and leaves as a narrow type; the message of a
  * failed check completes the sentence "expected …".
  */
-function setting<T>(expected: string, read: (text: string) => T | undefined) {
+export function setting<T>(expected: string, read: (text: string) => T | undefined) {
   return z.string(`expected ${expected}`).transform((text, context): T => {
     const value = read(text.trim());
     if (value !== undefined) return value;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { origins, trustedProxies } from "./proxy-settings.ts";
 import {
   base64Keys,
   flag,
@@ -38,10 +39,15 @@ export const SETTINGS = {
     .describe(
       "Where people and providers reach the gateway, as https://workflows.example.com; if unset, what the Host header of a request names.",
     ),
-  TRUSTED_PROXIES: wholeNumber(0, 10)
+  TRUSTED_PROXIES: trustedProxies()
     .default(0)
     .describe(
-      "Reverse proxies in front of the gateway: so many entries at the end of X-Forwarded-For are believed.",
+      "Reverse proxies in front of the gateway whose X-Forwarded headers are believed: addresses, CIDR blocks or loopback, linklocal, uniquelocal, separated by commas; or their number, whoever calls.",
+    ),
+  CORS_ORIGINS: origins()
+    .optional()
+    .describe(
+      "Origins whose web pages may call the API with a key, as https://app.example.com, separated by commas; none if unset.",
     ),
   DATA_DIR: text("the path of a folder")
     .default(".data")
@@ -178,17 +184,22 @@ export const SETTINGS = {
     .default(256)
     .describe("Memory for columns of data tables that a tables process keeps, in MiB."),
 
-  RATE_LIMIT_READ: rateLimit(1_000)
-    .describe("Reading requests a minute and caller; 0 is no limit.")
-    .meta({ withoutEffect: "does not limit rates yet" }),
-  RATE_LIMIT_WRITE: rateLimit(100)
-    .describe("Writing requests a minute and caller; 0 is no limit.")
-    .meta({ withoutEffect: "does not limit rates yet" }),
-  RATE_LIMIT_EXECUTE: rateLimit(500)
-    .describe("Requests that start or steer runs, a minute and caller; 0 is no limit.")
-    .meta({ withoutEffect: "does not limit rates yet" }),
+  RATE_LIMIT_READ: rateLimit(1_000).describe(
+    "Reading requests in any minute of one API key, or one user in a company; 0 is no limit.",
+  ),
+  RATE_LIMIT_WRITE: rateLimit(100).describe(
+    "Writing requests in any minute of one API key, or one user in a company; 0 is no limit.",
+  ),
+  RATE_LIMIT_EXECUTE: rateLimit(500).describe(
+    "Requests that start or steer runs in any minute, of one API key or one user in a company; 0 is no limit.",
+  ),
+  RATE_LIMIT_COMPANY_FACTOR: wholeNumber(0, 10_000)
+    .default(20)
+    .describe(
+      "All keys and users of a company together have so many times the limits of one; 0 is no limit.",
+    ),
   RATE_LIMIT_INBOUND: rateLimit(10_000).describe(
-    "Inbound webhook requests a minute and IP address, at one gateway; 0 is no limit.",
+    "Inbound webhook requests in any minute of one IP address, or one /64 network of IPv6; 0 is no limit.",
   ),
 
   OUTBOUND_ALLOW_PRIVATE: flag()

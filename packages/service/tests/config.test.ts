@@ -257,3 +257,55 @@ function configError(parse: () => unknown): ConfigError {
   }
   throw new Error("The configuration was accepted.");
 }
+
+describe("settings about browsers and proxies", () => {
+  it.each([
+    ["0", 0],
+    ["10", 10],
+    ["10.0.0.0/8, 192.0.2.7", ["10.0.0.0/8", "192.0.2.7/32"]],
+    ["::1,2001:DB8::/32", ["::1/128", "2001:db8::/32"]],
+    ["::ffff:10.0.0.0/104", ["10.0.0.0/8"]],
+    ["loopback", ["127.0.0.0/8", "::1/128"]],
+    [
+      "Loopback, uniquelocal",
+      ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+    ],
+  ])("take proxies by number or network: %s", (text, expected) => {
+    const config = parseConfig(pickSettings("TRUSTED_PROXIES"), { TRUSTED_PROXIES: text });
+    expect(config.TRUSTED_PROXIES).toEqual(expected);
+  });
+
+  it.each([
+    "11",
+    "-1",
+    "10.0.0.0/33",
+    "0.0.0.0/0",
+    "::/0",
+    "proxy.example",
+    "10.0.0.1,",
+    "10.0.0.1;::1",
+  ])("refuse proxies that are none: %s", (text) => {
+    const parse = () => parseConfig(pickSettings("TRUSTED_PROXIES"), { TRUSTED_PROXIES: text });
+    expect(parse).toThrow(/TRUSTED_PROXIES.*CIDR blocks/);
+  });
+
+  it("take origins exactly as browsers send them", () => {
+    const origins = "https://app.example.com, http://localhost:3000";
+    const config = parseConfig(pickSettings("CORS_ORIGINS"), { CORS_ORIGINS: origins });
+    expect(config.CORS_ORIGINS).toEqual(["https://app.example.com", "http://localhost:3000"]);
+  });
+
+  it.each([
+    "*",
+    "null",
+    "app.example.com",
+    "https://app.example.com/",
+    "https://App.example.com",
+    "https://x:443",
+    "https://*.example.com/x",
+    "ftp://x",
+  ])("refuse what is no origin: %s", (text) => {
+    const parse = () => parseConfig(pickSettings("CORS_ORIGINS"), { CORS_ORIGINS: text });
+    expect(parse).toThrow(/CORS_ORIGINS.*without a path/);
+  });
+});

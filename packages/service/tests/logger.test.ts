@@ -24,9 +24,11 @@ describe("a log line", () => {
       logger.info(headers);
       logger.info({ headers });
       logger.info({ request: { headers } });
+      logger.info({ requests: [headers] });
+      logger.child({ headers }).info("hello");
     });
 
-    expect(lines).toHaveLength(3);
+    expect(lines).toHaveLength(5);
     expect(JSON.stringify(lines)).not.toContain("hunter2");
     expect(lines[2]).toHaveProperty("request.headers.accept", "*/*");
   });

@@ -18,7 +18,6 @@ describe("a service process", () => {
 
   it("says first which of the settings that it is given have no effect", async () => {
     const service = run("works", {
-      RATE_LIMIT_READ: "5",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:1/hidden",
     });
     await service.logged("ready");
@@ -27,7 +26,6 @@ describe("a service process", () => {
 
     expect(await service.exit()).toEqual({ code: 0, signal: null });
     expect(service.messages()).toEqual([
-      "RATE_LIMIT_READ is set, but this version does not limit rates yet.",
       "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this version sends no traces yet.",
       "ready",
       "stopping",

@@ -1,7 +1,8 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError } from "@workflow/errors";
 import type { Authenticator, Credentials } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
+import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import type { Route } from "../route.ts";
 import { hasOwnOrigin } from "./own-origin.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -12,23 +13,53 @@ type GuardedRoute = Exclude<Route, { scope: "everybody" }>;
 
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
+/** Who knows callers, and how often they have come. */
+export interface Gatekeepers {
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
+}
+
 /**
- * Finds out who sends a request and whether they may use the route. Rejects with UNAUTHORIZED or
- * FORBIDDEN when not.
+ * Finds out who sends a request, counts it, and looks whether they may use the route (D2). Rejects with
+ * UNAUTHORIZED, RATE_LIMITED or FORBIDDEN when not.
  */
 export async function admit(
-  authenticator: Authenticator,
+  { authenticator, rateLimits }: Gatekeepers,
   route: GuardedRoute,
   request: IncomingMessage,
+  response: ServerResponse,
   info: RequestInfo,
 ): Promise<Caller> {
   const caller = await authenticator.authenticate(credentialsOf(request));
   info.companyId = caller.identity.companyId;
+  const counted = rateLimits.admit(caller, route.bucket, response);
+  // Nothing is waited for where this gateway could tell by itself.
+  if (counted !== undefined) await counted;
+  requireRights(route, caller, request, info);
+  return caller;
+}
+
+/** Whether the sender of a request that was admitted would still be let in; counts nothing. */
+export async function readmit(
+  authenticator: Authenticator,
+  route: GuardedRoute,
+  request: IncomingMessage,
+  info: RequestInfo,
+): Promise<void> {
+  const caller = await authenticator.authenticate(credentialsOf(request));
+  requireRights(route, caller, request, info);
+}
+
+function requireRights(
+  route: GuardedRoute,
+  caller: Caller,
+  request: IncomingMessage,
+  info: RequestInfo,
+): void {
   // A browser sends the cookie along with whatever another site makes it send (D10).
   if (caller.session !== null && isUnsafe(request)) requireOwnOrigin(request, info);
   if (caller.session !== null && route.ownPagesOnly) refuseOtherSites(request, info);
   requireAccess(route, caller);
-  return caller;
 }
 
 /**
@@ -47,7 +78,7 @@ function refuseOtherSites(request: IncomingMessage, info: RequestInfo): void {
   const site = request.headers["sec-fetch-site"];
   const isForeignSite = site !== undefined && site !== "same-origin" && site !== "none";
   const { origin } = request.headers;
-  const isForeignOrigin = origin !== undefined && !hasOwnOrigin(request, info.isSecure);
+  const isForeignOrigin = origin !== undefined && !hasOwnOrigin(request, info);
   if (!isForeignSite && !isForeignOrigin) return;
   const header = isForeignSite ? "Sec-Fetch-Site" : "Origin";
   const message = `This changes something, so a session may ask for it from pages of this server only; ${header} names another site.`;
@@ -68,7 +99,7 @@ function isUnsafe({ method = "" }: IncomingMessage): boolean {
 }
 
 function requireOwnOrigin(request: IncomingMessage, info: RequestInfo): void {
-  if (hasOwnOrigin(request, info.isSecure)) return;
+  if (hasOwnOrigin(request, info)) return;
   const message = "A change with a session needs an Origin header that names this server.";
   throw new AppError("FORBIDDEN", message);
 }

@@ -1,25 +1,23 @@
 import type { IncomingMessage } from "node:http";
 import { toIpAddress, toUserAgent } from "@workflow/rpc";
 import type { ClientFacts } from "@workflow/rpc";
+import { forwardedEntries } from "./trusted-proxies.ts";
 
 /**
  * Who sends a request, as far as the connection and its headers tell.
  *
- * @param trustedProxies reverse proxies in front of the gateway. Each appends the address that it was
- *   called from to X-Forwarded-For, so the client's is that many from the end; what stands before it
- *   the client may have made up.
+ * @param entries of X-Forwarded-For that trusted proxies have written, see `ProxyTrust`
  */
-export function clientFactsOf(request: IncomingMessage, trustedProxies: number): ClientFacts {
+export function clientFactsOf(request: IncomingMessage, entries: number): ClientFacts {
   return {
-    ipAddress: forwardedFor(request, trustedProxies) ?? toIpAddress(request.socket.remoteAddress),
+    ipAddress: forwardedFor(request, entries) ?? toIpAddress(request.socket.remoteAddress),
     userAgent: toUserAgent(request.headers["user-agent"]),
   };
 }
 
-function forwardedFor(request: IncomingMessage, trustedProxies: number): string | undefined {
-  const header = request.headers["x-forwarded-for"];
-  if (trustedProxies === 0 || header === undefined) return undefined;
-  const addresses = (Array.isArray(header) ? header.join(",") : header).split(",");
+function forwardedFor({ headers }: IncomingMessage, entries: number): string | undefined {
+  if (entries === 0) return undefined;
+  const addresses = forwardedEntries(headers["x-forwarded-for"]);
   // A request with fewer addresses has come by a shorter way.
-  return toIpAddress(addresses.at(-Math.min(trustedProxies, addresses.length)));
+  return toIpAddress(addresses.at(-Math.min(entries, addresses.length)));
 }

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { AppError } from "@workflow/errors";
 import { Shares } from "@workflow/service";
 import type { ShareLimits } from "@workflow/service";
+import { afterAnswer } from "./request-info.ts";
 
 /** Keeps places of this gateway for each company (M10 of the security review). */
 export interface CompanyConnections {
@@ -59,7 +60,7 @@ export function createCompanyConnections(limits: ShareLimits): CompanyConnection
         const holding = known?.companyId === companyId ? known : hold(socket, companyId);
         const giveBackExtra = holding.open > 0 ? take(companyId) : () => {};
         holding.open += 1;
-        response.once("close", () => {
+        afterAnswer(response, () => {
           holding.open -= 1;
           giveBackExtra();
           if (holding.open === 0 && holdings.get(socket) !== holding) holding.giveBack();

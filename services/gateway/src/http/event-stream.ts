@@ -38,7 +38,7 @@ export async function sendEvents(
   const iterator = events[Symbol.asyncIterator]();
   const first: IteratorResult<ServerEvent | null, unknown> = await iterator.next();
   if (first.done === true) {
-    response.writeHead(204, { "Cache-Control": "no-store" }).end();
+    response.writeHead(204).end();
     return;
   }
   begin(response);
@@ -69,8 +69,6 @@ export async function sendEvents(
 function begin(response: ServerResponse): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
     // Proxies that gather responses would hold events back.
     "X-Accel-Buffering": "no",
   });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import type { FileReply } from "../reply.ts";
+import { beginText } from "./respond.ts";
 import { writeChunk } from "./write-chunk.ts";
 
 /** What a file needs of the request around it. */
@@ -24,19 +25,15 @@ export async function sendFile(
 ): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();
   let next: IteratorResult<Uint8Array, unknown> = await iterator.next();
-  response.writeHead(200, {
-    "Content-Type": `${contentType}; charset=utf-8`,
-    "Content-Disposition": attachment(name),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-  });
+  response.setHeader("Content-Disposition", attachment(name));
+  const body = beginText(response, `${contentType}; charset=utf-8`);
   if (request.method === "HEAD") exchange.abort();
   try {
     while (next.done !== true && !exchange.signal.aborted) {
-      await writeChunk(response, next.value, exchange.signal);
+      await writeChunk(body, next.value, exchange.signal);
       next = await iterator.next();
     }
-    response.end();
+    body.end();
   } catch (error) {
     if (!exchange.signal.aborted) onFailure(toAppError(error));
     response.destroy();

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
 import type { LongReply } from "../reply.ts";
-import { sendJsonText } from "./respond.ts";
+import { tagOfText } from "./entity-tags.ts";
+import { beginText, sendTagged } from "./respond.ts";
 import { writeChunk } from "./write-chunk.ts";
 
 /** What a long answer needs of the request around it. */
@@ -11,6 +12,8 @@ interface LongOptions {
   exchange: AbortController;
   /** Hears of an error that came too late to be answered. */
   onFailure: (error: AppError) => void;
+  /** Whether it is about one object, which readers may know already. */
+  isTagged: boolean;
 }
 
 /** What is no longer goes out in one piece, as every other answer does. */
@@ -25,9 +28,10 @@ export async function sendLongData(
   request: IncomingMessage,
   response: ServerResponse,
   data: LongReply["longData"],
-  { exchange, onFailure }: LongOptions,
+  { exchange, onFailure, isTagged }: LongOptions,
 ): Promise<void> {
   const pieces = data[Symbol.asyncIterator]();
+  const { signal } = exchange;
   try {
     let text = '{"success":true,"data":';
     let next: IteratorResult<string, unknown> = await pieces.next();
@@ -35,22 +39,22 @@ export async function sendLongData(
       text += next.value;
       next = await pieces.next();
     }
-    if (next.done === true) return sendJsonText(response, 200, `${text}}`);
-    response.writeHead(200, {
-      "Content-Type": "application/json; charset=utf-8",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-    });
+    if (next.done === true) {
+      text += "}";
+      const etag = isTagged ? tagOfText(text) : undefined;
+      return sendTagged(request, response, { status: 200, text, etag });
+    }
+    const body = beginText(response, "application/json; charset=utf-8");
     if (request.method === "HEAD") exchange.abort();
-    while (next.done !== true && !exchange.signal.aborted) {
-      await writeChunk(response, text, exchange.signal);
+    while (next.done !== true && !signal.aborted) {
+      await writeChunk(body, text, signal);
       text = next.value;
       next = await pieces.next();
     }
-    response.end(`${text}}`);
+    body.end(`${text}}`);
   } catch (error) {
     if (!response.headersSent) throw error;
-    if (!exchange.signal.aborted) onFailure(toAppError(error));
+    if (!signal.aborted) onFailure(toAppError(error));
     response.destroy();
   } finally {
     exchange.abort();

@@ -1,18 +1,39 @@
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
+import { forwardedEntries } from "./trusted-proxies.ts";
+
+/** What a client has called: by which scheme, and which host. */
+export interface CalledServer {
+  readonly isSecure: boolean;
+  /** With its port, where one was named. */
+  readonly host: string | undefined;
+}
 
 /**
- * Whether a request has come by https, here or to the outermost of the proxies in front.
+ * What the client has called, as the outermost of the trusted proxies tells it, else as the request itself
+ * does.
  *
- * @param trustedProxies reverse proxies in front of the gateway; without any X-Forwarded-Proto is
- *   something that the client has made up
+ * @param entries of X-Forwarded headers that trusted proxies have written, see `ProxyTrust`
+ * @param believesHost see `ProxyTrust`
  */
-export function isSecureRequest(request: IncomingMessage, trustedProxies: number): boolean {
-  if (request.socket instanceof TLSSocket) return true;
-  const header = request.headers["x-forwarded-proto"];
-  if (trustedProxies === 0 || header === undefined) return false;
-  const schemes = (Array.isArray(header) ? header.join(",") : header).split(",");
-  return schemes.at(-Math.min(trustedProxies, schemes.length))?.trim().toLowerCase() === "https";
+export function calledServerOf(
+  { headers, socket }: IncomingMessage,
+  entries: number,
+  believesHost: boolean,
+): CalledServer {
+  const scheme = forwarded(headers["x-forwarded-proto"], entries);
+  return {
+    isSecure: socket instanceof TLSSocket || scheme?.toLowerCase() === "https",
+    host: forwarded(headers["x-forwarded-host"], believesHost ? entries : 0) ?? headers.host,
+  };
+}
+
+/** Without trusted proxies X-Forwarded headers are something that the client has made up. */
+function forwarded(header: string | string[] | undefined, entries: number): string | undefined {
+  if (entries === 0 || header === undefined) return undefined;
+  const texts = forwardedEntries(header);
+  const text = texts.at(-Math.min(entries, texts.length))?.trim();
+  return text === "" ? undefined : text;
 }
 
 /**
@@ -20,9 +41,16 @@ export function isSecureRequest(request: IncomingMessage, trustedProxies: number
  * page; it is compared as a whole, with scheme and port
  * (https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html).
  */
-export function hasOwnOrigin(request: IncomingMessage, isSecure: boolean): boolean {
-  const { origin, host } = request.headers;
-  if (origin === undefined || host === undefined) return false;
-  const own = `${isSecure ? "https" : "http"}://${host}`;
-  return URL.canParse(own) && new URL(own).origin === origin;
+export function hasOwnOrigin(
+  { headers: { origin } }: IncomingMessage,
+  called: CalledServer,
+): boolean {
+  return origin !== undefined && ownOriginOf(called) === origin;
+}
+
+/** The origin that the client has called; null when it named no host. */
+export function ownOriginOf({ isSecure, host }: CalledServer): string | null {
+  if (host === undefined) return null;
+  const origin = `${isSecure ? "https" : "http"}://${host}`;
+  return URL.canParse(origin) ? new URL(origin).origin : null;
 }

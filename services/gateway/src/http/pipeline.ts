@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { CursorCodec, Database } from "@workflow/db";
 import { isStorableText } from "@workflow/definition";
-import { AppError, isAppError } from "@workflow/errors";
+import { AppError } from "@workflow/errors";
 import type { RpcCallOptions } from "@workflow/rpc";
 import type { AnswerTurns } from "@workflow/service";
-import type { Authenticator } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
 import { isCredentialEnded } from "../auth/credential-ended.ts";
 import type { IdentityChange } from "../auth/identity-change.ts";
@@ -13,25 +12,26 @@ import type { SignInGuard } from "../identity/sign-in-guard.ts";
 import type { EventStream, FileReply, LongReply, RedirectReply, Reply } from "../reply.ts";
 import type { Backends, OpenContext, OpenRoute, RawInput, Route, RouteContext } from "../route.ts";
 import type { AddressLimits } from "./address-limits.ts";
-import { admit, refuseForeignOrigin } from "./admission.ts";
+import { admit, readmit, refuseForeignOrigin } from "./admission.ts";
+import type { Gatekeepers } from "./admission.ts";
+import { abortOnDisconnect } from "./client-departure.ts";
 import type { CompanyConnections } from "./company-connections.ts";
 import { sendEvents } from "./event-stream.ts";
 import { sendLongData } from "./long-response.ts";
-import { isNotModified } from "./entity-tags.ts";
+import { tagOfText } from "./entity-tags.ts";
 import { sendFile } from "./file-response.ts";
 import { EMPTY_BODY, parseJsonBody } from "./json-body.ts";
 import type { JsonBody } from "./json-body.ts";
 import { parseQuery } from "./parse-query.ts";
 import { readBody } from "./read-body.ts";
-import { requestInfoOf } from "./request-info.ts";
+import { afterAnswer, requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { publicOriginOf } from "./public-origin.ts";
-import { sendNotModified, sendRedirect, sendSuccess } from "./respond.ts";
+import { sendRedirect, sendTagged, successText } from "./respond.ts";
 import { serviceCallOf } from "./service-call.ts";
 import { createUpload } from "./upload.ts";
 
-export interface PipelineDependencies {
-  authenticator: Authenticator;
+export interface PipelineDependencies extends Gatekeepers {
   backends: Backends;
   connections: CompanyConnections;
   database: Database;
@@ -48,7 +48,7 @@ export interface PipelineDependencies {
 }
 
 /**
- * Takes one request through a route, in the order of D2: who calls (401), whether it may (403, 429), what
+ * Takes one request through a route, in the order of D2: who calls (401, 429), whether it may (403), what
  * it says (413, 415, 400), and then the handler. Rejects with what the caller is to be told.
  */
 export async function serveRoute(
@@ -60,13 +60,14 @@ export async function serveRoute(
 ): Promise<void> {
   const info = requestInfoOf(request);
   info.route = route.path;
+  // What shows a secret, this one time, is told in the audit log.
+  if (route.audit.length > 0) info.compressor = undefined;
   if (route.scope === "everybody") {
     await serveOpenRoute(route, params, request, response, dependencies);
     return;
   }
   const { authenticator, connections, stopping } = dependencies;
-  const readmit = (): Promise<Caller> => admit(authenticator, route, request, info);
-  const caller = await readmit();
+  const caller = await admit(dependencies, route, request, response, info);
   connections.claim(response, caller.identity.companyId);
   const input = await readInput(route, params, request);
   const exchange = new AbortController();
@@ -74,7 +75,8 @@ export async function serveRoute(
   const call: RpcCallOptions = {
     identity: caller.identity,
     requestId: info.requestId,
-    client: info.client,
+    // For the record of a change, which reads have none of: two headers less to each of them.
+    client: route.audit.length === 0 ? undefined : info.client,
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
     ...(route.endsWithClient ? { signal: exchange.signal } : {}),
   };
@@ -85,13 +87,15 @@ export async function serveRoute(
     if ("redirect" in reply) {
       sendRedirect(response, reply.redirect);
     } else if ("events" in reply) {
-      const options = { stopping, exchange, readmit, onFailure };
+      const stay = (): Promise<void> => readmit(authenticator, route, request, info);
+      const options = { stopping, exchange, readmit: stay, onFailure };
       await sendEvents(request, response, reply.events, options);
     } else if ("file" in reply) {
       await sendFile(request, response, reply.file, { exchange, onFailure });
     } else if ("longData" in reply) {
-      await sendLongData(request, response, reply.longData, { exchange, onFailure });
-    } else sendReply(request, response, reply);
+      const options = { exchange, onFailure, isTagged: route.isSingle };
+      await sendLongData(request, response, reply.longData, options);
+    } else sendReply(route, request, response, reply);
   });
 }
 
@@ -121,22 +125,21 @@ async function serveOpenRoute(
   const reply = await withDatabaseErrors(() => route.run(context, input));
   if ("redirect" in reply) return sendRedirect(response, reply.redirect);
   if (!("status" in reply)) throw new Error("An open route answers with a document.");
-  sendReply(request, response, reply);
+  sendReply(route, request, response, reply);
 }
 
-function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
-  const { status, data, meta, cookie, etag, onOver } = reply;
+function sendReply(
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+): void {
+  const { status, data, meta, cookie, onOver } = reply;
   if (onOver !== undefined) afterAnswer(response, onOver);
   if (cookie !== undefined) response.setHeader("Set-Cookie", cookie);
-  if (etag !== undefined) response.setHeader("ETag", etag);
-  if (etag !== undefined && isNotModified(request, etag)) sendNotModified(response);
-  else sendSuccess(response, status, data, meta);
-}
-
-/** The event is emitted once, also for those who have gone before. */
-function afterAnswer(response: ServerResponse, call: () => void): void {
-  if (response.closed) call();
-  else response.once("close", call);
+  const text = successText(data, meta);
+  const etag = reply.etag ?? (route.isSingle ? tagOfText(text) : undefined);
+  sendTagged(request, response, { status, text, etag });
 }
 
 /** A handler's own queries may fail like any other: a database that is away is no fault of ours. */
@@ -150,9 +153,10 @@ async function withDatabaseErrors<Result>(work: () => Promise<Result>): Promise<
 
 async function callServices(work: () => Promise<void>): Promise<void> {
   try {
-    await withDatabaseErrors(work);
-  } catch (error) {
-    if (!isAppError(error) || error.reason !== "UNAUTHORIZED" || isCredentialEnded(error)) {
+    await work();
+  } catch (thrown) {
+    const error = databaseErrorToAppError(thrown);
+    if (error.reason !== "UNAUTHORIZED" || isCredentialEnded(error)) {
       throw error;
     }
     // The caller has been let in: it is our own token that a service does not accept.
@@ -226,9 +230,7 @@ function createOpenContext(
     headers: request.headers,
     client: info.client,
     isSecure: info.isSecure,
-    get publicOrigin() {
-      return publicOriginOf(request, info.isSecure, dependencies.publicUrl);
-    },
+    publicOrigin: () => publicOriginOf(info, dependencies.publicUrl),
     authorizations: dependencies.backends.authorizations,
     serviceCall: serviceCallOf(info),
     callbacks,
@@ -238,22 +240,4 @@ function createOpenContext(
     cursors,
     largeAnswers,
   };
-}
-
-/**
- * Ends an exchange whose client goes away before the answer was sent. One that only ends its side counts as
- * gone: a closed connection looks the same from here until something is written.
- */
-function abortOnDisconnect(
-  exchange: AbortController,
-  { socket }: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const leave = (): void => void socket.destroy();
-  socket.once("end", leave);
-  response.once("close", () => {
-    socket.off("end", leave);
-    if (!response.writableFinished) exchange.abort();
-  });
-  if (socket.readableEnded) leave();
 }

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
+import { ownOriginOf } from "./own-origin.ts";
+import type { CalledServer } from "./own-origin.ts";
 
 /**
  * Where people and providers reach this gateway: the operator's PUBLIC_URL, else what the request itself
@@ -7,13 +8,8 @@ import { AppError } from "@workflow/errors";
  *
  * @param publicUrl without a slash at the end
  */
-export function publicOriginOf(
-  { headers: { host } }: IncomingMessage,
-  isSecure: boolean,
-  publicUrl: string | undefined,
-): string {
-  if (publicUrl !== undefined) return publicUrl;
-  const origin = `${isSecure ? "https" : "http"}://${host ?? ""}`;
-  if (host !== undefined && URL.canParse(origin)) return new URL(origin).origin;
+export function publicOriginOf(called: CalledServer, publicUrl: string | undefined): string {
+  const origin = publicUrl ?? ownOriginOf(called);
+  if (origin !== null) return origin;
   throw new AppError("BAD_REQUEST", "The Host header names no host.");
 }

@@ -98,7 +98,7 @@ export function findRoute(methods: ReadonlyMap<string, Route>, method: string): 
   return route !== undefined && answersHead(route) ? route : undefined;
 }
 
-/** What the header `Allow` lists. */
+/** What may be done with a path, beside OPTIONS. */
 export function allowedMethods(methods: ReadonlyMap<string, Route>): string[] {
   return [...methods].flatMap(([method, route]) =>
     method === "GET" && answersHead(route) ? ["GET", "HEAD"] : [method],

@@ -1,13 +1,17 @@
-import { createServer, STATUS_CODES } from "node:http";
+import { createServer } from "node:http";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { AppError } from "@workflow/errors";
-import { toErrorBody } from "../errors/error-body.ts";
+import { toAppError } from "@workflow/errors";
 import { clientNetworkOf } from "./client-network.ts";
 import { holdBody } from "./expected-continue.ts";
-import { headTooLarge, LONGEST_HEAD_BYTES } from "./head-size.ts";
+import { LONGEST_HEAD_BYTES } from "./head-size.ts";
 import { createLingeringClose } from "./lingering-close.ts";
-import { LINK_HEADER, newRequestId, requestInfoOf } from "./request-info.ts";
+import type { LingeringClose } from "./lingering-close.ts";
+import { createPeerConnections } from "./peer-connections.ts";
+import { requestInfoOf } from "./request-info.ts";
+import type { RequestSettings } from "./request-info.ts";
+import { answerUnread, answerUnreadable, LATE } from "./unreadable.ts";
+import type { ParserError } from "./unreadable.ts";
 
 /** A listening HTTP server. */
 export interface HttpServer {
@@ -17,9 +21,19 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** How long the whole of a request may take to arrive. */
-const REQUEST_TIMEOUT_MS = 120_000;
-const HEADERS_TIMEOUT_MS = 30_000;
+/** How long the server waits for its clients, in milliseconds. */
+export interface ClientTimeouts {
+  /** For the head of a request, from the connection or the end of the answer before. */
+  readonly headMs: number;
+  /** For all of a request. */
+  readonly requestMs: number;
+  /** For a client that takes nothing of its answer. */
+  readonly unreadMs: number;
+}
+
+const TIMEOUTS: ClientTimeouts = { headMs: 20_000, requestMs: 120_000, unreadMs: 60_000 };
+/** How often Node looks for requests that are late. */
+const LATE_CHECKS_MS = 5_000;
 /** Above the 60 s after which common load balancers drop idle connections: they should close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** What refused clients may still send. Of those that are too many the connection is cut at once. */
@@ -36,17 +50,20 @@ export interface ListenOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  /** Connections that are kept at the same time; further ones are cut. */
+  /** Connections that are kept at the same time; further ones are cut. One network has at most half of them. */
   connectionsMax: number;
+  requests: RequestSettings;
   /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
   lingeringMs?: number | undefined;
+  timeouts?: Partial<ClientTimeouts> | undefined;
 }
 
+/** The answers that are under way, by their connections. */
+type Answering = ReadonlyMap<Socket, ServerResponse>;
+
 /** Listens on a host and port. Rejects when the address is taken. */
-export function listenHttp(
-  app: RequestListener,
-  { host, port, connectionsMax, lingeringMs = LINGERING_MS }: ListenOptions,
-): Promise<HttpServer> {
+export function listenHttp(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
+  const { host, port, lingeringMs = LINGERING_MS } = options;
   let isClosing = false;
   const answering = new Map<Socket, ServerResponse>();
   const lingering = createLingeringClose({
@@ -63,40 +80,11 @@ export function listenHttp(
     lingering.guard(request, response);
     app(request, response);
   };
-  const server = createServer(
-    {
-      maxHeaderSize: LONGEST_HEAD_BYTES,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // Node would answer these by itself, without our envelope; the app does it.
-      requireHostHeader: false,
-    },
-    listener,
-  );
-  server.maxConnections = connectionsMax;
-  server.on("checkExpectation", listener);
-  // Node by itself would ask for each body, those that are then refused included.
-  server.on("checkContinue", (request, response) => {
-    holdBody(request, response);
-    listener(request, response);
-  });
+  const server = createHttpServer(listener, options);
+  limitPeers(server, lingering, options);
   allowHalfClose(server, answering);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (lingering.has(socket)) return;
-    const response = answering.get(socket);
-    if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
-      // Who reads the body says so; else an answer is on its way already.
-      response.shouldKeepAlive = false;
-      return;
-    }
-    if (response !== undefined || !socket.writable || error.code === "ECONNRESET") {
-      socket.destroy();
-      return;
-    }
-    answerUnreadable(error.code, socket);
-    lingering.close(socket, clientNetworkOf(socket.remoteAddress));
-  });
+  explainUnreadable(server, answering, lingering, options.requests);
+  cutUnread(server, answering, options);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -116,18 +104,108 @@ export function listenHttp(
   });
 }
 
+function createHttpServer(listener: RequestListener, options: ListenOptions): Server {
+  const { headMs, requestMs } = { ...TIMEOUTS, ...options.timeouts };
+  const server = createServer(
+    {
+      maxHeaderSize: LONGEST_HEAD_BYTES,
+      requestTimeout: requestMs,
+      headersTimeout: headMs,
+      connectionsCheckingInterval: Math.min(LATE_CHECKS_MS, headMs),
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Node would answer these by itself, without our envelope; the app does it.
+      requireHostHeader: false,
+    },
+    listener,
+  );
+  server.maxConnections = options.connectionsMax;
+  server.on("checkExpectation", listener);
+  // Node by itself would ask for each body, those that are then refused included.
+  server.on("checkContinue", (request, response) => {
+    holdBody(request, response);
+    listener(request, response);
+  });
+  return server;
+}
+
+/** Tells networks that have their share of connections so, without reading what they send. */
+function limitPeers(
+  server: Server,
+  lingering: LingeringClose,
+  { connectionsMax, requests }: ListenOptions,
+): void {
+  const peers = createPeerConnections(connectionsMax, requests.proxies);
+  server.on("connection", (socket: Socket) => {
+    try {
+      peers.claim(socket);
+    } catch (refusal) {
+      answerUnread(toAppError(refusal), socket, requests.answerHeaders);
+      lingering.close(socket, clientNetworkOf(socket.remoteAddress));
+    }
+  });
+}
+
 /**
  * Lets clients end their side before they are answered, as Node does with a switch that it has no
  * words for. Of a read it means that nobody waits for the answer any more; routes that end with their client
  * (`endsWithClient`) see to it themselves.
  */
-function allowHalfClose(server: Server, answering: ReadonlyMap<Socket, ServerResponse>): void {
+function allowHalfClose(server: Server, answering: Answering): void {
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket: Socket) => {
     socket.on("end", () => {
       const method = answering.get(socket)?.req.method;
       if (method === "GET" || method === "HEAD") socket.destroy();
     });
+  });
+}
+
+function explainUnreadable(
+  server: Server,
+  answering: Answering,
+  lingering: LingeringClose,
+  { answerHeaders }: RequestSettings,
+): void {
+  server.on("clientError", (error: ParserError, socket: Socket) => {
+    if (lingering.has(socket)) return;
+    const response = answering.get(socket);
+    if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
+      // Who reads the body says so; else an answer is on its way already.
+      response.shouldKeepAlive = false;
+      return;
+    }
+    const isAnswered = response !== undefined && !isLateBody(error, response);
+    if (isAnswered || !socket.writable || error.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    if (response !== undefined) response.statusCode = 408;
+    answerUnreadable(error, socket, answerHeaders);
+    lingering.close(socket, clientNetworkOf(socket.remoteAddress));
+  });
+}
+
+/** Whether it is the body that does not come, and nothing else is being said on the connection. */
+function isLateBody({ code }: ParserError, response: ServerResponse): boolean {
+  return code === LATE && !response.headersSent && response.socket !== null;
+}
+
+/** What Node calls a connection whose other side ends within a request. */
+const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
+
+/**
+ * Cuts off clients that take nothing of their answers, which are kept until then. Node counts a write of
+ * which some has left as activity, so a slow client goes on; and it asks the same of connections that have
+ * been idle for too long.
+ */
+function cutUnread(server: Server, answering: Answering, { timeouts }: ListenOptions): void {
+  const { unreadMs } = { ...TIMEOUTS, ...timeouts };
+  server.setTimeout(unreadMs, (socket) => {
+    const response = answering.get(socket);
+    // Where nothing waits to leave, it is we who take so long.
+    if (response === undefined || socket.writableLength > 0) socket.destroy();
+    // Node looks once; the answer begins the time anew.
+    else socket.setTimeout(unreadMs);
   });
 }
 
@@ -142,41 +220,4 @@ function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port.");
   return address.port;
-}
-
-/** Answers what is no readable HTTP request in the envelope of all other errors. */
-function answerUnreadable(code: string | undefined, socket: Socket): void {
-  const status = STATUS_BY_CODE[code ?? ""] ?? 400;
-  const requestId = newRequestId();
-  const body = JSON.stringify({ success: false, error: toErrorBody(explain(status), requestId) });
-  socket.write(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-      "Connection: close",
-      "Content-Type: application/json; charset=utf-8",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      "Cache-Control: no-store",
-      `Link: ${LINK_HEADER}`,
-      `X-Request-Id: ${requestId}`,
-      "",
-      body,
-    ].join("\r\n"),
-  );
-}
-
-/** What Node calls a connection whose other side ends within a request. */
-const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
-
-const STATUS_BY_CODE: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-function explain(status: number): AppError {
-  if (status === 431) return headTooLarge();
-  const isLate = status === 408;
-  return new AppError(
-    "BAD_REQUEST",
-    isLate ? "The request did not arrive in time." : "The request is not valid HTTP.",
-  );
 }

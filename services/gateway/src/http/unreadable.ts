@@ -1,0 +1,69 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { AppError } from "@workflow/errors";
+import { toErrorBody } from "../errors/error-body.ts";
+import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
+import type { AnswerHeaders } from "./answer-headers.ts";
+import { headTooLarge } from "./head-size.ts";
+import { newRequestId } from "./request-info.ts";
+
+/** What Node says of a request that its parser has given up. */
+export interface ParserError extends NodeJS.ErrnoException {
+  /** What came last, where the parser had taken anything. */
+  readonly rawPacket?: Buffer;
+}
+
+/** What Node calls a request of which not all has come in time. */
+export const LATE = "ERR_HTTP_REQUEST_TIMEOUT";
+
+/** Answers what is no readable HTTP request in the envelope of all other errors. */
+export function answerUnreadable(
+  { code = "", rawPacket }: ParserError,
+  socket: Socket,
+  headers: AnswerHeaders,
+): void {
+  const origin = /^origin:[ \t]*(\S+)[ \t]*$/im.exec(rawPacket?.toString("latin1") ?? "")?.[1];
+  const error = EXPLANATIONS[code]?.() ?? badRequest("The request is not valid HTTP.");
+  writeAnswer(socket, error, headers.of(origin, false), STATUS_BY_CODE[code]);
+}
+
+/** Answers a connection of which no request is read. */
+export function answerUnread(error: AppError, socket: Socket, headers: AnswerHeaders): void {
+  writeAnswer(socket, error, headers.of(undefined, false));
+}
+
+function writeAnswer(
+  socket: Socket,
+  error: AppError,
+  entries: ReturnType<AnswerHeaders["of"]>,
+  status: number = HTTP_STATUS_BY_REASON[error.reason],
+): void {
+  const requestId = newRequestId();
+  const body = JSON.stringify({ success: false, error: toErrorBody(error, requestId) });
+  const { retryAfterMs } = error;
+  socket.write(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+      "Connection: close",
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      ...(retryAfterMs === undefined ? [] : [`Retry-After: ${Math.ceil(retryAfterMs / 1000)}`]),
+      ...entries.map(([name, value]) => `${name}: ${value}`),
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+const EXPLANATIONS: Readonly<Record<string, () => AppError>> = {
+  HPE_HEADER_OVERFLOW: headTooLarge,
+  [LATE]: () => badRequest("The request did not arrive in time."),
+};
+
+/** Where the reason's own status says less. */
+const STATUS_BY_CODE: Readonly<Record<string, number>> = { [LATE]: 408 };
+
+function badRequest(message: string): AppError {
+  return new AppError("BAD_REQUEST", message);
+}
