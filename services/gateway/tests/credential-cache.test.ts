@@ -1,4 +1,5 @@
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
+import { waitFor } from "@workflow/testkit";
 import { createCredentialCache } from "../src/auth/credential-cache.ts";
 
 interface Found {
@@ -10,10 +11,18 @@ const hashOf = (index: number): Buffer => Buffer.from(String(index).padStart(32,
 /** A cache in front of a look-up that says what it was asked. */
 function startCache(answer: (name: string) => Promise<Found | null>) {
   const asked: string[] = [];
-  const cache = createCredentialCache((hash) => {
-    const name = String(Number(hash.toString()));
-    asked.push(name);
-    return answer(name);
+  const cache = createCredentialCache(async (hashes) => {
+    const answers = hashes.map((hash) => {
+      const name = String(Number(hash.toString()));
+      asked.push(name);
+      return answer(name);
+    });
+    const found = new Map<string, Found>();
+    for (const [place, hash] of hashes.entries()) {
+      const known = await answers[place];
+      if (known !== null && known !== undefined) found.set(hash.toString("base64"), known);
+    }
+    return found;
   });
   return { cache, asked };
 }
@@ -29,11 +38,12 @@ describe("the cache of credentials", () => {
     expect(asked).toEqual(["1"]);
   });
 
-  it("remembers at most 10,000: of more in turn the oldest are asked for again", async () => {
+  it("remembers at most 20,000: of more in turn the oldest are asked for again", async () => {
     const { cache, asked } = startCache(always);
-    for (let index = 0; index < 10_500; index += 1) await cache.find(hashOf(index));
+    await Promise.all(Array.from({ length: 10_500 }, (_, index) => cache.find(hashOf(index))));
+    await Promise.all(Array.from({ length: 10_500 }, (_, i) => cache.find(hashOf(10_500 + i))));
     const before = asked.length;
-    await cache.find(hashOf(10_499));
+    await cache.find(hashOf(20_999));
     await cache.find(hashOf(0));
     expect(asked.slice(before)).toEqual(["0"]);
   });
@@ -41,9 +51,35 @@ describe("the cache of credentials", () => {
   it("does not let unknown ones push out known ones", async () => {
     const { cache, asked } = startCache(async (name) => (name === "0" ? { name } : null));
     await cache.find(hashOf(0));
-    for (let index = 1; index < 10_500; index += 1) await cache.find(hashOf(index));
+    for (const start of [1, 10_501, 20_001]) {
+      await Promise.all(Array.from({ length: 10_000 }, (_, i) => cache.find(hashOf(start + i))));
+    }
     await cache.find(hashOf(0));
     expect(asked.filter((name) => name === "0")).toHaveLength(1);
+  });
+
+  it("asks for different ones at the same time with one question", async () => {
+    const questions: number[] = [];
+    const cache = createCredentialCache<Found>(async (hashes) => {
+      questions.push(hashes.length);
+      return new Map();
+    });
+    await Promise.all(Array.from({ length: 700 }, (_, index) => cache.find(hashOf(index))));
+    expect(questions).toEqual([500, 200]);
+  });
+
+  it("asks for one in steady use again before anybody has to wait, and believes the answer", async () => {
+    jest.useFakeTimers({ doNotFake: ["setImmediate", "queueMicrotask", "nextTick"] });
+    const answers: (Found | null)[] = [{ name: "old" }, null];
+    const { cache, asked } = startCache(async () => answers.shift() ?? null);
+    expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
+    jest.advanceTimersByTime(2_000);
+    expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
+    jest.advanceTimersByTime(250);
+    jest.useRealTimers();
+    await waitFor(() => asked.length === 2);
+    await waitFor(async () => (await cache.find(hashOf(1))) === null);
+    expect(asked).toEqual(["1", "1"]);
   });
 
   it("forgets whom a change is about, and nobody else", async () => {
@@ -59,6 +95,7 @@ describe("the cache of credentials", () => {
     const answers = [first.promise, Promise.resolve(null)];
     const { cache, asked } = startCache(() => answers.shift() ?? Promise.resolve(null));
     const overtaken = cache.find(hashOf(1));
+    await waitFor(() => asked.length === 1);
     cache.forget(() => true);
     expect(await cache.find(hashOf(1))).toBeNull();
     first.resolve({ name: "1" });

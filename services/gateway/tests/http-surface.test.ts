@@ -2,11 +2,12 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { AppError } from "@workflow/errors";
+import type { Reason } from "@workflow/errors";
 import { waitFor } from "@workflow/testkit";
 import { API_BASE, ROUTES } from "../src/service.ts";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
-import { makeWorkflow, WORKFLOW_ID } from "./support/messages.ts";
+import { makeWorkflow, RUN_ID, WORKFLOW_ID } from "./support/messages.ts";
 
 describe("the HTTP surface", () => {
   let test: TestGateway;
@@ -115,7 +116,7 @@ describe("the HTTP surface", () => {
       expect(unknown.body).toMatchObject({ error: { code: "NOT_FOUND" } });
       const wrong = await call(test, "DELETE", `${API_BASE}/workflows`, { key: null });
       expect(wrong.status).toBe(405);
-      expect(wrong.headers.get("allow")).toBe("GET, HEAD, POST");
+      expect(wrong.headers.get("allow")).toBe("GET, HEAD, POST, OPTIONS");
       expect(wrong.body).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
     });
 
@@ -254,39 +255,44 @@ describe("the HTTP surface", () => {
   });
 
   describe("errors of the services", () => {
+    /** Where a service may refuse with a reason that reads do not know. */
+    const refuse = (reason: Reason, error: AppError): readonly [method: string, path: string] => {
+      const fail = async (): Promise<never> => {
+        throw error;
+      };
+      test.backends.workflows.getWorkflow = fail;
+      test.backends.workflows.activateWorkflow = fail;
+      test.backends.runs.cancelRun = fail;
+      if (reason === "INVALID_STATE") return ["POST", `${API_BASE}/runs/${RUN_ID}/cancel`];
+      const isOfWrites = reason === "VALIDATION_ERROR" || reason === "CONFLICT";
+      return isOfWrites ? ["POST", `${path}/activate`] : ["GET", path];
+    };
+
     it.each([
       ["NOT_FOUND", 404],
       ["VALIDATION_ERROR", 400],
       ["INVALID_STATE", 400],
       ["CONFLICT", 409],
-      ["UPSTREAM_ERROR", 502],
       ["UNAVAILABLE", 503],
       ["RATE_LIMITED", 429],
     ] as const)("%s becomes HTTP %d with the message and the details", async (reason, status) => {
-      test.backends.workflows.getWorkflow = async () => {
-        throw new AppError(reason, "A text for people", { details: { currentStatus: "x" } });
-      };
-      const answer = await call(test, "GET", path, { headers: { "x-request-id": "r1" } });
+      const details = { currentStatus: "x" };
+      const [method, at] = refuse(reason, new AppError(reason, "A text for people", { details }));
+      const answer = await call(test, method, at, { headers: { "x-request-id": "r1" } });
       expect(answer.status).toBe(status);
       expect(answer.body).toEqual({
         success: false,
-        error: {
-          code: reason,
-          message: "A text for people",
-          details: { currentStatus: "x" },
-          requestId: "r1",
-        },
+        error: { code: reason, message: "A text for people", details, requestId: "r1" },
       });
     });
 
     it("keep field violations as details", async () => {
       const violations = [{ path: ["steps", "0", "config"], message: "is required" }];
-      test.backends.workflows.getWorkflow = async () => {
-        throw new AppError("VALIDATION_ERROR", "The definition is not valid.", { violations });
-      };
-      expect((await call(test, "GET", path)).body).toMatchObject({
-        error: { details: violations },
+      const error = new AppError("VALIDATION_ERROR", "The definition is not valid.", {
+        violations,
       });
+      const [method, at] = refuse("VALIDATION_ERROR", error);
+      expect((await call(test, method, at)).body).toMatchObject({ error: { details: violations } });
     });
 
     it("tell nothing about a fault of ours but its request id, and log its cause", async () => {

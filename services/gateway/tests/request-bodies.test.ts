@@ -123,9 +123,40 @@ describe("request bodies", () => {
     });
   });
 
+  it("are refused by the length of a list of over 10,000 elements, without a look at these", async () => {
+    const elements = (count: number): number[] => Array.from({ length: count }, () => 1);
+    const bulk = await call(test, "POST", "/api/v1/runs/bulk", {
+      body: { action: "no action", runIds: elements(10_001) },
+    });
+    expect(bulk.status).toBe(400);
+    expect(bulk.body).toMatchObject({
+      error: {
+        code: "BAD_REQUEST",
+        // Of the wrong action nothing is said: nobody has looked.
+        details: [{ path: ["runIds"], message: "must have at most 10000 elements" }],
+      },
+    });
+    const nested = await call(test, "POST", "/api/v1/tables", {
+      body: {
+        name: "",
+        columns: [{ name: "a" }, { name: "b", options: elements(10_001) }],
+      },
+    });
+    expect(nested.status).toBe(400);
+    expect(nested.body).toMatchObject({
+      error: { details: [{ path: ["columns", "1", "options"] }] },
+    });
+    const looked = await call(test, "POST", "/api/v1/runs/bulk", {
+      body: { action: "no action", runIds: elements(10_000) },
+    });
+    expect(looked.body).toMatchObject({ error: { details: expect.any(Array) } });
+    expect(looked.text).toContain('"path":["action"]');
+  });
+
   it("pass documents on to the service and back without a change", async () => {
     const trigger = '{"type":"api","__proto__":{"x":1},"b":1.0,"9":1,"1":12345678901234567890}';
-    const steps = '[ {"id":"a","text":"\\u00e4\\ud83d\\ude00","n":1e-400} ]';
+    const config = '{"mapping":{"text":"\\u00e4\\ud83d\\ude00","n":1e-400}}';
+    const steps = `[ {"id":"a","type":"transform","name":"A","config":${config}} ]`;
     const body = `{"id":"mine","status":"active","version":9,"companyId":"other",
       "name":"Orders","trigger":${trigger},"steps":${steps},"inputSchema":null}`;
     const answer = await call(test, "POST", path, { body });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
+import { z } from "zod";
 import { createApp } from "../src/app.ts";
 import type { AppOptions } from "../src/app.ts";
+import { AnswerHeaders } from "../src/http/answer-headers.ts";
+import { Compressor } from "../src/http/compression.ts";
+import { createProxyTrust } from "../src/http/trusted-proxies.ts";
 import { NO_BODY, NO_QUERY, route } from "../src/route.ts";
 
 const plain = {
@@ -9,12 +13,12 @@ const plain = {
   summary: "A route",
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "Done." },
+  responses: { 200: { description: "Done.", data: z.null() } },
 } as const;
 const reply = async () => ({ status: 200, data: null }) as const;
 
 describe("a route declaration", () => {
-  it("does not compile without a scope, with an unknown one or with undescribed parameters", () => {
+  it("does not compile without a scope, with an unknown one, or with undescribed parameters or answers", () => {
     // @ts-expect-error no scope
     route({ ...plain, path: "/things", params: {}, handler: reply });
     // @ts-expect-error no such scope
@@ -27,6 +31,9 @@ describe("a route declaration", () => {
     expect(made.audit).toEqual(["thing.made"]);
     // @ts-expect-error the parameter is not described
     route({ ...plain, path: "/things/{id}", scope: "runs:read", params: {}, handler: reply });
+    const undescribed = { ...plain, responses: { 200: "Done." } } as const;
+    // @ts-expect-error nobody says what the answer is
+    route({ ...undescribed, path: "/things", scope: "runs:read", params: {}, handler: reply });
     // @ts-expect-error a status that is not declared
     route({
       ...plain,
@@ -54,6 +61,7 @@ describe("a route declaration", () => {
     const options: AppOptions = {
       routes: [once, once],
       authenticator: { authenticate: () => Promise.reject(new Error("not called")) },
+      rateLimits: { admit: () => {}, admitInbound: () => {} },
       backends: Object.create(null),
       connections: { claim: () => {} },
       database: Object.create(null),
@@ -61,10 +69,15 @@ describe("a route declaration", () => {
       signIns: Object.create(null),
       cursors: Object.create(null),
       largeAnswers: Object.create(null),
-      trustedProxies: 0,
+      requests: {
+        proxies: createProxyTrust(0),
+        answerHeaders: new AnswerHeaders([]),
+        compressor: new Compressor(),
+      },
       publicUrl: undefined,
       callbacks: { admit: () => {} },
       connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
+      docsLimits: { admit: () => {} },
       inbound: (_request, _response, next) => next(),
       stopping: new AbortController().signal,
       readiness: { missing: async () => [], setStopping: () => {} },

@@ -94,7 +94,7 @@ describe("starts that wait and arrive together", () => {
           index % 3 === 0
             ? { started: undefined, failure }
             : { started: makeStarted(run), failure: undefined };
-        yield { results: [{ index, result }] };
+        yield { results: [{ index, result, waiting: undefined }] };
       }
     };
   };
@@ -155,9 +155,8 @@ describe("starts whose shared call breaks off", () => {
         const inputJson = requests[0]?.inputJson ?? "";
         answered.push(inputJson);
         const run = { id: RUN_ID, status: RunStatus.COMPLETED, outputJson: inputJson };
-        yield {
-          results: [{ index: 0, result: { started: makeStarted(run), failure: undefined } }],
-        };
+        const result = { started: makeStarted(run), failure: undefined };
+        yield { results: [{ index: 0, result, waiting: undefined }] };
         resolve();
         await new Promise(() => {});
       };

@@ -1,25 +1,56 @@
 import { z } from "zod";
 
-/** A whole number in a query string, written in plain digits. */
-export function queryInteger(bounds: { min: number; max: number }) {
-  const { min, max } = bounds;
+/** A whole number in a query string, written in plain digits. The description shows the number that it is. */
+export function queryInteger(bounds: { min: number; max: number; otherwise: number }) {
+  const { min, max, otherwise } = bounds;
   const message = `must be an integer from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
-    .pipe(z.int().min(min, message).max(max, message));
+    .pipe(z.int().min(min, message).max(max, message))
+    .default(otherwise)
+    .meta({
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.pattern;
+        Object.assign(jsonSchema, {
+          type: "integer",
+          minimum: min,
+          maximum: max,
+          default: otherwise,
+        });
+      },
+    });
+}
+
+/** How many items a page has. */
+export function pageLimit(bounds: { max: number; otherwise: number }) {
+  return queryInteger({ min: 1, ...bounds }).describe(
+    `How many items a page has at most, 1 to ${bounds.max}.`,
+  );
 }
 
 /** The parameters of every keyset-paged list: 1 to 100 items, 50 by default. */
 export const pageFields = {
-  limit: queryInteger({ min: 1, max: 100 }).default(50),
-  cursor: z.string().default(""),
+  limit: pageLimit({ max: 100, otherwise: 50 }),
+  cursor: z
+    .string()
+    .default("")
+    .describe(
+      "`meta.cursor` of the page before, sent back with the same filters; none for the first.",
+    ),
 };
 
 /** A point in time, ISO 8601 with a zone. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 timestamp such as 2026-01-31T08:00:00Z" })
+  .meta({
+    examples: ["2026-01-31T08:00:00Z"],
+    // The format says it all; the pattern would be longer than what it is about.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.pattern;
+    },
+  })
   .transform((text) => new Date(text));
 
 /** A JSON object of any content. Handlers hand on its text, see `rawJson`. */

@@ -119,8 +119,11 @@ import { planWorkflow } from "./workflows/plan-workflow.ts";
 import { runWorkflow } from "./workflows/run-workflow.ts";
 import { updateWorkflow } from "./workflows/update-workflow.ts";
 
-/** Every route of the API, below its base. Routing and all that is generated comes from this table. */
-export const ROUTES: readonly Route[] = [
+/**
+ * Every route of the API, below its base, by the name of its operation. Routing and all that is generated
+ * comes from this table; generated clients call their functions by these names, so they never change.
+ */
+export const OPERATIONS: Readonly<Record<string, Route>> = {
   listBlocks,
   getBlock,
   listWorkflows,
@@ -240,7 +243,11 @@ export const ROUTES: readonly Route[] = [
   listFolders,
   createFolder,
   moveTable,
-];
+};
 
-export type { Bucket, Method, Route } from "../route.ts";
+/** The routes without their names. */
+export const ROUTES: readonly Route[] = Object.values(OPERATIONS);
+
+export type { Bucket } from "../rate-limits/bucket.ts";
+export type { Method, Route } from "../route.ts";
 export type { Scope } from "../auth/scopes.ts";

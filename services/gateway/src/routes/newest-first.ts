@@ -2,7 +2,7 @@ import { isUuid } from "@workflow/db";
 import type { CursorCodec } from "@workflow/db";
 import { z } from "zod";
 import type { Writable } from "../http/write-json.ts";
-import { pageFields, queryInteger } from "./fields.ts";
+import { pageFields, pageLimit } from "./fields.ts";
 
 /** The last item of a page in the order createdAt, id, the newest first (D6). */
 export interface Position {
@@ -15,7 +15,7 @@ const PAGE_MAX = 1_000;
 /** The parameters of a list that is usually whole: without any, up to 1,000 items come at once. */
 export const wholePageFields = z.object({
   ...pageFields,
-  limit: queryInteger({ min: 1, max: PAGE_MAX }).default(PAGE_MAX),
+  limit: pageLimit({ max: PAGE_MAX, otherwise: PAGE_MAX }),
 });
 
 /** What a page is asked for. */

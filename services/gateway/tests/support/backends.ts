@@ -1,4 +1,4 @@
-import { AppError } from "@workflow/errors";
+import { AppError, toAppError } from "@workflow/errors";
 import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
@@ -6,6 +6,7 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
   GetRunRequest,
+  StartRunFailure,
   StartRunsAndWaitRequest,
   WatchRunRequest,
 } from "@workflow/proto/runs/v1/runs";
@@ -62,6 +63,17 @@ const notFound = (what: string) => async (): Promise<never> => {
   throw new AppError("NOT_FOUND", `${what} not found`);
 };
 
+function toFailure(thrown: unknown): StartRunFailure {
+  const { reason, message, violations, details, retryAfterMs = 0 } = toAppError(thrown);
+  return {
+    reason,
+    message,
+    violations: violations.map(({ path, message }) => ({ path: [...path], message })),
+    detailsJson: details === undefined ? "" : JSON.stringify(details),
+    retryAfterMs,
+  };
+}
+
 export async function startBackendDoubles(
   publicKeys: IssuerKeys,
   logger: Logger,
@@ -87,8 +99,15 @@ export async function startBackendDoubles(
   const runs: Handlers<RunsServiceService> = {
     startRun: notFound("Workflow"),
     startRuns: notFound("Workflow"),
-    async *startRunsAndWait() {
-      yield await notFound("Workflow")();
+    /** What `startRun` answers, for each. */
+    async *startRunsAndWait({ requests }, context) {
+      for (const [index, request] of requests.entries()) {
+        const result = await runs.startRun(request, context).then(
+          (started) => ({ started, failure: undefined }),
+          (error: unknown) => ({ started: undefined, failure: toFailure(error) }),
+        );
+        yield { results: [{ index, result, waiting: undefined }] };
+      }
     },
     getRun: notFound("Run"),
     /** What `getRun` answers, in pieces. */

@@ -2,43 +2,80 @@ import { z } from "zod";
 import { jsonObject } from "../fields.ts";
 
 /** What an agent is for. */
-export const agentType = z.enum([
-  "extraction",
-  "content",
-  "transform",
-  "decision",
-  "code",
-  "classification",
-  "custom",
-]);
+export const agentType = z
+  .enum(["extraction", "content", "transform", "decision", "code", "classification", "custom"])
+  .meta({
+    id: "AgentType",
+    description: "What an agent is for: for people and filters, it has no effect.",
+  });
 
 /** Whether an agent can be asked. */
-export const agentStatus = z.enum(["active", "deprecated"]);
+export const agentStatus = z.enum(["active", "deprecated"]).meta({
+  id: "AgentStatus",
+  description: "deprecated: it can be read for the record, and not be asked any more.",
+});
+
+/** Who is asked. */
+export const agentProvider = z.enum(["openai", "anthropic"]).meta({
+  id: "AgentProvider",
+  description: "The AI provider that is asked.",
+});
 
 const maxTokens = z
   .number()
   .refine(
     (count) => Number.isInteger(count) && count >= 1 && count <= 128_000,
     "must be a whole number from 1 to 128000",
-  );
+  )
+  .meta({ override: { type: "integer", minimum: 1, maximum: 128_000 }, examples: [4_096] });
+
+const temperature = z.number().meta({ minimum: 0, maximum: 2, examples: [0.7] });
+
+/** The service says which providers there are, and which model each of them has. */
+const provider = z.string().meta({ override: { enum: agentProvider.options } });
 
 /** The fields of an agent in bodies of create and update; most limits are the service's to judge. */
 export const agentFields = {
-  name: z.string().describe("1 to 255 characters, of no other active agent of the company."),
-  description: z.string().nullish().describe("At most 2,000 characters."),
+  name: z
+    .string()
+    .describe("1 to 255 characters, of no other active agent of the company.")
+    .meta({ minLength: 1, maxLength: 255, examples: ["Invoice reader"] }),
+  description: z
+    .string()
+    .meta({ maxLength: 2_000 })
+    .nullish()
+    .describe("For people, at most 2,000 characters; null: none."),
   type: agentType,
-  systemPrompt: z.string().describe("1 to 100,000 characters."),
-  provider: z.string().optional().describe("openai or anthropic."),
+  systemPrompt: z
+    .string()
+    .describe("What the model is told first, 1 to 100,000 characters.")
+    .meta({
+      minLength: 1,
+      maxLength: 100_000,
+      examples: ["You read invoices. Answer with number, date and total."],
+    }),
+  provider: provider
+    .optional()
+    .describe("Without it that of the model; for a new agent without either openai."),
   model: z.string().optional().describe("The one model that is offered of the provider."),
-  outputSchema: jsonObject.nullish().describe("JSON Schema that answers must fit, at most 64 KiB."),
-  temperature: z.number().optional().describe("0 to 2."),
-  maxTokens: maxTokens.optional().describe("1 to 128,000, of one answer of the model."),
+  outputSchema: jsonObject
+    .nullish()
+    .describe("JSON Schema that answers must fit, at most 64 KiB; null: answers are text.")
+    .meta({ examples: [{ type: "object", properties: { total: { type: "number" } } }] }),
+  temperature: temperature
+    .optional()
+    .describe("How freely the model words its answers, 0 to 2; 0.7 unless said otherwise."),
+  maxTokens: maxTokens
+    .optional()
+    .describe("1 to 128,000, of one answer of the model; 4,096 unless said otherwise."),
 };
 
 /** What an agent is asked; null is as good as nothing given. Limits are the service's to judge. */
 export const questionFields = {
-  input: jsonObject.describe("What the agent works with, at most 1 MiB."),
-  userMessage: optional(z.string()).describe(
+  input: jsonObject
+    .describe("What the agent works with: at most 1 MiB and 200 members.")
+    .meta({ examples: [{ document: "Invoice 42, total 129.50" }] }),
+  userMessage: optional(z.string().meta({ maxLength: 100_000 })).describe(
     "What it is told besides, at most 100,000 characters.",
   ),
 };
@@ -48,17 +85,22 @@ export const questionFields = {
  * refused: the call would otherwise be paid for with other settings than it names.
  */
 export const agentOverrides = optional(
-  z.strictObject(
-    {
-      temperature: optional(z.number()).describe("0 to 2."),
-      maxTokens: optional(maxTokens).describe("1 to 128,000, of one answer of the model."),
-      model: optional(z.string()).describe(
-        "The one model that is offered of the agent's provider.",
-      ),
-    },
-    { error: nameUnknownMembers },
-  ),
-);
+  z
+    .strictObject(
+      {
+        temperature: optional(temperature).describe("0 to 2."),
+        maxTokens: optional(maxTokens).describe("1 to 128,000, of one answer of the model."),
+        model: optional(z.string()).describe(
+          "The one model that is offered of the agent's provider.",
+        ),
+      },
+      { error: nameUnknownMembers },
+    )
+    .meta({
+      id: "AgentOverrides",
+      description: "Settings in place of the agent's for one call.",
+    }),
+).describe("Settings in place of the agent's for this call.");
 
 /** A field that may be missing or null, which handlers see as undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { agentFields } from "./agent-fields.ts";
 import { AGENT_TYPES, agentJson } from "./agent-json.ts";
+import { agentSchema } from "./agent-schema.ts";
 
 export const createAgent = route({
   method: "POST",
@@ -12,8 +13,10 @@ export const createAgent = route({
   summary: "Create an agent",
   params: {},
   query: NO_QUERY,
-  body: { schema: z.object(agentFields) },
-  responses: { 201: "The new agent: active, version 1." },
+  body: {
+    schema: z.object(agentFields).meta({ id: "NewAgent", description: "A new agent." }),
+  },
+  responses: { 201: { description: "The new agent: active, version 1.", data: agentSchema } },
   handler: async ({ agents, call }, { body, rawJson }) => {
     const agent = await agents.createAgent(
       {

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteAgent = route({
   method: "DELETE",
@@ -10,7 +11,8 @@ export const deleteAgent = route({
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The agent is deprecated." },
+  responses: { 200: { description: "The agent is deprecated.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ agents, call }, { params }) => {
     await agents.deleteAgent({ agentId: params.id }, call);
     return { status: 200, data: { deleted: true } };

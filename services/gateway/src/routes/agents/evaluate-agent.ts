@@ -8,6 +8,7 @@ import { NO_QUERY, route } from "../../route.ts";
 import { jsonObject } from "../fields.ts";
 import { agentOverrides, optional, questionFields } from "./agent-fields.ts";
 import { agentErrorJson, QUESTION_BYTES_MAX, usageJson } from "./execution-json.ts";
+import { evaluationSchema } from "./execution-schema.ts";
 
 const CASES_MAX = 50;
 /** An evaluation ends after five minutes, what has come by then included. */
@@ -23,13 +24,36 @@ const expectation = z
   .refine(
     (given) => EXPECTATIONS.filter((name) => Object.hasOwn(given, name)).length === 1,
     "must have exactly one of equals, schema and expression",
-  );
+  )
+  .meta({
+    id: "AgentExpectation",
+    description: "Exactly one of these.",
+    examples: [{ equals: { total: 129.5 } }],
+    override: { oneOf: EXPECTATIONS.map((name) => ({ required: [name] })) },
+  });
 
-const agentCase = z.object({
-  name: optional(z.string()).describe("For people, at most 255 characters."),
-  ...questionFields,
-  expect: expectation,
-});
+const agentCase = z
+  .object({
+    name: optional(z.string().meta({ maxLength: 255 })).describe(
+      "For people, at most 255 characters.",
+    ),
+    ...questionFields,
+    expect: expectation,
+  })
+  .meta({ id: "AgentCase", description: "A question and what its answer is to be." });
+
+const agentCases = z
+  .array(agentCase)
+  .min(1, "must have at least one case")
+  .max(CASES_MAX, `must have at most ${CASES_MAX} cases`);
+
+/** Of a list that is too long nothing else is told. */
+function refuseTooMany(cases: unknown, context: z.RefinementCtx): unknown {
+  if (Array.isArray(cases) && cases.length > CASES_MAX) {
+    context.addIssue(`must have at most ${CASES_MAX} cases`);
+  }
+  return cases;
+}
 
 export const evaluateAgent = route({
   method: "POST",
@@ -42,19 +66,23 @@ export const evaluateAgent = route({
   query: NO_QUERY,
   body: {
     bytesMax: QUESTION_BYTES_MAX,
-    schema: z.object({
-      cases: z
-        .array(z.unknown())
-        .min(1, "must have at least one case")
-        .max(CASES_MAX, `must have at most ${CASES_MAX} cases`)
-        .pipe(z.array(agentCase)),
-      overrides: agentOverrides,
-      systemPrompt: optional(z.string()).describe(
-        "A prompt to judge before it becomes the agent's; not for core agents.",
-      ),
-    }),
+    schema: z
+      .object({
+        cases: z.preprocess(refuseTooMany, agentCases).describe("What to ask."),
+        overrides: agentOverrides,
+        systemPrompt: optional(z.string().meta({ minLength: 1, maxLength: 100_000 })).describe(
+          "A prompt to judge before it becomes the agent's, 1 to 100,000 characters; not for core agents.",
+        ),
+      })
+      .meta({ id: "AgentCases", description: "Cases by which to judge an agent." }),
   },
-  responses: { 200: "What came of each case, in the order of the request." },
+  responses: {
+    200: {
+      description: "What came of each case, in the order of the request.",
+      data: evaluationSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "NOT_CONFIGURED"],
   endsWithClient: true,
   handler: async ({ agents, call }, { params, body, rawJson }) => {
     const evaluation = await agents.evaluateAgent(

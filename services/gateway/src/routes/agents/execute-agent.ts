@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { agentOverrides, optional, questionFields } from "./agent-fields.ts";
 import { executionJson, QUESTION_BYTES_MAX, QUESTION_TIMEOUT_MS } from "./execution-json.ts";
+import { executionSchema } from "./execution-schema.ts";
 
 export const executeAgent = route({
   method: "POST",
@@ -14,16 +15,24 @@ export const executeAgent = route({
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      ...questionFields,
-      workflowRunId: optional(z.string()).describe(
-        "The run on whose behalf, at most 128 characters; only kept.",
-      ),
-      overrides: agentOverrides,
-    }),
+    schema: z
+      .object({
+        ...questionFields,
+        workflowRunId: optional(z.string().meta({ maxLength: 128 })).describe(
+          "The run on whose behalf, at most 128 characters; only kept.",
+        ),
+        overrides: agentOverrides,
+      })
+      .meta({ id: "AgentQuestion", description: "What an agent is asked." }),
     bytesMax: QUESTION_BYTES_MAX,
   },
-  responses: { 200: "The execution, which has failed where the answer does not fit." },
+  responses: {
+    200: {
+      description: "The execution, which has failed where the answer does not fit.",
+      data: executionSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "NOT_CONFIGURED", "UPSTREAM_ERROR"],
   endsWithClient: true,
   handler: async ({ agents, call }, { params, body, rawJson }) => {
     const execution = await agents.executeAgent(

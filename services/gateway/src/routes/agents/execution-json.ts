@@ -12,14 +12,17 @@ export const QUESTION_TIMEOUT_MS = 310_000;
 /** Of a question (D4, as for runs). */
 export const QUESTION_BYTES_MAX = 2 * 1024 * 1024;
 
-const STATUS_NAMES: Readonly<Record<AgentExecutionStatus, string>> = {
-  [AgentExecutionStatus.UNSPECIFIED]: "unknown",
-  [AgentExecutionStatus.UNRECOGNIZED]: "unknown",
-  [AgentExecutionStatus.RUNNING]: "running",
-  [AgentExecutionStatus.COMPLETED]: "completed",
-  [AgentExecutionStatus.FAILED]: "failed",
-  [AgentExecutionStatus.CANCELLED]: "cancelled",
-};
+/** The statuses of an execution by their names in the API. */
+export const EXECUTION_STATUSES = {
+  running: AgentExecutionStatus.RUNNING,
+  completed: AgentExecutionStatus.COMPLETED,
+  failed: AgentExecutionStatus.FAILED,
+  cancelled: AgentExecutionStatus.CANCELLED,
+} as const;
+
+const STATUS_NAMES = new Map<AgentExecutionStatus, string>(
+  Object.entries(EXECUTION_STATUSES).map(([name, status]) => [status, name]),
+);
 
 /** An execution as lists show it: without what may be large. */
 export function listedExecutionJson(execution: AgentExecution) {
@@ -28,7 +31,7 @@ export function listedExecutionJson(execution: AgentExecution) {
     id: execution.id,
     agentId: execution.agentId,
     agentVersion: execution.agentVersion,
-    status: STATUS_NAMES[execution.status],
+    status: STATUS_NAMES.get(execution.status) ?? "unknown",
     provider: execution.provider,
     model: execution.model,
     usage: usageJson(execution.usage),

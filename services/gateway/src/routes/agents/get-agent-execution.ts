@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { executionJson } from "./execution-json.ts";
+import { executionSchema } from "./execution-schema.ts";
 
 /** An input, an output and a raw output of 1 MiB each, the latter escaped. */
 const ANSWER_BYTES = 4 * 1024 * 1024;
@@ -13,7 +14,8 @@ export const getAgentExecution = route({
   params: { id: "The agent's id.", executionId: "The execution's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The execution." },
+  responses: { 200: { description: "The execution.", data: executionSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ agents, largeAnswers, identity, call }, { params }) => {
     const { id: agentId, executionId } = params;
     const onOver = await largeAnswers.take(identity.companyId, ANSWER_BYTES, call.signal);

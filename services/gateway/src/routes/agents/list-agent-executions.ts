@@ -3,6 +3,8 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { listedExecutionJson } from "./execution-json.ts";
+import { listedExecutionSchema } from "./execution-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listAgentExecutions = route({
   method: "GET",
@@ -13,7 +15,14 @@ export const listAgentExecutions = route({
   params: { id: "The agent's id." },
   query: z.object(pageFields),
   body: NO_BODY,
-  responses: { 200: "A page of executions." },
+  responses: {
+    200: {
+      description: "A page of executions.",
+      data: z.array(listedExecutionSchema),
+      meta: pageMetaSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ agents, call }, { params, query: { limit, cursor } }) => {
     const page = await agents.listAgentExecutions(
       { agentId: params.id, page: { limit, cursor } },

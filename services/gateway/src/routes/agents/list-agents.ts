@@ -5,6 +5,8 @@ import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { agentStatus, agentType } from "./agent-fields.ts";
 import { AGENT_STATUSES, AGENT_TYPES, agentJson } from "./agent-json.ts";
+import { agentSchema } from "./agent-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 /** A page ends with the agent with which it goes beyond a MiB. */
 const ANSWER_BYTES = 2 * 1024 * 1024;
@@ -17,14 +19,23 @@ export const listAgents = route({
   summary: "List agents, newest first and core agents last; deprecated ones only when asked for",
   params: {},
   query: z.object({
-    type: agentType.optional(),
-    status: agentStatus.optional(),
-    search: z.string().max(255, "must have at most 255 characters").default(""),
-    includeBuiltIn: z.enum(["true", "false"]).default("true"),
+    type: agentType.optional().describe("Only agents of this type."),
+    status: agentStatus.optional().describe("Only agents of this status; active ones by default."),
+    search: z
+      .string()
+      .max(255, "must have at most 255 characters")
+      .default("")
+      .describe("A part of the name, in any case; empty: all."),
+    includeBuiltIn: z
+      .enum(["true", "false"])
+      .default("true")
+      .describe("Whether core agents are in the list."),
     ...pageFields,
   }),
   body: NO_BODY,
-  responses: { 200: "A page of agents." },
+  responses: {
+    200: { description: "A page of agents.", data: z.array(agentSchema), meta: pageMetaSchema },
+  },
   handler: async ({ agents, largeAnswers, identity, call }, { query }) => {
     const { type, status, search, includeBuiltIn, limit, cursor } = query;
     const request = {

@@ -8,6 +8,7 @@ import {
   QUESTION_TIMEOUT_MS,
   usageJson,
 } from "./execution-json.ts";
+import { testAnswerSchema } from "./execution-schema.ts";
 
 export const testAgent = route({
   method: "POST",
@@ -20,10 +21,18 @@ export const testAgent = route({
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({ ...questionFields, overrides: agentOverrides }),
+    schema: z
+      .object({ ...questionFields, overrides: agentOverrides })
+      .meta({ id: "AgentTestQuestion", description: "What an agent is asked for a test." }),
     bytesMax: QUESTION_BYTES_MAX,
   },
-  responses: { 200: "The answer, whether or not it fits the agent's output schema." },
+  responses: {
+    200: {
+      description: "The answer, whether or not it fits the agent's output schema.",
+      data: testAnswerSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "NOT_CONFIGURED", "UPSTREAM_ERROR"],
   endsWithClient: true,
   handler: async ({ agents, call }, { params, body, rawJson }) => {
     const answer = await agents.testAgent(

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { agentFields } from "./agent-fields.ts";
 import { AGENT_TYPES, agentJson } from "./agent-json.ts";
+import { agentSchema } from "./agent-schema.ts";
 
 export const updateAgent = route({
   method: "PUT",
@@ -13,8 +14,15 @@ export const updateAgent = route({
   summary: "Replace the given fields of an agent of the company; each time it gets a new version",
   params: { id: "The agent's id." },
   query: NO_QUERY,
-  body: { schema: z.object(agentFields).partial(), optional: true },
-  responses: { 200: "The agent as it is now." },
+  body: {
+    schema: z
+      .object(agentFields)
+      .partial()
+      .meta({ id: "AgentPatch", description: "What to change of an agent; all else stays." }),
+    optional: true,
+  },
+  responses: { 200: { description: "The agent as it is now.", data: agentSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ agents, call }, { params, body, rawJson }) => {
     const { description, type, outputSchema } = body;
     const agent = await agents.updateAgent(

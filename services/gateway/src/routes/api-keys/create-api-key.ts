@@ -10,6 +10,7 @@ import { NO_QUERY, route } from "../../route.ts";
 import { lockMembers } from "../../store/members.ts";
 import { timestamp } from "../fields.ts";
 import { apiKeyJson } from "./api-key-json.ts";
+import { newApiKeySchema } from "./api-key-schema.ts";
 
 export const createApiKey = route({
   method: "POST",
@@ -22,14 +23,19 @@ export const createApiKey = route({
   query: NO_QUERY,
   body: {
     schema: z.object({
-      name: nameInput,
-      scopes: scopesInput,
+      name: nameInput
+        .describe("For people; 1 to 255 characters, without the space around them.")
+        .meta({ maxLength: 255, examples: ["Deployments"] }),
+      scopes: scopesInput
+        .describe("What the key may do: none that its maker may not.")
+        .meta({ examples: [["workflows:read", "runs:read"]] }),
       expiresAt: timestamp
         .refine((date) => date.getTime() > Date.now(), "must lie in the future")
-        .nullish(),
+        .nullish()
+        .describe("From when on the key is refused; never by default."),
     }),
   },
-  responses: { 201: "The key; it is shown here only." },
+  responses: { 201: { description: "The key; it is shown here only.", data: newApiKeySchema } },
   handler: async (context, { body }) => {
     const { identity } = context;
     requireOwnScopes(accessOnEntry(context), body.scopes);

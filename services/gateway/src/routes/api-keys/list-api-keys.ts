@@ -3,6 +3,9 @@ import { listApiKeys as readApiKeys } from "../../store/api-keys.ts";
 import { readNewestFirst, wholePageFields } from "../newest-first.ts";
 import { listedKeyJson } from "./api-key-json.ts";
 import { makerId } from "./maker-id.ts";
+import { z } from "zod";
+import { apiKeySchema } from "./api-key-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listApiKeys = route({
   method: "GET",
@@ -11,9 +14,17 @@ export const listApiKeys = route({
   bucket: "read",
   summary: "List the API keys that were not revoked, newest first",
   params: {},
-  query: wholePageFields.extend({ createdBy: makerId.optional() }),
+  query: wholePageFields.extend({
+    createdBy: makerId.optional().describe("Only keys that this person, or this key, made."),
+  }),
   body: NO_BODY,
-  responses: { 200: "All of them, expired ones included; never the keys themselves." },
+  responses: {
+    200: {
+      description: "All of them, expired ones included; never the keys themselves.",
+      data: z.array(apiKeySchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ database, identity, cursors }, { query }) => {
     const { companyId } = identity;
     const createdBy = query.createdBy ?? null;

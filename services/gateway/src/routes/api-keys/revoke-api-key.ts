@@ -5,6 +5,7 @@ import type { IdentityChange } from "../../auth/identity-change.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { revokeApiKey as markRevoked } from "../../store/api-keys.ts";
 import { notifyIdentityChange } from "../../store/identity-changes.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const revokeApiKey = route({
   method: "DELETE",
@@ -16,7 +17,8 @@ export const revokeApiKey = route({
   params: { keyId: "The key's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The key is revoked." },
+  responses: { 200: { description: "The key is revoked.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params: { keyId } }) => {
     if (!isUuid(keyId)) throw notFound();
     const change: IdentityChange = { type: "api_key", id: keyId.toLowerCase() };

@@ -13,9 +13,19 @@ export const revokeApiKeys = route({
   audit: "api_key.revoked",
   summary: "Revoke all API keys that a person, or a key, has made, directly or through other keys",
   params: {},
-  query: z.object({ createdBy: makerId }),
+  query: z.object({ createdBy: makerId.describe("The id of the person, or of the key.") }),
   body: NO_BODY,
-  responses: { 200: "How many were revoked." },
+  responses: {
+    200: {
+      description: "How many were revoked.",
+      data: z.strictObject({
+        revoked: z
+          .int()
+          .min(0)
+          .meta({ examples: [2] }),
+      }),
+    },
+  },
   handler: async (context, { query: { createdBy } }) => {
     const { companyId } = context.identity;
     const revoked = await context.database.transaction(async (transaction) => {

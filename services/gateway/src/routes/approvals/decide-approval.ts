@@ -2,6 +2,7 @@ import type { Identity } from "@workflow/rpc";
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { APPROVAL_STATUSES, approvalJson } from "./approval-json.ts";
+import { approvalSchema } from "./approval-schema.ts";
 
 const COMMENT_CHARS_MAX = 4_000;
 
@@ -12,22 +13,35 @@ export const decideApproval = route({
   bucket: "execute",
   audit: "approval.decided",
   summary: "Approve or reject what a run waits for",
+  description:
+    "Where the step names approvers, only they may decide; others get FORBIDDEN. An approval is decided once.",
   params: { id: "The run's id.", approvalId: "The approval's id." },
   query: NO_QUERY,
   body: {
     schema: z.object({
-      decision: z.enum(["approved", "rejected"]),
+      decision: z.enum(["approved", "rejected"]).describe("A rejection fails the step."),
       comment: z
         .string()
         .refine(
           (text) => Array.from(text).length <= COMMENT_CHARS_MAX,
           `must have at most ${COMMENT_CHARS_MAX} characters`,
         )
-        .optional(),
-      data: z.unknown().optional(),
+        .optional()
+        .describe("What there is to say about it.")
+        .meta({ maxLength: COMMENT_CHARS_MAX, examples: ["Checked with the supplier."] }),
+      data: z
+        .unknown()
+        .optional()
+        .describe(
+          "Any JSON that fits the approval's form, at most 1 MiB; the step's output has it.",
+        )
+        .meta({ examples: [{ amount: 120 }] }),
     }),
   },
-  responses: { 200: "The decided approval; the run goes on." },
+  responses: {
+    200: { description: "The decided approval; the run goes on.", data: approvalSchema },
+  },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async ({ approvals, call, identity, session }, { params, body, rawJson }) => {
     const { decision, comment } = body;
     const approval = await approvals.decideApproval(

@@ -4,6 +4,8 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { APPROVAL_STATUSES, approvalJson } from "./approval-json.ts";
+import { approvalSchema } from "./approval-schema.ts";
+import { namesOf, pageMetaSchema } from "../answer-schemas.ts";
 
 export const listApprovals = route({
   method: "GET",
@@ -13,11 +15,17 @@ export const listApprovals = route({
   summary: "List the company's approvals, newest first",
   params: {},
   query: z.object({
-    status: z.enum(["waiting", "approved", "rejected", "timed_out", "cancelled"]).optional(),
+    status: namesOf(APPROVAL_STATUSES).optional().describe("Only approvals of this status."),
     ...pageFields,
   }),
   body: NO_BODY,
-  responses: { 200: "A page of approvals." },
+  responses: {
+    200: {
+      description: "A page of approvals.",
+      data: z.array(approvalSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ approvals, call }, { query }) => {
     const { status, limit, cursor } = query;
     const request = {

@@ -1,5 +1,7 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { approvalJson } from "./approval-json.ts";
+import { z } from "zod";
+import { approvalSchema } from "./approval-schema.ts";
 
 export const listRunApprovals = route({
   method: "GET",
@@ -10,7 +12,8 @@ export const listRunApprovals = route({
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "All of them." },
+  responses: { 200: { description: "All of them.", data: z.array(approvalSchema) } },
+  errors: ["NOT_FOUND"],
   handler: async ({ approvals, call }, { params }) => {
     const list = await approvals.listRunApprovals({ runId: params.id }, call);
     return { status: 200, data: list.approvals.map(approvalJson) };

@@ -4,6 +4,8 @@ import type { Writable } from "../../http/write-json.ts";
 import { NO_BODY, route } from "../../route.ts";
 import type { AuditRow } from "../../store/audit-list.ts";
 import { pageFields, timestamp } from "../fields.ts";
+import { auditEventSchema } from "./audit-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 const ACTION = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+$/;
 const ID_CHARS_MAX = 255;
@@ -22,12 +24,21 @@ export const listAuditLogs = route({
   params: {},
   query: z
     .object({
-      action: z.string().max(100).regex(ACTION, "must be an action such as workflow.created"),
-      resourceType: z.string().regex(/^[a-z][a-z_]{0,63}$/, "must be a type such as workflow"),
-      resourceId: someId,
-      actorId: someId,
-      from: timestamp,
-      to: timestamp,
+      action: z
+        .string()
+        .max(100)
+        .regex(ACTION, "must be an action such as workflow.created")
+        .describe("Only changes of this kind.")
+        .meta({ examples: ["workflow.created"] }),
+      resourceType: z
+        .string()
+        .regex(/^[a-z][a-z_]{0,63}$/, "must be a type such as workflow")
+        .describe("Only changes of such things.")
+        .meta({ examples: ["workflow"] }),
+      resourceId: someId.describe("Only changes of this thing."),
+      actorId: someId.describe("Only what this person or API key did."),
+      from: timestamp.describe("Only changes then or later."),
+      to: timestamp.describe("Only changes earlier."),
     })
     .partial()
     .extend(pageFields)
@@ -36,7 +47,13 @@ export const listAuditLogs = route({
       message: "must not be before from",
     }),
   body: NO_BODY,
-  responses: { 200: "A page of changes." },
+  responses: {
+    200: {
+      description: "A page of changes.",
+      data: z.array(auditEventSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ auditLog, identity }, { query }) => {
     const { limit, cursor, ...filters } = query;
     const page = await auditLog.list(

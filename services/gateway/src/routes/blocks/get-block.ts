@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { answerOfBlock } from "./block-answers.ts";
+import { blockSchema } from "./block-schema.ts";
 
 export const getBlock = route({
   method: "GET",
@@ -11,7 +12,8 @@ export const getBlock = route({
   params: { type: "The block's type, such as http or stripe." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The block." },
+  responses: { 200: { description: "The block.", data: blockSchema } },
+  errors: ["NOT_FOUND"],
   handler: (_, { params }) => {
     const answer = answerOfBlock(params.type);
     if (answer === undefined) throw new AppError("NOT_FOUND", "Block not found");

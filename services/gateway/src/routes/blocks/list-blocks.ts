@@ -2,6 +2,7 @@ import { BLOCK_KINDS } from "@workflow/catalog";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
 import { answerOfList } from "./block-answers.ts";
+import { blockSchema } from "./block-schema.ts";
 
 export const listBlocks = route({
   method: "GET",
@@ -10,8 +11,19 @@ export const listBlocks = route({
   bucket: "read",
   summary: "List the blocks of the catalog",
   params: {},
-  query: z.object({ kind: z.enum(BLOCK_KINDS).optional() }),
+  query: z.object({
+    kind: z
+      .enum(BLOCK_KINDS)
+      .optional()
+      .describe("core: what the service does by itself; integrations: providers; triggers."),
+  }),
   body: NO_BODY,
-  responses: { 200: "All blocks, or those of a kind, the same for every company." },
+  responses: {
+    200: {
+      description: "All blocks, or those of a kind, the same for every company.",
+      data: z.array(blockSchema),
+      headers: ["ETag"],
+    },
+  },
   handler: async (_, { query }) => ({ status: 200, ...(await answerOfList(query.kind)) }),
 });

@@ -3,6 +3,7 @@ import type { Reason } from "@workflow/errors";
 import type { CompleteAuthorizationResponse } from "@workflow/proto/integrations/v1/authorizations";
 import { z } from "zod";
 import { openRoute } from "../../route.ts";
+import { authorizedSchema } from "./connection-schema.ts";
 
 /** Above the time in which the provider or broker is asked, and others are waited for that ask it: 40 s. */
 const TIMEOUT_MS = 45_000;
@@ -19,17 +20,39 @@ export const authorizationCallback = openRoute({
   params: { provider: "The provider's id." },
   // What a provider sends besides is handed on, too.
   query: z.looseObject({
-    connectionId: z.string().optional(),
-    success: z.string().optional(),
-    error: z.string().optional(),
-    redirectUrl: z.string().optional(),
-    state: z.string().optional(),
-    code: z.string().optional(),
+    connectionId: z
+      .string()
+      .optional()
+      .describe("The connection that the attempt is about; of attempts through the broker."),
+    success: z
+      .string()
+      .optional()
+      .describe("true or false, as the broker says; false ends nothing.")
+      .meta({ examples: ["true"] }),
+    error: z
+      .string()
+      .optional()
+      .describe("What the provider or broker says went wrong, as a code."),
+    redirectUrl: z
+      .string()
+      .optional()
+      .describe("Not read: a person goes to the address that was given when the attempt began."),
+    state: z
+      .string()
+      .optional()
+      .describe("The attempt's token, as a provider sends it back; without the broker."),
+    code: z.string().optional().describe("What a provider gives for tokens; along with `state`."),
   }),
   body: { schema: z.object({}), optional: true },
   responses: {
-    200: "The account is connected; with the attempt's redirectUrl a redirect (302) to it.",
+    200: {
+      description: "The account is connected, and the attempt names no address to go on to.",
+      data: authorizedSchema,
+    },
   },
+  redirects:
+    "To the redirectUrl that was given when the attempt began, with `success`, `provider` and `connectionId` in its query, or with `error` and `connectionId`.",
+  errors: ["NOT_FOUND", "CONFLICT", "RATE_LIMITED", "UPSTREAM_ERROR"],
   handler: async ({ authorizations, serviceCall }, { params, query }) => {
     const given = Object.fromEntries(
       Object.entries(query).flatMap(([name, value]) =>

@@ -1,18 +1,7 @@
-import { PROVIDERS } from "@workflow/catalog";
-import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { connectionJson, requireConnection } from "./connection-json.ts";
-
-const text = z.string().nullish();
-
-/** What the providers with API keys want besides: `domain`, `environment` and the like. */
-const FIELD_NAMES = [
-  ...new Set(
-    PROVIDERS.flatMap(({ auth }) => (auth.kind === "apiKey" ? auth.fields : [])).map(
-      ({ key }) => key,
-    ),
-  ),
-];
+import { keyedConnectionSchema } from "./connection-schema.ts";
+import { keyFields } from "./key-fields.ts";
 
 export const connectApiKey = route({
   method: "POST",
@@ -23,17 +12,15 @@ export const connectApiKey = route({
   summary: "Connect an account with API keys, or replace those of a connection",
   params: { provider: "The provider's identifier." },
   query: NO_QUERY,
-  body: {
-    schema: z.object({
-      ...Object.fromEntries(
-        FIELD_NAMES.map((name) => [name, text.describe("For the providers that want it.")]),
-      ),
-      apiKey: z.string().describe("1 to 8,192 printable ASCII characters."),
-      name: text.describe("At most 255 characters; by default the provider's name."),
-      connectionId: text.describe("The connection whose credentials are replaced."),
-    }),
+  body: { schema: keyFields },
+  responses: {
+    200: {
+      description: "The connection with its new credentials.",
+      data: keyedConnectionSchema,
+    },
+    201: { description: "The new connection.", data: keyedConnectionSchema },
   },
-  responses: { 200: "The connection with its new credentials.", 201: "The new connection." },
+  errors: ["NOT_FOUND", "UPSTREAM_ERROR"],
   handler: async ({ connections, call }, { params, body }) => {
     const { apiKey, name, connectionId, ...given } = body;
     const fields: Record<string, string> = {};

@@ -1,7 +1,12 @@
+import { PROVIDERS } from "@workflow/catalog";
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { jsonObject } from "../fields.ts";
 import { connectionStatusName, requireConnection } from "./connection-json.ts";
+import { newConnectionSchema } from "./connection-schema.ts";
+
+/** Those of the others have a route of their own for their keys. */
+const CREATABLE = PROVIDERS.filter(({ auth }) => auth.kind !== "apiKey").map(({ id }) => id);
 
 export const createConnection = route({
   method: "POST",
@@ -13,19 +18,41 @@ export const createConnection = route({
   params: {},
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      name: z.string().describe("1 to 255 characters."),
-      provider: z.string().describe("The provider's identifier."),
-      metadata: jsonObject.nullish().describe("Any JSON object of at most 16 KiB."),
-      externalAccountId: z
-        .string()
-        .nullish()
-        .describe(
-          "Of an own application, required there: the account by which it names events. One connection may have it: 409.",
-        ),
-    }),
+    schema: z
+      .object({
+        name: z
+          .string()
+          .describe("1 to 255 characters.")
+          .meta({ minLength: 1, maxLength: 255, examples: ["Billing account"] }),
+        provider: z
+          .string()
+          .describe(
+            "The id of a provider that is connected by OAuth, at a bank, or is an own application.",
+          )
+          .meta({ override: { enum: CREATABLE }, examples: ["hubspot"] }),
+        metadata: jsonObject
+          .nullish()
+          .describe(
+            "Any JSON object of at most 16 KiB. Fields that the provider's addresses need are looked for here, such as NetSuite's `accountId`.",
+          )
+          .meta({ examples: [{ team: "finance" }] }),
+        externalAccountId: z
+          .string()
+          .meta({ minLength: 1, maxLength: 255 })
+          .nullish()
+          .describe(
+            "Of an own application, required there: the account by which it names events. One connection may have it: 409.",
+          ),
+      })
+      .meta({ id: "NewConnection", description: "A connection to begin." }),
   },
-  responses: { 201: "The connection, and where to authorize it." },
+  responses: {
+    201: {
+      description: "The connection, and where to authorize it.",
+      data: newConnectionSchema,
+    },
+  },
+  errors: ["CONFLICT", "UPSTREAM_ERROR"],
   handler: async ({ connections, publicOrigin, call }, { body, rawJson }) => {
     const { name, provider, metadata, externalAccountId } = body;
     const answer = await connections.createConnection(
@@ -34,7 +61,7 @@ export const createConnection = route({
         provider,
         metadataJson: metadata ? (rawJson("metadata") ?? "") : "",
         externalAccountId: externalAccountId ?? "",
-        publicOrigin,
+        publicOrigin: publicOrigin(),
       },
       call,
     );

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteConnection = route({
   method: "DELETE",
@@ -10,7 +11,8 @@ export const deleteConnection = route({
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The connection has ended." },
+  responses: { 200: { description: "The connection has ended.", data: deletedSchema } },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async ({ connections, call }, { params }) => {
     await connections.deleteConnection({ connectionId: params.id }, call);
     return { status: 200, data: { deleted: true } };

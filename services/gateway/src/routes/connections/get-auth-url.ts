@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { route } from "../../route.ts";
+import { authorizationSchema } from "./connection-schema.ts";
 
 /** A broker that does not answer is given up before. */
 const TIMEOUT_MS = 30_000;
@@ -12,14 +13,32 @@ export const getAuthUrl = route({
   audit: "connection.created",
   ownPagesOnly: true,
   summary: "Begin to connect an account at a provider",
+  description:
+    "A connection of the provider that is in error, expired or disconnected is authorized again; without one a pending one is made. Other parameters of the query are fields that the provider's addresses need, such as `accountId` of netsuite.",
   params: { provider: "The provider's id." },
   // Other parameters are fields that the provider's addresses need: NetSuite's accountId.
   query: z.looseObject({
-    redirectUrl: z.string().optional(),
-    connectionName: z.string().optional(),
+    redirectUrl: z
+      .string()
+      .optional()
+      .describe(
+        "Where the person goes afterwards: an http or https URL of at most 2,048 characters.",
+      )
+      .meta({ maxLength: 2_048, examples: ["https://app.example.com/connected"] }),
+    connectionName: z
+      .string()
+      .optional()
+      .describe("The name of a connection that is made; by default the provider's.")
+      .meta({ minLength: 1, maxLength: 255 }),
   }),
   body: { schema: z.object({}), optional: true },
-  responses: { 200: "Where to send the person, and the connection that it is about." },
+  responses: {
+    200: {
+      description: "Where to send the person, and the connection that it is about.",
+      data: authorizationSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "CONFLICT", "UPSTREAM_ERROR"],
   handler: async ({ authorizations, publicOrigin, call }, { params, query }) => {
     const { redirectUrl, connectionName, ...others } = query;
     const fields = Object.fromEntries(
@@ -27,7 +46,13 @@ export const getAuthUrl = route({
         typeof value === "string" ? [[name, value]] : [],
       ),
     );
-    const request = { ...params, redirectUrl, connectionName, fields, publicOrigin };
+    const request = {
+      ...params,
+      redirectUrl,
+      connectionName,
+      fields,
+      publicOrigin: publicOrigin(),
+    };
     const begun = await authorizations.beginAuthorization(request, {
       ...call,
       timeoutMs: TIMEOUT_MS,

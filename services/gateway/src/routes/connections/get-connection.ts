@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { connectionWithMetadataJson } from "./connection-json.ts";
+import { connectionSchema } from "./connection-schema.ts";
 
 export const getConnection = route({
   method: "GET",
@@ -10,7 +11,8 @@ export const getConnection = route({
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The connection." },
+  responses: { 200: { description: "The connection.", data: connectionSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ connections, call }, { params }) => {
     const connection = await connections.getConnection({ connectionId: params.id }, call);
     return { status: 200, data: connectionWithMetadataJson(connection) };

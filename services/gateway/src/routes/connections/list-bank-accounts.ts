@@ -1,5 +1,6 @@
 import { rawOrNull } from "../../http/write-json.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { bankAccountsSchema } from "./connection-schema.ts";
 
 export const listBankAccounts = route({
   method: "GET",
@@ -10,7 +11,8 @@ export const listBankAccounts = route({
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The accounts." },
+  responses: { 200: { description: "The accounts.", data: bankAccountsSchema } },
+  errors: ["NOT_FOUND", "NOT_CONFIGURED", "UPSTREAM_ERROR"],
   handler: async ({ connections, call }, { params }) => {
     const answer = await connections.listBankAccounts({ connectionId: params.id }, call);
     return {

@@ -1,9 +1,11 @@
 import { ConnectionStatus } from "@workflow/proto/integrations/v1/connections";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
-import { pageFields, queryInteger } from "../fields.ts";
+import { pageFields, pageLimit } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { CONNECTION_STATUSES, connectionJson } from "./connection-json.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
+import { connectionStatus, listedConnectionSchema } from "./connection-schema.ts";
 
 export const listConnections = route({
   method: "GET",
@@ -13,15 +15,24 @@ export const listConnections = route({
   summary: "List connections, newest first; abandoned ones only when asked for",
   params: {},
   query: z.object({
-    provider: z.string().default(""),
-    status: z
-      .enum(["pending", "active", "error", "expired", "disconnected", "abandoned"])
-      .optional(),
+    provider: z
+      .string()
+      .default("")
+      .describe("Only connections of the provider with this id; empty: of all."),
+    status: connectionStatus
+      .optional()
+      .describe("Only connections of this status; all but abandoned ones by default."),
     ...pageFields,
-    limit: queryInteger({ min: 1, max: 100 }).default(20),
+    limit: pageLimit({ max: 100, otherwise: 20 }),
   }),
   body: NO_BODY,
-  responses: { 200: "A page of connections." },
+  responses: {
+    200: {
+      description: "A page of connections.",
+      data: z.array(listedConnectionSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ connections, call }, { query }) => {
     const { provider, status, limit, cursor } = query;
     const page = await connections.listConnections(

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { refreshedSchema } from "./connection-schema.ts";
 
 export const refreshConnection = route({
   method: "POST",
@@ -10,7 +11,8 @@ export const refreshConnection = route({
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The credentials are renewed." },
+  responses: { 200: { description: "The credentials are renewed.", data: refreshedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ connections, call }, { params }) => {
     const connection = await connections.refreshConnection({ connectionId: params.id }, call);
     return {

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { connectionStatusName, requireConnection } from "./connection-json.ts";
+import { verifiedSchema } from "./connection-schema.ts";
 
 export const verifyConnection = route({
   method: "POST",
@@ -11,7 +12,13 @@ export const verifyConnection = route({
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "What the provider says, or that it does not answer." },
+  responses: {
+    200: {
+      description: "What the provider says, or that it does not answer.",
+      data: verifiedSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ connections, call }, { params }) => {
     const answer = await connections.verifyConnection({ connectionId: params.id }, call);
     const connection = requireConnection(answer.connection);

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
 import { dashboardJson } from "./dashboard-json.ts";
+import { dashboardDescription, dashboardName } from "./dashboard-fields.ts";
+import { dashboardSchema } from "./dashboard-schema.ts";
 
 export const createDashboard = sessionRoute({
   method: "POST",
@@ -11,8 +13,8 @@ export const createDashboard = sessionRoute({
   summary: "Create a dashboard without widgets, owned by the signed-in person",
   params: {},
   query: NO_QUERY,
-  body: { schema: z.object({ name: z.string(), description: z.string().nullish() }) },
-  responses: { 201: "The dashboard." },
+  body: { schema: z.object({ name: dashboardName, description: dashboardDescription }) },
+  responses: { 201: { description: "The dashboard.", data: dashboardSchema } },
   handler: async ({ dashboards, call }, { body: { name, description } }) => {
     const request = { name, description: description ?? "" };
     return { status: 201, data: dashboardJson(await dashboards.createDashboard(request, call)) };

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
-import { jsonObject } from "../fields.ts";
-import { gridNumber, refresh, widgetJson, widgetType } from "./dashboard-json.ts";
-
-const size = gridNumber.min(1, "must be from 1 to 12").max(12, "must be from 1 to 12").optional();
+import { refresh, widgetConfig, widgetSize, widgetTitle, widgetType } from "./dashboard-fields.ts";
+import { widgetJson } from "./dashboard-json.ts";
+import { widgetSchema } from "./dashboard-schema.ts";
 
 export const createWidget = sessionRoute({
   method: "POST",
@@ -12,22 +11,26 @@ export const createWidget = sessionRoute({
   bucket: "write",
   audit: "dashboard.widget_added",
   summary: "Add a widget where there is room for it",
+  description: "A dashboard has at most 40 widgets. Only its owner may change it.",
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      type: widgetType,
-      title: z.string().default(""),
-      config: jsonObject.optional(),
-      refresh: refresh.optional(),
-      // The size by either of its names; a place is not asked for.
-      width: size,
-      height: size,
-      w: size,
-      h: size,
-    }),
+    schema: z
+      .object({
+        type: widgetType,
+        title: widgetTitle.default(""),
+        config: widgetConfig.optional().describe("What it shows; nothing by default."),
+        refresh: refresh.optional(),
+        // The size by either of its names; a place is not asked for.
+        width: widgetSize.describe("How many columns it takes; 4 by default."),
+        height: widgetSize.describe("How many rows it takes; 4 by default."),
+        w: widgetSize.describe("The same as width, which goes before it."),
+        h: widgetSize.describe("The same as height, which goes before it."),
+      })
+      .meta({ id: "NewWidget", description: "A widget to be added." }),
   },
-  responses: { 201: "The widget and where it lies." },
+  responses: { 201: { description: "The widget and where it lies.", data: widgetSchema } },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR"],
   handler: async ({ dashboards, call }, { params, body, rawJson }) => {
     const { type, title } = body;
     const widget = await dashboards.createWidget(

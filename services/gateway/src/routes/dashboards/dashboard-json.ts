@@ -1,11 +1,10 @@
 import { WidgetType } from "@workflow/proto/workflows/v1/dashboards";
 import type { Dashboard, DashboardLayout, Widget } from "@workflow/proto/workflows/v1/dashboards";
-import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 
 /** The types of widgets by their names in the REST API. */
-const WIDGET_TYPES = {
+export const WIDGET_TYPES = {
   metric: WidgetType.METRIC,
   line: WidgetType.LINE,
   bar: WidgetType.BAR,
@@ -16,17 +15,6 @@ const WIDGET_TYPES = {
 const TYPE_NAMES = new Map<WidgetType, string>(
   Object.entries(WIDGET_TYPES).map(([name, type]) => [type, name]),
 );
-
-/** The type of a widget by its name. */
-export const widgetType = z
-  .enum(["metric", "line", "bar", "table", "text"])
-  .transform((name) => WIDGET_TYPES[name]);
-
-/** A column, a row or a number of them; which are possible is the service's to say. */
-export const gridNumber = z.int("must be a whole number");
-
-/** How often a widget's data is asked for anew. */
-export const refresh = z.object({ intervalMs: z.int("must be a whole number of milliseconds") });
 
 /** A dashboard without its widgets, as lists show it. */
 export function dashboardSummaryJson(dashboard: Dashboard) {

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteDashboard = sessionRoute({
   method: "DELETE",
@@ -10,7 +11,8 @@ export const deleteDashboard = sessionRoute({
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The dashboard is deleted." },
+  responses: { 200: { description: "The dashboard is deleted.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ dashboards, call }, { params }) => {
     await dashboards.deleteDashboard({ dashboardId: params.id }, call);
     return { status: 200, data: { deleted: true } };

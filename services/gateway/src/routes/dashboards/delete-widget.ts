@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
 import { layoutJson } from "./dashboard-json.ts";
+import { removedWidgetSchema } from "./dashboard-schema.ts";
 
 export const deleteWidget = sessionRoute({
   method: "DELETE",
@@ -11,7 +12,13 @@ export const deleteWidget = sessionRoute({
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The widget is removed; where the others lie now." },
+  responses: {
+    200: {
+      description: "The widget is removed; where the others lie now.",
+      data: removedWidgetSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ dashboards, call }, { params }) => {
     const request = { dashboardId: params.id, widgetId: params.widgetId };
     const { layout } = await dashboards.deleteWidget(request, call);

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { dashboardJson } from "./dashboard-json.ts";
+import { dashboardSchema } from "./dashboard-schema.ts";
 
 export const getDashboard = route({
   method: "GET",
@@ -10,7 +11,8 @@ export const getDashboard = route({
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The dashboard." },
+  responses: { 200: { description: "The dashboard.", data: dashboardSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ dashboards, call }, { params }) => {
     const dashboard = await dashboards.getDashboard({ dashboardId: params.id }, call);
     return { status: 200, data: dashboardJson(dashboard) };

@@ -4,6 +4,7 @@ import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import type { RouteContext } from "../../route.ts";
 import { runStatusName } from "../runs/run-json.ts";
 import { readFigures, readRows } from "./table-widget-data.ts";
+import { widgetDataSchema } from "./widget-data-schema.ts";
 
 export const getWidgetData = route({
   method: "GET",
@@ -14,9 +15,16 @@ export const getWidgetData = route({
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: NO_BODY,
+  description:
+    "What there is goes by the widget's config. One without a source, or whose column is gone, is refused with BAD_REQUEST; one whose table is gone with NOT_FOUND.",
   responses: {
-    200: "Figures about runs, in all and over time; or rows of a table, or figures about them.",
+    200: {
+      description:
+        "Figures about runs, in all and over time; or rows of a table, or figures about them.",
+      data: widgetDataSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params }) => {
     const { dashboards, call } = context;
     const { id: dashboardId, widgetId } = params;

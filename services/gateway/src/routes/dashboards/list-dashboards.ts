@@ -3,6 +3,8 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { dashboardSummaryJson } from "./dashboard-json.ts";
+import { dashboardSummarySchema } from "./dashboard-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listDashboards = route({
   method: "GET",
@@ -13,7 +15,13 @@ export const listDashboards = route({
   params: {},
   query: z.object(pageFields),
   body: NO_BODY,
-  responses: { 200: "A page of dashboards." },
+  responses: {
+    200: {
+      description: "A page of dashboards.",
+      data: z.array(dashboardSummarySchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ dashboards, call }, { query }) => {
     const answer = await dashboards.listDashboards({ page: query }, call);
     const data = answer.dashboards.map(dashboardSummaryJson);

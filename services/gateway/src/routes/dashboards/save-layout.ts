@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
-import { gridNumber, layoutJson } from "./dashboard-json.ts";
+import { placeFields } from "./dashboard-fields.ts";
+import { layoutJson } from "./dashboard-json.ts";
+import { layoutSchema } from "./dashboard-schema.ts";
 
 export const saveLayout = sessionRoute({
   method: "PUT",
@@ -9,24 +11,28 @@ export const saveLayout = sessionRoute({
   bucket: "write",
   audit: "dashboard.layout_updated",
   summary: "Save where all widgets of a dashboard lie, or none",
+  description:
+    "A layout that leaves out widgets is refused with CONFLICT and their ids in details: load the dashboard again. Only the owner may change it.",
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {
     schema: z.object({
       widgets: z
-        .array(
-          z.object({
-            id: z.string(),
-            x: gridNumber,
-            y: gridNumber,
-            w: gridNumber,
-            h: gridNumber,
-          }),
-        )
-        .max(40, "must have at most 40 entries"),
+        .array(z.object({ id: z.string().describe("A widget of this dashboard."), ...placeFields }))
+        .max(40, "must have at most 40 entries")
+        .describe("Every widget of the dashboard, each once.")
+        .meta({
+          examples: [[{ id: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a", x: 0, y: 0, w: 6, h: 4 }]],
+        }),
     }),
   },
-  responses: { 200: "Where the widgets lie now: gaps are closed and overlaps resolved." },
+  responses: {
+    200: {
+      description: "Where the widgets lie now: gaps are closed and overlaps resolved.",
+      data: layoutSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async ({ dashboards, call }, { params, body: { widgets } }) => {
     const request = { dashboardId: params.id, widgets };
     return { status: 200, data: layoutJson(await dashboards.saveDashboardLayout(request, call)) };

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
 import { dashboardJson } from "./dashboard-json.ts";
+import { dashboardDescription, dashboardName } from "./dashboard-fields.ts";
+import { dashboardSchema } from "./dashboard-schema.ts";
 
 export const updateDashboard = sessionRoute({
   method: "PATCH",
@@ -12,9 +14,10 @@ export const updateDashboard = sessionRoute({
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({ name: z.string().optional(), description: z.string().nullish() }),
+    schema: z.object({ name: dashboardName.optional(), description: dashboardDescription }),
   },
-  responses: { 200: "The dashboard." },
+  responses: { 200: { description: "The dashboard.", data: dashboardSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ dashboards, call }, { params, body: { name, description } }) => {
     const request = {
       dashboardId: params.id,

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
 import { jsonObject } from "../fields.ts";
-import { gridNumber, layoutJson, refresh, widgetJson, widgetType } from "./dashboard-json.ts";
+import { placeFields, refresh, widgetTitle, widgetType } from "./dashboard-fields.ts";
+import { layoutJson, widgetJson } from "./dashboard-json.ts";
+import { changedWidgetSchema } from "./dashboard-schema.ts";
 
 const POSITION = ["x", "y", "w", "h"] as const;
 
@@ -18,13 +20,16 @@ export const updateWidget = sessionRoute({
     schema: z
       .object({
         type: widgetType.optional(),
-        title: z.string().optional(),
-        config: jsonObject.optional(),
+        title: widgetTitle.optional(),
+        config: jsonObject
+          .optional()
+          .describe("Members of the config that change; null removes one.")
+          .meta({ examples: [{ periodMs: 86_400_000 }] }),
         refresh: refresh.optional(),
-        x: gridNumber.optional(),
-        y: gridNumber.optional(),
-        w: gridNumber.optional(),
-        h: gridNumber.optional(),
+        x: placeFields.x.optional(),
+        y: placeFields.y.optional(),
+        w: placeFields.w.optional(),
+        h: placeFields.h.optional(),
       })
       .superRefine((body, context) => {
         const missing = POSITION.filter((name) => body[name] === undefined);
@@ -33,9 +38,20 @@ export const updateWidget = sessionRoute({
         for (const name of missing) {
           context.addIssue({ code: "custom", path: [name], message });
         }
+      })
+      .meta({
+        id: "WidgetUpdate",
+        description: "What to change about a widget; x, y, w and h go together.",
+        dependentRequired: Object.fromEntries(POSITION.map((name) => [name, [...POSITION]])),
       }),
   },
-  responses: { 200: "The widget, and where all widgets of the dashboard lie now." },
+  responses: {
+    200: {
+      description: "The widget, and where all widgets of the dashboard lie now.",
+      data: changedWidgetSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR"],
   handler: async ({ dashboards, call }, { params, body, rawJson }) => {
     const { type, title, x, y, w, h } = body;
     const isMoved = x !== undefined && y !== undefined && w !== undefined && h !== undefined;

@@ -3,6 +3,7 @@ import { emailInput, nameInput, passwordInput, roleInput } from "../../admin/inp
 import { addMember as addPerson } from "../../identity/add-member.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberJson } from "./member-json.ts";
+import { memberSchema } from "./member-schema.ts";
 
 export const addMember = route({
   method: "POST",
@@ -11,17 +12,34 @@ export const addMember = route({
   bucket: "write",
   audit: "member.added",
   summary: "Add a person to the company",
+  description:
+    "Whoever has an account already is invited, and accepts with the password given here; the answer is the same. A company that is full is refused with BAD_REQUEST.",
   params: {},
   query: NO_QUERY,
   body: {
     schema: z.object({
-      email: emailInput,
-      name: nameInput.optional(),
-      password: passwordInput,
-      role: roleInput,
+      email: emailInput.describe("Kept in lower case.").meta({ examples: ["ada@example.com"] }),
+      name: nameInput
+        .optional()
+        .describe("1 to 255 characters; the e-mail address by default.")
+        .meta({ maxLength: 255, examples: ["Ada"] }),
+      password: passwordInput
+        .describe(
+          "8 to 256 characters, to be handed over: the first password, or what accepts the invitation of a person with an account.",
+        )
+        .meta({
+          format: "password",
+          minLength: 8,
+          maxLength: 256,
+          examples: ["correct horse battery staple"],
+        }),
+      role: roleInput
+        .describe("What the person is to be; none with scopes that the caller lacks.")
+        .meta({ examples: ["member"] }),
     }),
   },
-  responses: { 201: "The member." },
+  responses: { 201: { description: "The member.", data: memberSchema } },
+  errors: ["CONFLICT"],
   handler: async (context, { body }) => {
     const { database, identity } = context;
     const request = { ...body, companyId: identity.companyId };

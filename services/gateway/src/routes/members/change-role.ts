@@ -4,6 +4,7 @@ import { changeRole as giveRole } from "../../identity/change-role.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberId } from "./member-id.ts";
 import { memberJson } from "./member-json.ts";
+import { memberSchema } from "./member-schema.ts";
 
 export const changeRole = route({
   method: "PATCH",
@@ -12,10 +13,15 @@ export const changeRole = route({
   bucket: "write",
   audit: "member.role_changed",
   summary: "Give a member another role",
+  description:
+    "Only a signed-in owner may make an owner or change one. The last owner stays one: CONFLICT.",
   params: { userId: "The person's id." },
   query: NO_QUERY,
-  body: { schema: z.object({ role: roleInput }) },
-  responses: { 200: "The member." },
+  body: {
+    schema: z.object({ role: roleInput.describe("The new role.").meta({ examples: ["admin"] }) }),
+  },
+  responses: { 200: { description: "The member.", data: memberSchema } },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async (context, { params, body: { role } }) => {
     const { database, identity, forget } = context;
     const userId = memberId(params.userId);

@@ -2,6 +2,9 @@ import { NO_BODY, route } from "../../route.ts";
 import { listMembers as readMembers } from "../../store/members.ts";
 import { readNewestFirst, wholePageFields } from "../newest-first.ts";
 import { memberJson } from "./member-json.ts";
+import { z } from "zod";
+import { memberSchema } from "./member-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listMembers = route({
   method: "GET",
@@ -12,7 +15,13 @@ export const listMembers = route({
   params: {},
   query: wholePageFields,
   body: NO_BODY,
-  responses: { 200: "All of them with their roles, as far as they fit a page." },
+  responses: {
+    200: {
+      description: "All of them with their roles, as far as they fit a page.",
+      data: z.array(memberSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ database, identity, cursors }, { query }) => {
     const { companyId } = identity;
     const { items, meta } = await readNewestFirst(

@@ -12,10 +12,30 @@ export const removeMember = route({
   summary: "Remove a person from the company; the person's sessions in it end",
   params: { userId: "The person's id." },
   query: z.object({
-    revokeKeys: z.enum(["true", "false"], "must be true or false").default("false"),
+    revokeKeys: z
+      .enum(["true", "false"], "must be true or false")
+      .default("false")
+      .describe(
+        "Whether the API keys end, too, that the person made, directly or through other keys.",
+      )
+      .meta({ override: { type: "boolean", enum: [false, true], default: false } }),
   }),
   body: NO_BODY,
-  responses: { 200: "The person is no member any more." },
+  responses: {
+    200: {
+      description: "The person is no member any more.",
+      data: z.strictObject({
+        deleted: z.literal(true),
+        revokedKeys: z
+          .int()
+          .min(0)
+          .optional()
+          .describe("How many API keys were revoked; only with revokeKeys.")
+          .meta({ examples: [2] }),
+      }),
+    },
+  },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async (context, { params, query }) => {
     const { database, identity, forget } = context;
     const userId = memberId(params.userId);

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Writable } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { filterFields, toRunFilter } from "./run-filters.ts";
+import { bulkResultSchema } from "./run-schema.ts";
 
 const RUNS_MAX = 500;
 /** Hundreds of runs are cancelled one by one. */
@@ -25,23 +26,52 @@ export const bulkRuns = route({
   body: {
     schema: z
       .object({
-        action: z.enum(["cancel", "retry"]),
-        runIds: z.array(z.string()).min(1, message).max(RUNS_MAX, message).optional(),
+        action: z.enum(["cancel", "retry"]).describe("What to do with each."),
+        runIds: z
+          .array(z.string())
+          .min(1, message)
+          .max(RUNS_MAX, message)
+          .optional()
+          .describe("Which runs; a repeated id counts once.")
+          .meta({ examples: [["run_01kg9d1kzcexw9f1c3f4r7m2qa"]] }),
         // Strict: a misspelt field would otherwise mean all runs of the company.
         filter: z
           .looseObject({})
           .refine((filter) => Object.keys(filter).length > 0, {
             error: "must have at least one field",
           })
-          .pipe(z.strictObject({ ...filterFields, workflowId: z.string().optional() }))
-          .optional(),
+          .pipe(
+            z.strictObject({
+              ...filterFields,
+              workflowId: z.string().optional().describe("Only runs of this workflow."),
+            }),
+          )
+          .optional()
+          .describe(
+            "The newest 500 of these runs with which it can be done; in place of runIds, and with a field at least.",
+          )
+          .meta({ examples: [{ status: "failed" }] }),
       })
       .refine(
         ({ runIds, filter }) => (runIds === undefined) !== (filter === undefined),
         "must have exactly one of runIds and filter",
-      ),
+      )
+      .meta({
+        id: "BulkRuns",
+        description: "Many runs, named or found, and what to do with each.",
+        examples: [{ action: "cancel", runIds: ["run_01kg9d1kzcexw9f1c3f4r7m2qa"] }],
+        oneOf: [
+          { properties: { runIds: {} }, required: ["runIds"] },
+          { properties: { filter: {} }, required: ["filter"] },
+        ],
+      }),
   },
-  responses: { 200: "What became of each run." },
+  responses: {
+    200: {
+      description: "What became of each run.",
+      data: z.strictObject({ results: z.array(bulkResultSchema) }),
+    },
+  },
   handler: async ({ runs, call }, { body }) => {
     const { action, runIds = [], filter } = body;
     if (filter?.workflowId !== undefined && !isUuid(filter.workflowId)) {

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { runStatusName } from "./run-json.ts";
+import { cancelledRunSchema } from "./run-schema.ts";
 
 export const cancelRun = route({
   method: "POST",
@@ -8,10 +9,13 @@ export const cancelRun = route({
   bucket: "execute",
   audit: "run.cancelled",
   summary: "Cancel a run that has not ended",
+  description:
+    "Allowed until the run has ended; runs of other workflows that it waits for end with it.",
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The run is cancelled." },
+  responses: { 200: { description: "The run is cancelled.", data: cancelledRunSchema } },
+  errors: ["NOT_FOUND", "INVALID_STATE"],
   handler: async ({ runs, call }, { params }) => {
     const run = await runs.cancelRun({ runId: params.id }, call);
     return {

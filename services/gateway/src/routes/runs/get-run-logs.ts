@@ -2,6 +2,7 @@ import type { Run } from "@workflow/proto/runs/v1/runs";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { errorJson, runStatusName } from "./run-json.ts";
 import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
+import { runLogsSchema } from "./run-schema.ts";
 
 export const getRunLogs = route({
   method: "GET",
@@ -13,8 +14,13 @@ export const getRunLogs = route({
   query: NO_QUERY,
   body: NO_BODY,
   responses: {
-    200: "The step results, truncated as those of the run are, and the outcome of the run.",
+    200: {
+      description:
+        "The step results, truncated as those of the run are, and the outcome of the run.",
+      data: runLogsSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async ({ runs, call }, { params }) => {
     const pieces = runs.readRun({ runId: params.id }, { ...call, timeoutMs: READ_TIMEOUT_MS });
     return { longData: runText(pieces, outcomeJson, "logs") };

@@ -2,6 +2,7 @@ import type { StepResult } from "@workflow/proto/runs/v1/runs";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { readHeld } from "./held-documents.ts";
 import { stepResultJson } from "./run-json.ts";
+import { stepResultSchema } from "./run-schema.ts";
 
 /** An input and an output of 4 MiB each, under load. */
 const TIMEOUT_MS = 30_000;
@@ -18,7 +19,8 @@ export const getRunStep = route({
   },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The step result, never truncated." },
+  responses: { 200: { description: "The step result, never truncated.", data: stepResultSchema } },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params }) => {
     const options = { ...context.call, timeoutMs: TIMEOUT_MS };
     const { answer, onOver } = await readHeld(

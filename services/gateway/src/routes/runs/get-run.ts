@@ -1,6 +1,7 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { runJson } from "./run-json.ts";
 import { READ_TIMEOUT_MS, runText } from "./run-text.ts";
+import { runSchema } from "./run-schema.ts";
 
 export const getRun = route({
   method: "GET",
@@ -12,8 +13,13 @@ export const getRun = route({
   query: NO_QUERY,
   body: NO_BODY,
   responses: {
-    200: "The run with what its steps did: their inputs and outputs up to 8 MiB together, in execution order; later ones are `truncated` and whole at `/runs/{id}/steps/{path}`.",
+    200: {
+      description:
+        "The run with what its steps did: their inputs and outputs up to 8 MiB together, in execution order; later ones are `truncated` and whole at `/runs/{id}/steps/{path}`.",
+      data: runSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async ({ runs, call }, { params }) => {
     const pieces = runs.readRun({ runId: params.id }, { ...call, timeoutMs: READ_TIMEOUT_MS });
     return { longData: runText(pieces, runJson, "stepResults") };

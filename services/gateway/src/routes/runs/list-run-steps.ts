@@ -5,6 +5,8 @@ import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { readHeld } from "./held-documents.ts";
 import { stepResultJson } from "./run-json.ts";
+import { stepResultSchema } from "./run-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 /** D56. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
@@ -21,8 +23,14 @@ export const listRunSteps = route({
   query: z.object(pageFields),
   body: NO_BODY,
   responses: {
-    200: "A page of step results, whose inputs and outputs have at most 8 MiB together; later ones are `truncated`.",
+    200: {
+      description:
+        "A page of step results, whose inputs and outputs have at most 8 MiB together; later ones are `truncated`.",
+      data: z.array(stepResultSchema),
+      meta: pageMetaSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params, query: page }) => {
     const options = { ...context.call, timeoutMs: TIMEOUT_MS };
     const { answer, onOver } = await readHeld(

@@ -4,6 +4,8 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageMeta } from "../page-meta.ts";
 import { runFilters, toListRunsRequest } from "./run-filters.ts";
 import { runListItemJson } from "./run-json.ts";
+import { runListItemSchema } from "./run-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listRuns = route({
   method: "GET",
@@ -12,9 +14,13 @@ export const listRuns = route({
   bucket: "read",
   summary: "List runs, newest first",
   params: {},
-  query: runFilters.extend({ workflowId: z.string().optional() }),
+  query: runFilters.extend({
+    workflowId: z.string().optional().describe("Only runs of this workflow."),
+  }),
   body: NO_BODY,
-  responses: { 200: "A page of runs." },
+  responses: {
+    200: { description: "A page of runs.", data: z.array(runListItemSchema), meta: pageMetaSchema },
+  },
   handler: async ({ runs, call }, { query }) => {
     const { workflowId = "" } = query;
     if (query.workflowId !== undefined && !isUuid(workflowId)) {

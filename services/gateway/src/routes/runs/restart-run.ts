@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { jsonObject } from "../fields.ts";
 import { restartedRunJson } from "./restarted-run.ts";
+import { repeatedRunSchema } from "./run-schema.ts";
 
 export const restartRun = route({
   method: "POST",
@@ -10,15 +11,29 @@ export const restartRun = route({
   bucket: "execute",
   audit: "run.restarted",
   summary: "Start a run that repeats an ended one from a step on",
+  description:
+    "The new run has the version of the original and takes over the outputs of the steps before. Allowed for runs that are completed, failed or timeout.",
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: {
     schema: z.object({
-      fromStepId: z.string().min(1, "must not be empty"),
-      overrideInput: jsonObject.optional(),
+      fromStepId: z
+        .string()
+        .min(1, "must not be empty")
+        .describe(
+          "The id, or the path, of the first step that is executed again; at most 4,096 characters.",
+        )
+        .meta({ examples: ["greet"] }),
+      overrideInput: jsonObject
+        .optional()
+        .describe(
+          "Laid over the original's input; the result may have 1 MiB and has to fit the inputSchema.",
+        )
+        .meta({ examples: [{ name: "Grace" }] }),
     }),
   },
-  responses: { 202: "The new run is accepted." },
+  responses: { 202: { description: "The new run is accepted.", data: repeatedRunSchema } },
+  errors: ["NOT_FOUND", "INVALID_STATE", "INVALID_STEP", "VALIDATION_ERROR"],
   handler: async ({ runs, call }, { params, body, rawJson }) => {
     const { fromStepId } = body;
     const overrideInputJson = rawJson("overrideInput");

@@ -3,6 +3,7 @@ import type { ListRunsRequest } from "@workflow/proto/runs/v1/runs";
 import { z } from "zod";
 import { pageFields, timestamp } from "../fields.ts";
 import { RUN_STATUSES, TRIGGER_TYPES } from "./run-json.ts";
+import { namesOf } from "../answer-schemas.ts";
 
 /** What `status=active` stands for. */
 const ACTIVE_STATUSES = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL];
@@ -10,22 +11,18 @@ const ACTIVE_STATUSES = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING
 /** Which runs are meant, in a list's query or a body (D33). */
 export const filterFields = {
   status: z
-    .enum([
-      "pending",
-      "running",
-      "waiting_approval",
-      "completed",
-      "failed",
-      "suspended",
-      "cancelled",
-      "timeout",
-      "active",
-    ])
-    .optional(),
-  triggerType: z.enum(["api", "webhook", "schedule", "manual", "table"]).optional(),
-  createdAfter: timestamp.optional(),
-  createdBefore: timestamp.optional(),
-  tag: z.string().max(255, "must have at most 255 characters").default(""),
+    .enum([...namesOf(RUN_STATUSES).options, "active"])
+    .optional()
+    .describe("Only runs of this status; active is pending, running or waiting_approval."),
+  triggerType: namesOf(TRIGGER_TYPES).optional().describe("Only runs that this started."),
+  createdAfter: timestamp.optional().describe("Only runs that were started then or later."),
+  createdBefore: timestamp.optional().describe("Only runs that were started earlier."),
+  tag: z
+    .string()
+    .max(255, "must have at most 255 characters")
+    .default("")
+    .describe("Only runs of workflows with this word among settings.tags.")
+    .meta({ examples: ["billing"] }),
 };
 
 /** The query parameters of run lists. */

@@ -25,7 +25,8 @@ export const TRIGGER_TYPES = {
   table: TriggerType.TABLE,
 } as const;
 
-const STEP_STATUSES = {
+/** How a step can end, by the names in the REST contract. */
+export const STEP_STATUSES = {
   success: StepStatus.SUCCESS,
   error: StepStatus.ERROR,
   skipped: StepStatus.SKIPPED,

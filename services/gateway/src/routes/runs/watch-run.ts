@@ -5,6 +5,7 @@ import { rawOrNull } from "../../http/write-json.ts";
 import type { ServerEvent } from "../../reply.ts";
 import { NO_BODY, route } from "../../route.ts";
 import { runListItemJson, stepResultJson } from "./run-json.ts";
+import { runUpdateSchema, stepResultSchema } from "./run-schema.ts";
 
 /** After so long the stream ends, and clients connect again by themselves. */
 const STREAM_MS = 3_600_000;
@@ -16,13 +17,24 @@ export const watchRun = route({
   bucket: "read",
   summary: "Follow a run until it has ended: events `run` (its status) and `step` (a step result)",
   params: { id: "The run's id." },
-  query: z.object({ after: z.string().optional() }),
+  query: z.object({
+    after: z
+      .string()
+      .optional()
+      .describe("The id of the last event that is known already; Last-Event-ID goes before it."),
+  }),
   body: NO_BODY,
+  requestHeaders: ["Last-Event-ID"],
   contentTypes: ["text/event-stream"],
   responses: {
-    200: "What is known already, then each change. `Last-Event-ID`, or `after`, goes on after an event.",
-    204: "The run has ended and everything was told before.",
+    200: {
+      description:
+        "What is known already, then each change. `Last-Event-ID`, or `after`, goes on after an event.",
+      data: z.union([runUpdateSchema, stepResultSchema]),
+    },
+    204: { description: "The run has ended and everything was told before.", data: z.undefined() },
   },
+  errors: ["NOT_FOUND"],
   handler: async ({ runs, call, headers }, { params, query }) => {
     const last = headers["last-event-id"];
     const after = typeof last === "string" && last !== "" ? last : query.after;

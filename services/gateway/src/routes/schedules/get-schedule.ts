@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { scheduleJson } from "./schedule-json.ts";
+import { scheduleSchema } from "./schedule-schema.ts";
 
 export const getSchedule = route({
   method: "GET",
@@ -10,7 +11,10 @@ export const getSchedule = route({
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The schedule, and what it has started so far." },
+  responses: {
+    200: { description: "The schedule, and what it has started so far.", data: scheduleSchema },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ schedules, call }, { params }) => {
     const schedule = await schedules.getSchedule({ workflowId: params.id }, call);
     return { status: 200, data: scheduleJson(schedule) };

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { INTERVAL_UNITS } from "./schedule-json.ts";
+import { updatedScheduleSchema } from "./schedule-schema.ts";
+import { namesOf } from "../answer-schemas.ts";
 
 const VALUE_MAX = 1_000_000;
 const valueMessage = `must be a whole number from 1 to ${VALUE_MAX}`;
@@ -12,23 +14,52 @@ export const updateSchedule = route({
   bucket: "write",
   audit: "schedule.updated",
   summary: "Change when a workflow's schedule fires, or whether it does",
+  description:
+    "cron takes the place of an interval and the other way round; what is left out stays. The workflow's definition is not touched, and its next activation with another trigger replaces the schedule.",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {
     optional: true,
-    schema: z.object({
-      cron: z.string().optional(),
-      interval: z
-        .object({
-          value: z.number().refine(isValue, valueMessage),
-          unit: z.enum(["minutes", "hours", "days", "weeks"]),
-        })
-        .optional(),
-      timezone: z.string().optional(),
-      enabled: z.boolean().optional(),
-    }),
+    schema: z
+      .object({
+        cron: z
+          .string()
+          .optional()
+          .describe("Five fields, in the schedule's time zone; a pattern that fires at some time.")
+          .meta({ examples: ["0 8 * * 1-5"] }),
+        interval: z
+          .object({
+            value: z
+              .number()
+              .refine(isValue, valueMessage)
+              .describe(`A whole number; with its unit 100 years at most.`)
+              .meta({ override: { type: "integer", minimum: 1, maximum: VALUE_MAX } }),
+            unit: namesOf(INTERVAL_UNITS),
+          })
+          .optional()
+          .describe("How long it is from one firing to the next; not together with cron.")
+          .meta({ examples: [{ value: 15, unit: "minutes" }] }),
+        timezone: z
+          .string()
+          .optional()
+          .describe("IANA name of the time zone.")
+          .meta({ examples: ["Europe/Paris"] }),
+        enabled: z
+          .boolean()
+          .optional()
+          .describe(
+            "Whether it fires; true forgets earlier failures, and needs an active workflow.",
+          ),
+      })
+      .meta({ id: "ScheduleUpdate", description: "What to change about a schedule." }),
   },
-  responses: { 200: "The schedule is changed; its next firing is the one shown." },
+  responses: {
+    200: {
+      description: "The schedule is changed; its next firing is the one shown.",
+      data: updatedScheduleSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "WORKFLOW_NOT_ACTIVE"],
   handler: async ({ schedules, call }, { params, body }) => {
     const { cron, interval, timezone, enabled } = body;
     const schedule = await schedules.updateSchedule(

@@ -1,9 +1,9 @@
 import { AppError } from "@workflow/errors";
-import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { allowedHosts, requireFields, secretKey, secretValue } from "./secret-fields.ts";
+import { newSecret, requireFields } from "./secret-fields.ts";
 import { secretJson } from "./secret-json.ts";
 import { isArchived } from "./secret-workflow.ts";
+import { secretSchema } from "./secret-schema.ts";
 
 export const createSecret = route({
   method: "POST",
@@ -14,8 +14,9 @@ export const createSecret = route({
   summary: "Store a secret for a workflow",
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,
-  body: { schema: z.object({ key: secretKey, value: secretValue, allowedHosts }) },
-  responses: { 200: "The secret, without its value." },
+  body: { schema: newSecret },
+  responses: { 200: { description: "The secret, without its value.", data: secretSchema } },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR", "CONFLICT"],
   handler: async (context, { params, body }) => {
     const fields = requireFields(body, ["key", "value"]);
     if (await isArchived(context, params.workflowId)) {

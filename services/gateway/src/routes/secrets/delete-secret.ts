@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { isArchived } from "./secret-workflow.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteSecret = route({
   method: "DELETE",
@@ -12,7 +13,8 @@ export const deleteSecret = route({
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The secret is deleted." },
+  responses: { 200: { description: "The secret is deleted.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params }) => {
     if (await isArchived(context, params.workflowId)) {
       throw new AppError("NOT_FOUND", "Secret not found");

@@ -1,9 +1,9 @@
 import { AppError } from "@workflow/errors";
-import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { allowedHosts, requireFields, secretValue } from "./secret-fields.ts";
+import { otherSecret, requireFields } from "./secret-fields.ts";
 import { secretJson } from "./secret-json.ts";
 import { isArchived } from "./secret-workflow.ts";
+import { secretSchema } from "./secret-schema.ts";
 
 export const replaceSecret = route({
   method: "PUT",
@@ -14,8 +14,9 @@ export const replaceSecret = route({
   summary: "Give a secret another value",
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,
-  body: { schema: z.object({ value: secretValue, allowedHosts }) },
-  responses: { 200: "The secret, without its value." },
+  body: { schema: otherSecret },
+  responses: { 200: { description: "The secret, without its value.", data: secretSchema } },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR"],
   handler: async (context, { params, body }) => {
     const fields = requireFields(body, ["value"]);
     if (await isArchived(context, params.workflowId)) {

@@ -4,22 +4,60 @@ import type { Violation } from "@workflow/errors";
 import type { HostList } from "@workflow/proto/integrations/v1/secrets";
 import { z } from "zod";
 
+/** What the description says of keys. */
+export const SECRET_KEY_META = {
+  pattern: "^[A-Z][A-Z0-9_]*$",
+  maxLength: 64,
+  examples: ["API_KEY"],
+};
+
 /**
  * Anything goes here, a missing field included: `requireFields` checks them, because what is wrong
  * with these is a VALIDATION_ERROR (D3).
  */
-export const secretKey = z
+const secretKey = z
   .unknown()
   .optional()
-  .describe("Required. Upper snake case that starts with a letter, at most 64 characters.");
-export const secretValue = z.unknown().optional().describe("Required. 1 to 8,192 characters.");
-export const allowedHosts = z
+  .describe("Upper snake case that starts with a letter, at most 64 characters.")
+  .meta({ override: { type: "string", ...SECRET_KEY_META } });
+const secretValue = z
+  .unknown()
+  .optional()
+  .describe("1 to 8,192 characters; no answer ever shows it.")
+  .meta({
+    override: { type: "string", minLength: 1, maxLength: 8_192 },
+    examples: ["sk_live_9xQ2"],
+  });
+const allowedHosts = z
   .unknown()
   .optional()
   .describe(
     "The only hosts that the value may be sent to, 1 to 20 of api.example.com or *.example.com; " +
       "null for any. Without it: any for a new secret, what was for another value.",
-  );
+  )
+  .meta({
+    override: {
+      type: ["array", "null"],
+      items: { type: "string", maxLength: 255 },
+      minItems: 1,
+      maxItems: 20,
+    },
+    examples: [["api.example.com"]],
+  });
+
+/** The body of a new secret. */
+export const newSecret = z.object({ key: secretKey, value: secretValue, allowedHosts }).meta({
+  id: "NewSecret",
+  description: "A new secret.",
+  override: { required: ["key", "value"] },
+});
+
+/** The body of a secret that gets another value. */
+export const otherSecret = z.object({ value: secretValue, allowedHosts }).meta({
+  id: "SecretValue",
+  description: "Another value of a secret.",
+  override: { required: ["value"] },
+});
 
 const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
 

@@ -6,6 +6,7 @@ import { NO_QUERY, sessionRoute } from "../../route.ts";
 import { listOwnCompanies } from "../../store/users.ts";
 import { CREDENTIAL_BYTES_MAX, givenCompany, givenPassword } from "./session-fields.ts";
 import { companyJson, sessionJson } from "./session-json.ts";
+import { ownSessionSchema } from "./session-schema.ts";
 
 export const changeCompany = sessionRoute({
   method: "PUT",
@@ -16,10 +17,22 @@ export const changeCompany = sessionRoute({
   params: {},
   query: NO_QUERY,
   body: {
-    schema: z.object({ company: givenCompany, invitationPassword: givenPassword.nullish() }),
+    schema: z.object({
+      company: givenCompany.describe("The id of one of the person's companies."),
+      invitationPassword: givenPassword
+        .nullish()
+        .describe("What the company has handed over; needed once, to accept its invitation."),
+    }),
     bytesMax: CREDENTIAL_BYTES_MAX,
   },
-  responses: { 200: "The session, now of that company." },
+  responses: {
+    200: {
+      description: "The session, now of that company.",
+      data: ownSessionSchema,
+      headers: ["Set-Cookie"],
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async (context, { body: { company, invitationPassword } }) => {
     const { database, session, forget } = context;
     const token = sessionTokenOf(context) ?? "";

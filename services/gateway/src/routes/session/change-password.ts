@@ -13,10 +13,24 @@ export const changePassword = sessionRoute({
   params: {},
   query: NO_QUERY,
   body: {
-    schema: z.object({ currentPassword: givenPassword, newPassword: passwordInput }),
+    schema: z.object({
+      currentPassword: givenPassword.describe("The password until now."),
+      newPassword: passwordInput.describe("8 to 256 characters of any kind.").meta({
+        format: "password",
+        minLength: 8,
+        maxLength: 256,
+        examples: ["correct horse battery staple"],
+      }),
+    }),
     bytesMax: CREDENTIAL_BYTES_MAX,
   },
-  responses: { 200: "The password is changed." },
+  responses: {
+    200: {
+      description: "The password is changed.",
+      data: z.strictObject({ changed: z.literal(true) }),
+    },
+  },
+  errors: ["CONFLICT"],
   handler: async (context, { body }) => {
     const { database, session, forget } = context;
     await replacePassword(database, session, body, context);

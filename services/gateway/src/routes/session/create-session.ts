@@ -5,6 +5,7 @@ import { signIn } from "../../identity/sign-in.ts";
 import { NO_QUERY, openRoute } from "../../route.ts";
 import { CREDENTIAL_BYTES_MAX, givenCompany, givenEmail, givenPassword } from "./session-fields.ts";
 import { sessionJson } from "./session-json.ts";
+import { sessionSchema } from "./session-schema.ts";
 
 export const createSession = openRoute({
   method: "POST",
@@ -13,17 +14,22 @@ export const createSession = openRoute({
   audit: ["session.created", "session.refused"],
   summary: "Sign in; the answer sets the session's cookie",
   admit: (context) => context.signIns.admitNetwork(context),
+  description:
+    "The cookie `wfs_session` is HttpOnly and SameSite=Lax. Too many tries are refused with RATE_LIMITED. Pages of other sites are refused with FORBIDDEN.",
   params: {},
   query: NO_QUERY,
   body: {
     schema: z.object({
       email: givenEmail,
-      password: givenPassword,
-      company: givenCompany.nullish(),
+      password: givenPassword.describe("The person's password."),
+      company: givenCompany
+        .nullish()
+        .describe("The id of the company to sign in to; by default the one used last."),
     }),
     bytesMax: CREDENTIAL_BYTES_MAX,
   },
-  responses: { 200: "The session." },
+  responses: { 200: { description: "The session.", data: sessionSchema, headers: ["Set-Cookie"] } },
+  errors: ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"],
   handler: async (context, { body: { email, password, company } }) => {
     const { database, signIns } = context;
     const request = { email, password, company: company ?? undefined };

@@ -4,6 +4,7 @@ import { endedSessionCookie } from "../../http/session-cookie.ts";
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
 import { notifyIdentityChange } from "../../store/identity-changes.ts";
 import { deleteSession as endSession } from "../../store/sessions.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteSession = sessionRoute({
   method: "DELETE",
@@ -14,7 +15,9 @@ export const deleteSession = sessionRoute({
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The session has ended." },
+  responses: {
+    200: { description: "The session has ended.", data: deletedSchema, headers: ["Set-Cookie"] },
+  },
   handler: async (context) => {
     const { id } = context.session;
     const change: IdentityChange = { type: "session", id };

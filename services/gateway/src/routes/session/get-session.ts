@@ -1,6 +1,7 @@
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
 import { listOwnCompanies } from "../../store/users.ts";
 import { companyJson, sessionJson } from "./session-json.ts";
+import { ownSessionSchema } from "./session-schema.ts";
 
 export const getSession = sessionRoute({
   method: "GET",
@@ -10,7 +11,7 @@ export const getSession = sessionRoute({
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The session." },
+  responses: { 200: { description: "The session.", data: ownSessionSchema } },
   handler: async ({ database, session, identity }) => {
     const companies = await listOwnCompanies(database, session);
     return {

@@ -13,14 +13,18 @@ const EMAIL_CHARS_MAX = 254;
 export const givenEmail = z
   .string()
   .max(EMAIL_CHARS_MAX, `must have at most ${EMAIL_CHARS_MAX} characters`)
-  .transform((text) => text.trim().toLowerCase());
+  .transform((text) => text.trim().toLowerCase())
+  .describe("The person's e-mail address, whatever its case.")
+  .meta({ examples: ["ada@example.com"] });
 
 /** A password that is compared with the stored one. The bound keeps that cheap. */
 export const givenPassword = z
   .string()
-  .max(PASSWORD_CHARS_MAX, `must have at most ${PASSWORD_CHARS_MAX} characters`);
+  .max(PASSWORD_CHARS_MAX, `must have at most ${PASSWORD_CHARS_MAX} characters`)
+  .meta({ format: "password", examples: ["correct horse battery staple"] });
 
 /** The id of a company; what is none belongs to no company. */
 export const givenCompany = z
   .string()
-  .max(COMPANY_CHARS_MAX, `must have at most ${COMPANY_CHARS_MAX} characters`);
+  .max(COMPANY_CHARS_MAX, `must have at most ${COMPANY_CHARS_MAX} characters`)
+  .meta({ examples: ["0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a"] });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { folderJson } from "../tables/table-json.ts";
+import { folderSchema } from "../tables/table-schema.ts";
 
 export const createFolder = route({
   method: "POST",
@@ -11,8 +12,20 @@ export const createFolder = route({
   summary: "Create a folder of tables",
   params: {},
   query: NO_QUERY,
-  body: { schema: z.object({ name: z.string() }) },
-  responses: { 201: "The new folder." },
+  body: {
+    schema: z
+      .object({
+        name: z
+          .string()
+          .describe(
+            "1 to 255 characters once white space at both ends is gone, of no other folder; capitals count.",
+          )
+          .meta({ examples: ["Sales"], minLength: 1 }),
+      })
+      .meta({ id: "NewTableFolder", description: "A new folder of tables." }),
+  },
+  responses: { 201: { description: "The new folder.", data: folderSchema } },
+  errors: ["CONFLICT"],
   handler: async ({ tables, call }, { body: { name } }) => {
     const folder = await tables.createFolder({ name }, call);
     return { status: 201, data: folderJson(folder) };

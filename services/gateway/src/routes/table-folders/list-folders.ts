@@ -1,5 +1,7 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { folderJson } from "../tables/table-json.ts";
+import { folderSchema } from "../tables/table-schema.ts";
+import { z } from "zod";
 
 export const listFolders = route({
   method: "GET",
@@ -10,7 +12,12 @@ export const listFolders = route({
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The folders and the ids of the tables in each." },
+  responses: {
+    200: {
+      description: "The folders and the ids of the tables in each.",
+      data: z.array(folderSchema),
+    },
+  },
   handler: async ({ tables, call }) => {
     const { folders } = await tables.listFolders({}, call);
     return { status: 200, data: folders.map(folderJson) };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { folderId, folderIdOf } from "../tables/table-fields.ts";
+import { movedTableSchema } from "../tables/table-schema.ts";
 
 export const moveTable = route({
   method: "PATCH",
@@ -11,8 +12,13 @@ export const moveTable = route({
   summary: "Put a table into a folder, or back to the root",
   params: { tableId: "The table's id." },
   query: NO_QUERY,
-  body: { schema: z.object({ folderId }) },
-  responses: { 200: "Where the table lies now." },
+  body: {
+    schema: z
+      .object({ folderId })
+      .meta({ id: "TableMove", description: "Where a table is to lie." }),
+  },
+  responses: { 200: { description: "Where the table lies now.", data: movedTableSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { params, body }) => {
     const moved = await tables.moveTable(
       { tableId: params.tableId, folderId: folderIdOf(body.folderId) },

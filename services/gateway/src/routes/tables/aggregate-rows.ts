@@ -3,6 +3,8 @@ import { z } from "zod";
 import { RawJson } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { columnId, filter, QUERY_BYTES_MAX } from "./query-fields.ts";
+import { figuresSchema } from "./row-schema.ts";
+import { namesOf } from "../answer-schemas.ts";
 
 const FUNCTIONS = {
   count: MeasureFunction.COUNT,
@@ -13,6 +15,15 @@ const FUNCTIONS = {
 } as const;
 
 const MEASURES = "must have 1 to 20 measures";
+
+const measure = z
+  .object({
+    fn: namesOf(FUNCTIONS).describe(
+      "count: of rows, or with a column of its values that are not blank. sum, avg: of a number column. min, max: of a number or date column.",
+    ),
+    column: columnId.describe("The column that it is about; only count needs none."),
+  })
+  .meta({ id: "Measure", description: "One figure to compute.", examples: [{ fn: "count" }] });
 
 export const aggregateRows = route({
   method: "POST",
@@ -26,16 +37,33 @@ export const aggregateRows = route({
   query: NO_QUERY,
   body: {
     bytesMax: QUERY_BYTES_MAX,
-    schema: z.object({
-      filter,
-      groupBy: columnId,
-      measures: z
-        .array(z.object({ fn: z.enum(["count", "sum", "avg", "min", "max"]), column: columnId }))
-        .min(1, MEASURES)
-        .max(20, MEASURES),
-    }),
+    schema: z
+      .object({
+        filter,
+        groupBy: columnId.describe(
+          "The column whose values make the groups, 10,000 at most; without it all rows are one.",
+        ),
+        measures: z
+          .array(measure)
+          .min(1, MEASURES)
+          .max(20, MEASURES)
+          .describe("The figures to compute."),
+      })
+      .meta({
+        id: "FiguresQuery",
+        description: "Which figures of which rows.",
+        examples: [
+          { groupBy: "state", measures: [{ fn: "count" }, { fn: "sum", column: "amount" }] },
+        ],
+      }),
   },
-  responses: { 200: "A group for each value, with a figure for each measure." },
+  responses: {
+    200: {
+      description: "A group for each value, with a figure for each measure.",
+      data: figuresSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, body, rawJson }) => {
     const { groups } = await rows.aggregateRows(
       {

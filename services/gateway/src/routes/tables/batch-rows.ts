@@ -3,8 +3,8 @@ import type { JsonMembers } from "@workflow/definition";
 import { z } from "zod";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import { NO_QUERY, route } from "../../route.ts";
-import { jsonObject } from "../fields.ts";
 import { rowJson } from "./row-json.ts";
+import { batchSchema, rowData } from "./row-schema.ts";
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 const CHANGES_MAX = 1_000;
@@ -20,13 +20,31 @@ export const batchRows = route({
   query: NO_QUERY,
   body: {
     bytesMax: BODY_BYTES_MAX,
-    schema: z.object({
-      insert: z.array(z.object({ data: jsonObject })).default([]),
-      update: z.array(z.object({ id: z.string(), data: jsonObject })).default([]),
-      delete: z.array(z.string()).default([]),
-    }),
+    schema: z
+      .object({
+        insert: z
+          .array(z.object({ data: rowData }))
+          .default([])
+          .describe("New rows, in order."),
+        update: z
+          .array(z.object({ id: z.string().describe("The row's id."), data: rowData }))
+          .default([])
+          .describe("Rows whose data is replaced."),
+        delete: z.array(z.string()).default([]).describe("Ids of rows to delete."),
+      })
+      .meta({
+        id: "RowBatch",
+        description: `1 to ${CHANGES_MAX} changes in all, each row named once; at most 8 MiB.`,
+        examples: [{ insert: [{ data: { state: "open" } }] }],
+      }),
   },
-  responses: { 200: "The new rows, the changed rows, and the ids of those that are gone." },
+  responses: {
+    200: {
+      description: "The new rows, the changed rows, and the ids of those that are gone.",
+      data: batchSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, body, rawJson }) => {
     requireChanges(body.insert.length + body.update.length + body.delete.length);
     const updated = dataTexts(rawJson("update"));

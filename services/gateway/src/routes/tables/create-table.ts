@@ -1,6 +1,7 @@
 import { NO_QUERY, route } from "../../route.ts";
 import { createTableRequest, newTable } from "./table-fields.ts";
 import { tableJson } from "./table-json.ts";
+import { tableSchema } from "./table-schema.ts";
 
 export const createTable = route({
   method: "POST",
@@ -12,7 +13,8 @@ export const createTable = route({
   params: {},
   query: NO_QUERY,
   body: { schema: newTable },
-  responses: { 201: "The new table." },
+  responses: { 201: { description: "The new table.", data: tableSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { body, rawJson }) => {
     const table = await tables.createTable(createTableRequest(body, rawJson), call);
     return { status: 201, data: tableJson(table) };

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteRow = route({
   method: "DELETE",
@@ -10,7 +11,8 @@ export const deleteRow = route({
   params: { id: "The table's id.", rowId: "The row's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The row is gone." },
+  responses: { 200: { description: "The row is gone.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params }) => {
     await rows.deleteRow({ tableId: params.id, rowId: params.rowId, origin: undefined }, call);
     return { status: 200, data: { deleted: true } };

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteTable = route({
   method: "DELETE",
@@ -10,7 +11,8 @@ export const deleteTable = route({
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The table is gone." },
+  responses: { 200: { description: "The table is gone.", data: deletedSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { params }) => {
     await tables.deleteTable({ tableId: params.id }, call);
     return { status: 200, data: { deleted: true } };

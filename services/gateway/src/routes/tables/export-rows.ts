@@ -2,6 +2,7 @@ import type { ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
 import { EXPORT_FORMATS } from "./table-fields.ts";
+import { exportedRowSchema } from "./row-schema.ts";
 
 /** For a client that reads slowly. */
 const EXPORT_TIMEOUT_MS = 1_800_000;
@@ -13,10 +14,22 @@ export const exportRows = route({
   bucket: "read",
   summary: "Save all rows of a table as a CSV or JSON Lines file",
   params: { id: "The table's id." },
-  query: z.object({ format: z.enum(["csv", "jsonl"]) }),
+  query: z.object({
+    format: z
+      .enum(["csv", "jsonl"])
+      .describe(
+        "csv: a line of column names, then the values of declared columns. jsonl: one `{id, data}` a line, nothing left out.",
+      ),
+  }),
   body: NO_BODY,
   contentTypes: ["text/csv", "application/jsonl"],
-  responses: { 200: "The rows as they were when the export began." },
+  responses: {
+    200: {
+      description: "The rows as they were when the export began.",
+      data: exportedRowSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { params, query: { format } }) => {
     const { name } = await tables.getTable({ tableId: params.id }, call);
     const { value, contentType } = EXPORT_FORMATS[format];

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { tableJson } from "./table-json.ts";
+import { tableSchema } from "./table-schema.ts";
 
 export const getTable = route({
   method: "GET",
@@ -10,7 +11,8 @@ export const getTable = route({
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The table." },
+  responses: { 200: { description: "The table.", data: tableSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { params }) => {
     const table = await tables.getTable({ tableId: params.id }, call);
     return { status: 200, data: tableJson(table) };

@@ -5,6 +5,7 @@ import { importFields } from "../../imports/import-fields.ts";
 import type { ImportJob } from "../../imports/import-plan.ts";
 import { uploadRoute } from "../../route.ts";
 import { tableJson } from "./table-json.ts";
+import { tableSchema } from "./table-schema.ts";
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -17,9 +18,16 @@ export const importTable = uploadRoute({
   summary: "Create a table with rows from JSON or from a CSV file, all or nothing",
   params: {},
   hasLongQuery: true,
-  query: z.object({ format: z.enum(["json", "csv"]).default("json"), ...csvImportQuery.shape }),
+  query: z.object({
+    format: z
+      .enum(["json", "csv"])
+      .default("json")
+      .describe("What the body is. Of JSON the other parameters do not count."),
+    ...csvImportQuery.shape,
+  }),
   body: { schema: importFields, bytesMax: BODY_BYTES_MAX },
-  responses: { 201: "The new table." },
+  responses: { 201: { description: "The new table.", data: tableSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ imports, call }, { query: { format, name, ...fields }, upload }) => {
     upload.check(format);
     const receive = async (): Promise<ImportJob> => {

@@ -1,7 +1,6 @@
-import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { jsonObject } from "../fields.ts";
 import { rowJson } from "./row-json.ts";
+import { rowFields, rowSchema } from "./row-schema.ts";
 
 export const insertRow = route({
   method: "POST",
@@ -12,8 +11,9 @@ export const insertRow = route({
   summary: "Add a row at the end of a table; keys that no column declares are kept",
   params: { id: "The table's id." },
   query: NO_QUERY,
-  body: { schema: z.object({ data: jsonObject }) },
-  responses: { 201: "The new row." },
+  body: { schema: rowFields },
+  responses: { 201: { description: "The new row.", data: rowSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ rowInserts, call }, { params, rawJson }) => {
     const dataJson = rawJson("data") ?? "";
     const row = await rowInserts.insert({ tableId: params.id, dataJson, origin: undefined }, call);

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
-import { queryInteger } from "../fields.ts";
+import { pageLimit, queryInteger } from "../fields.ts";
 import { columnId, filterText, order } from "./query-fields.ts";
 import { rowsReply } from "./row-json.ts";
+import { rowSchema, rowsMetaSchema } from "./row-schema.ts";
 
 export const listRows = route({
   method: "GET",
@@ -13,14 +14,23 @@ export const listRows = route({
   params: { id: "The table's id." },
   hasLongQuery: true,
   query: z.object({
-    limit: queryInteger({ min: 1, max: 100 }).default(50),
-    offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
+    limit: pageLimit({ max: 100, otherwise: 50 }),
+    offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }).describe(
+      "How many matching rows to leave out at the beginning.",
+    ),
     filter: filterText,
-    sort: columnId,
+    sort: columnId.describe("The column to sort by; without it rows stand in the table's order."),
     order,
   }),
   body: NO_BODY,
-  responses: { 200: "The page, and how many rows match in all." },
+  responses: {
+    200: {
+      description: "The page, and how many rows match in all.",
+      data: z.array(rowSchema),
+      meta: rowsMetaSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, query }) => {
     const page = await rows.queryRows(
       {

@@ -1,5 +1,7 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { tableJson } from "./table-json.ts";
+import { tableSchema } from "./table-schema.ts";
+import { z } from "zod";
 
 export const listTables = route({
   method: "GET",
@@ -10,7 +12,9 @@ export const listTables = route({
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The tables, without their rows." },
+  responses: {
+    200: { description: "The tables, without their rows.", data: z.array(tableSchema) },
+  },
   handler: async ({ tables, call }) => {
     const list = await tables.listTables({}, call);
     return { status: 200, data: list.tables.map(tableJson) };

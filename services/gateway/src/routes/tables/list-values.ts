@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
 import { queryInteger } from "../fields.ts";
 import { filterText, search, valuesReply } from "./query-fields.ts";
+import { columnValuesSchema } from "./row-schema.ts";
 
 export const listValues = route({
   method: "GET",
@@ -14,10 +15,18 @@ export const listValues = route({
   query: z.object({
     filter: filterText,
     search,
-    limit: queryInteger({ min: 1, max: 500 }).default(100),
+    limit: queryInteger({ min: 1, max: 500, otherwise: 100 }).describe(
+      "How many values come at most.",
+    ),
   }),
   body: NO_BODY,
-  responses: { 200: "The values in the order of the column, blanks last." },
+  responses: {
+    200: {
+      description: "The values in the order of the column, blanks last.",
+      data: columnValuesSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, query }) => {
     const values = await rows.listDistinctValues(
       {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { columnId, filter, integer, offset, order, QUERY_BYTES_MAX } from "./query-fields.ts";
 import { rowsReply } from "./row-json.ts";
+import { rowSchema, rowsMetaSchema } from "./row-schema.ts";
 
 export const queryRows = route({
   method: "POST",
@@ -15,15 +16,35 @@ export const queryRows = route({
   body: {
     optional: true,
     bytesMax: QUERY_BYTES_MAX,
-    schema: z.object({
-      limit: integer({ min: 1, max: 100 }).default(50),
-      offset,
-      filter,
-      sort: columnId,
-      order,
-    }),
+    schema: z
+      .object({
+        limit: integer({ min: 1, max: 100 }).default(50).describe("How many rows come at most."),
+        offset,
+        filter,
+        sort: columnId.describe(
+          "The column to sort by; without it rows stand in the table's order.",
+        ),
+        order,
+      })
+      .meta({
+        id: "RowQuery",
+        description: "Which rows of a table, in which order, and which part of them.",
+        // As the order is taken for another value, examples of what it is taken for would be expected.
+        override: {
+          examples: [
+            { filter: { state: { values: ["open"] } }, sort: "amount", order: "desc", limit: 50 },
+          ],
+        },
+      }),
   },
-  responses: { 200: "The page, and how many rows match in all." },
+  responses: {
+    200: {
+      description: "The page, and how many rows match in all.",
+      data: z.array(rowSchema),
+      meta: rowsMetaSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, body, rawJson }) => {
     const page = await rows.queryRows(
       {

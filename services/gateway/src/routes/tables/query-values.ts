@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { filter, integer, QUERY_BYTES_MAX, search, valuesReply } from "./query-fields.ts";
+import { columnValuesSchema } from "./row-schema.ts";
 
 export const queryValues = route({
   method: "POST",
@@ -14,9 +15,26 @@ export const queryValues = route({
   body: {
     optional: true,
     bytesMax: QUERY_BYTES_MAX,
-    schema: z.object({ filter, search, limit: integer({ min: 1, max: 500 }).default(100) }),
+    schema: z
+      .object({
+        filter,
+        search,
+        limit: integer({ min: 1, max: 500 }).default(100).describe("How many values come at most."),
+      })
+      .meta({
+        id: "ColumnValuesQuery",
+        description:
+          "Which values of the column. What the filter says of the column itself is left out.",
+        examples: [{ search: "op", limit: 100 }],
+      }),
   },
-  responses: { 200: "The values in the order of the column, blanks last." },
+  responses: {
+    200: {
+      description: "The values in the order of the column, blanks last.",
+      data: columnValuesSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, body, rawJson }) => {
     const values = await rows.listDistinctValues(
       {

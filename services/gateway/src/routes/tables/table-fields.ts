@@ -2,6 +2,7 @@ import { ColumnType, ExportFormat } from "@workflow/proto/tables/v1/tables";
 import type { Column, ColumnList, CreateTableRequest } from "@workflow/proto/tables/v1/tables";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
+import { namesOf } from "../answer-schemas.ts";
 import { jsonObject } from "../fields.ts";
 
 /** The types of columns by their names in the REST contract. */
@@ -18,16 +19,12 @@ export const COLUMN_TYPES = {
 
 export type ColumnTypeName = keyof typeof COLUMN_TYPES;
 
-const COLUMN_TYPE_NAMES = [
-  "text",
-  "number",
-  "boolean",
-  "date",
-  "select",
-  "url",
-  "email",
-  "json",
-] as const satisfies readonly ColumnTypeName[];
+/** What the values of a column are. */
+export const columnType = namesOf(COLUMN_TYPES).meta({
+  id: "ColumnType",
+  description:
+    "What the values of a column are: `date` is a day such as 2026-01-31, `select` one of the column's options.",
+});
 
 /** The formats of exports by their names in the REST contract. */
 export const EXPORT_FORMATS = {
@@ -38,19 +35,33 @@ export const EXPORT_FORMATS = {
 /** A name or an id: kept as sent. */
 const shortText = z
   .string()
-  .refine((text) => text !== "" && Array.from(text).length <= 255, "must have 1 to 255 characters");
+  .refine((text) => text !== "" && Array.from(text).length <= 255, "must have 1 to 255 characters")
+  .meta({ minLength: 1, maxLength: 255 });
 
 /** The name of a table: kept as sent. */
-export const tableName = shortText;
+export const tableName = shortText.describe("What people call it.").meta({ examples: ["Orders"] });
 
 /** A column of a request. */
-export const columnFields = z.object({
-  id: shortText.nullish(),
-  name: shortText,
-  type: z.enum(COLUMN_TYPE_NAMES),
-  required: z.boolean().nullish(),
-  options: z.array(z.string()).nullish(),
-});
+export const columnFields = z
+  .object({
+    id: shortText
+      .nullish()
+      .describe(
+        "Unique in the table. Without it one is made with the prefix col_; in place of columns, one of the same name gives its id on; in an import the name is the id.",
+      ),
+    name: shortText.describe("What people call it.").meta({ examples: ["State"] }),
+    type: columnType,
+    required: z
+      .boolean()
+      .nullish()
+      .describe("Whether people are asked to fill it in; not enforced."),
+    options: z
+      .array(z.string().meta({ minLength: 1 }))
+      .nullish()
+      .describe("What a select column offers, in its sort order: at least one, each once.")
+      .meta({ examples: [["open", "late", "done"]] }),
+  })
+  .meta({ id: "ColumnInput", description: "A column that a table is to declare." });
 
 /** A column of a request, checked. */
 export type ColumnFields = z.output<typeof columnFields>;
@@ -58,10 +69,20 @@ export type ColumnFields = z.output<typeof columnFields>;
 const MAX_ROWS = "must be an integer from 1 to 100000";
 
 /** How many rows a table may have. */
-const maxRows = z.int(MAX_ROWS).min(1, MAX_ROWS).max(100_000, MAX_ROWS);
+const maxRows = z
+  .int(MAX_ROWS)
+  .min(1, MAX_ROWS)
+  .max(100_000, MAX_ROWS)
+  .describe(
+    "How many rows it may have; 10,000 unless said otherwise. Fewer than it has: no more are added.",
+  )
+  .meta({ examples: [10_000] });
 
 /** The id of a folder, or null for the root. */
-export const folderId = z.string().nullable();
+export const folderId = z
+  .string()
+  .nullable()
+  .describe("The folder to lie in, a UUID; null: the root.");
 
 /**
  * The folder that a body names, as the tables service takes it. Throws NOT_FOUND for an empty id, as
@@ -73,16 +94,31 @@ export function folderIdOf(id: z.output<typeof folderId> = null): string {
 }
 
 /** The fields of a new table. What is inside the documents is the tables service's to judge. */
-export const newTable = z.object({
-  name: tableName,
-  description: z.string().nullish(),
-  columns: z.array(columnFields).optional(),
-  schema: jsonObject.optional(),
-  metadata: jsonObject.optional(),
-  maxRows: maxRows.optional(),
-  rowEvents: z.boolean().optional(),
-  folderId: folderId.optional(),
-});
+export const newTable = z
+  .object({
+    name: tableName,
+    description: z.string().nullish().describe("For people, at most 1 MiB; null: none."),
+    columns: z
+      .array(columnFields)
+      .optional()
+      .describe("They take the place of `schema.columns`; without them those count.")
+      .meta({ examples: [[{ name: "State", type: "select", options: ["open", "done"] }]] }),
+    schema: jsonObject
+      .optional()
+      .describe("Whatever the caller keeps with the columns, at most 1 MiB with them.")
+      .meta({ examples: [{}] }),
+    metadata: jsonObject
+      .optional()
+      .describe("The caller's own members, at most 1 MiB.")
+      .meta({ examples: [{ team: "sales" }] }),
+    maxRows: maxRows.optional(),
+    rowEvents: z
+      .boolean()
+      .optional()
+      .describe("Whether changes of its rows are told as events; false unless said otherwise."),
+    folderId: folderId.optional(),
+  })
+  .meta({ id: "NewTable", description: "A new table." });
 
 /** What a new table is called and may hold; its documents are given as texts. */
 export function createTableRequest(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { route } from "../../route.ts";
-import { jsonObject } from "../fields.ts";
 import { rowJson } from "./row-json.ts";
+import { rowFields, rowSchema } from "./row-schema.ts";
 
 export const updateRow = route({
   method: "PATCH",
@@ -11,9 +11,17 @@ export const updateRow = route({
   audit: null,
   summary: "Replace the data of a row; with merge=true, only the members that are given",
   params: { id: "The table's id.", rowId: "The row's id." },
-  query: z.object({ merge: z.enum(["true", "false"]).default("false") }),
-  body: { schema: z.object({ data: jsonObject }) },
-  responses: { 200: "The row as it is now." },
+  query: z.object({
+    merge: z
+      .enum(["true", "false"])
+      .default("false")
+      .describe(
+        "Whether members that are not given stay as they are; else all of the data is replaced.",
+      ),
+  }),
+  body: { schema: rowFields },
+  responses: { 200: { description: "The row as it is now.", data: rowSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ rows, call }, { params, query, rawJson }) => {
     const row = await rows.updateRow(
       {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { columnList, newTable } from "./table-fields.ts";
 import { tableJson } from "./table-json.ts";
+import { tableSchema } from "./table-schema.ts";
 
 const { name, description, columns, schema, metadata, maxRows, rowEvents } = newTable.shape;
 
@@ -16,17 +17,22 @@ export const updateTable = route({
   query: NO_QUERY,
   body: {
     optional: true,
-    schema: z.object({
-      name: name.optional(),
-      description,
-      columns,
-      schema,
-      metadata,
-      maxRows,
-      rowEvents,
-    }),
+    schema: z
+      .object({
+        name: name.optional(),
+        description,
+        columns: columns.describe(
+          "They replace all columns; one of the same name gives its id on.",
+        ),
+        schema: schema.describe("It replaces the whole schema, its columns included."),
+        metadata: metadata.describe("It replaces all metadata."),
+        maxRows,
+        rowEvents,
+      })
+      .meta({ id: "TablePatch", description: "What to change of a table; all else stays." }),
   },
-  responses: { 200: "The table as it is now." },
+  responses: { 200: { description: "The table as it is now.", data: tableSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ tables, call }, { params, body, rawJson }) => {
     const table = await tables.updateTable(
       {

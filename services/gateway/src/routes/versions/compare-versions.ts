@@ -9,6 +9,7 @@ import { RawJson } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { NO_BODY, route } from "../../route.ts";
 import { versionNumber } from "./version-number.ts";
+import { comparisonSchema } from "./version-schema.ts";
 
 export const compareVersions = route({
   method: "GET",
@@ -17,9 +18,18 @@ export const compareVersions = route({
   bucket: "read",
   summary: "Compare two versions of a workflow",
   params: { id: "The workflow's id." },
-  query: z.object({ from: versionNumber, to: versionNumber }),
+  query: z.object({
+    from: versionNumber.describe("The number of one version."),
+    to: versionNumber.describe("The number of the other one."),
+  }),
   body: NO_BODY,
-  responses: { 200: "What differs; steps, nested ones included, by their ids." },
+  responses: {
+    200: {
+      description: "What differs; steps, nested ones included, by their ids.",
+      data: comparisonSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params, query }) => {
     const comparison = await workflows.compareVersions(
       { workflowId: params.id, fromVersion: query.from, toVersion: query.to },

@@ -1,6 +1,7 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { versionJson } from "./version-json.ts";
 import { toVersion } from "./version-number.ts";
+import { versionRecordSchema } from "./version-schema.ts";
 
 export const getVersion = route({
   method: "GET",
@@ -11,7 +12,13 @@ export const getVersion = route({
   params: { id: "The workflow's id.", version: "The version's number." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The version, the current one or an archived one." },
+  responses: {
+    200: {
+      description: "The version, the current one or an archived one.",
+      data: versionRecordSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params }) => {
     const version = await workflows.getVersion(
       { workflowId: params.id, version: toVersion(params.version) },

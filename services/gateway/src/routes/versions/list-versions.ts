@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
-import { queryInteger } from "../fields.ts";
+import { pageLimit } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { versionJson } from "./version-json.ts";
+import { versionListSchema } from "./version-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 const LIMIT_MAX = 1_000;
 
@@ -14,13 +16,18 @@ export const listVersions = route({
   summary: "List the versions of a workflow, newest first, the current one included",
   params: { id: "The workflow's id." },
   query: z.object({
-    limit: queryInteger({ min: 1, max: LIMIT_MAX }).default(LIMIT_MAX),
+    limit: pageLimit({ max: LIMIT_MAX, otherwise: LIMIT_MAX }),
     cursor: z.string().default(""),
   }),
   body: NO_BODY,
   responses: {
-    200: "The versions; there is a cursor only where they are too many for one answer.",
+    200: {
+      description: "The versions; there is a cursor only where they are too many for one answer.",
+      data: versionListSchema,
+      meta: pageMetaSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params, query }) => {
     const { workflowId, currentVersion, versions, page } = await workflows.listVersions(
       { workflowId: params.id, ...query },

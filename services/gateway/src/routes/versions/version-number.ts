@@ -4,7 +4,14 @@ import { z } from "zod";
 export const versionNumber = z
   .string()
   .regex(/^-?\d{1,15}$/, "must be an integer")
-  .transform((text) => toVersion(text));
+  .transform((text) => toVersion(text))
+  .meta({
+    examples: [1],
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.pattern;
+      jsonSchema.type = "integer";
+    },
+  });
 
 /**
  * The number that a path segment or a parameter names; 0, which no version has, for what names none

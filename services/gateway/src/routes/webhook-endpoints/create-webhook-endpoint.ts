@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { endpointFields } from "./endpoint-fields.ts";
 import { endpointWithSecretJson } from "./endpoint-json.ts";
+import { endpointWithSecretSchema } from "./endpoint-schema.ts";
 
 export const createWebhookEndpoint = route({
   method: "POST",
@@ -12,8 +13,17 @@ export const createWebhookEndpoint = route({
   summary: "Create a webhook endpoint; only this answer and that of rotate-secret show a secret",
   params: {},
   query: NO_QUERY,
-  body: { schema: z.object(endpointFields) },
-  responses: { 201: "The endpoint and its secret." },
+  body: {
+    schema: z
+      .object(endpointFields)
+      .meta({ id: "NewWebhookEndpoint", description: "A new webhook endpoint." }),
+  },
+  responses: {
+    201: {
+      description: "The endpoint and its secret.",
+      data: endpointWithSecretSchema,
+    },
+  },
   handler: async ({ webhookEndpoints, call }, { body }) => {
     const created = await webhookEndpoints.createEndpoint(
       {

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteWebhookEndpoint = route({
   method: "DELETE",
@@ -10,7 +11,13 @@ export const deleteWebhookEndpoint = route({
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The endpoint is gone." },
+  responses: {
+    200: {
+      description: "The endpoint is gone.",
+      data: deletedSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ webhookEndpoints, call }, { params }) => {
     await webhookEndpoints.deleteEndpoint({ endpointId: params.id }, call);
     return { status: 200, data: { deleted: true } };

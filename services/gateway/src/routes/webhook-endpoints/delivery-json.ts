@@ -4,7 +4,12 @@ import { z } from "zod";
 import type { Writable } from "../../http/write-json.ts";
 
 /** How a delivery stands. */
-export const deliveryStatus = z.enum(["pending", "succeeded", "failed"]);
+export const deliveryStatus = z.enum(["pending", "succeeded", "failed"]).meta({
+  id: "WebhookDeliveryStatus",
+  description:
+    "pending: it is to be attempted, or held while its endpoint is disabled. succeeded: the receiver answered 2xx. failed: it is not attempted any more.",
+  examples: ["succeeded"],
+});
 
 /** The statuses of a delivery by their names in the REST contract. */
 export const DELIVERY_STATUSES = {

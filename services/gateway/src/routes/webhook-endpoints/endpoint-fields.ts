@@ -1,39 +1,60 @@
 import { z } from "zod";
 
 /** Every type that there is; the service says which is not known. */
-export const eventTypeName = z.string();
+export const eventTypeName = z.string().meta({ examples: ["workflow.completed"] });
 
 const RATE_MAX = 1_000;
+const WORKFLOWS_MAX = 100;
 
 /** The fields of an endpoint in bodies of create and update; most limits are the service's to judge. */
 export const endpointFields = {
-  name: z.string().describe("1 to 255 characters."),
-  url: z.string().describe("https to a public address, at most 2,048 characters."),
+  name: z
+    .string()
+    .describe("1 to 255 characters.")
+    .meta({ minLength: 1, maxLength: 255, examples: ["Back office"] }),
+  url: z
+    .string()
+    .describe("https to a public address, at most 2,048 characters.")
+    .meta({ maxLength: 2_048, examples: ["https://hooks.example.com/workflows"] }),
   events: z
     .array(eventTypeName)
     .min(1, "must name at least one; null stands for all")
+    .meta({ uniqueItems: true })
     .nullish()
-    .describe("Of GET /webhook-event-types; null: all."),
+    .describe("Of GET /webhook-event-types; null: all.")
+    .meta({ examples: [["workflow.completed", "workflow.failed"]] }),
   workflowIds: z
-    .array(z.string())
+    .array(z.string().meta({ format: "uuid" }))
     .min(1, "must name at least one; null stands for all")
+    .meta({ maxItems: WORKFLOWS_MAX, uniqueItems: true })
     .nullish()
-    .describe("At most 100 workflows of whose runs it hears; null: all."),
+    .describe(`At most ${WORKFLOWS_MAX} workflows of whose runs it hears; null: all.`)
+    .meta({ examples: [null] }),
   headers: z
-    .preprocess(refuseProto, z.record(z.string(), z.string()))
+    .preprocess(
+      refuseProto,
+      z.record(z.string(), z.string()).meta({ override: { maxProperties: 20 } }),
+    )
     .nullish()
     .describe(
-      "At most 20, sent with each delivery; names and values of 4,096 characters together.",
-    ),
-  description: z.string().nullish().describe("At most 1,000 characters."),
+      "At most 20, sent with each delivery; names and values of 4,096 characters together. None that a delivery sets itself.",
+    )
+    .meta({ examples: [{ "X-Environment": "production" }] }),
+  description: z
+    .string()
+    .meta({ maxLength: 1_000 })
+    .nullish()
+    .describe("For people, at most 1,000 characters; null: none."),
   rateLimitPerSecond: z
     .number()
     .refine(
       (rate) => Number.isInteger(rate) && rate >= 1 && rate <= RATE_MAX,
       `must be a whole number from 1 to ${RATE_MAX}`,
     )
+    .meta({ override: { type: "integer", minimum: 1, maximum: RATE_MAX } })
     .nullish()
-    .describe("Deliveries a second at most, 1 to 1,000; null: no limit of this kind."),
+    .describe("Deliveries a second at most, 1 to 1,000; null: no limit of this kind.")
+    .meta({ examples: [20] }),
 };
 
 /** A copy of the headers would lose one of this name, and nobody would know. */
@@ -46,4 +67,9 @@ function refuseProto(headers: unknown, context: z.RefinementCtx): unknown {
 }
 
 /** Whether an endpoint gets deliveries. */
-export const endpointStatus = z.enum(["active", "disabled"]);
+export const endpointStatus = z.enum(["active", "disabled"]).meta({
+  id: "WebhookEndpointStatus",
+  description:
+    "disabled: it gets nothing. A caller said so; or its receiver failed, and events are held until it is active again.",
+  examples: ["active"],
+});

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { wholeDeliveryJson } from "./delivery-json.ts";
+import { wholeDeliverySchema } from "./delivery-schema.ts";
 
 export const getWebhookDelivery = route({
   method: "GET",
@@ -10,7 +11,13 @@ export const getWebhookDelivery = route({
   params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The delivery; signatures and values of custom headers are hidden." },
+  responses: {
+    200: {
+      description: "The delivery; signatures and values of custom headers are hidden.",
+      data: wholeDeliverySchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ webhookEndpoints, call }, { params }) => {
     const { id: endpointId, deliveryId } = params;
     const delivery = await webhookEndpoints.getDelivery({ endpointId, deliveryId }, call);

@@ -5,6 +5,8 @@ import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { DELIVERY_STATUSES, deliveryJson, deliveryStatus } from "./delivery-json.ts";
 import { eventTypeName } from "./endpoint-fields.ts";
+import { deliverySchema } from "./delivery-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listWebhookDeliveries = route({
   method: "GET",
@@ -14,12 +16,21 @@ export const listWebhookDeliveries = route({
   summary: "List deliveries of a webhook endpoint, newest first; with a filter pages may be short",
   params: { id: "The endpoint's id." },
   query: z.object({
-    status: deliveryStatus.optional(),
-    eventType: eventTypeName.default(""),
+    status: deliveryStatus.optional().describe("Only deliveries of this status."),
+    eventType: eventTypeName
+      .default("")
+      .describe("Only deliveries of events of this type; empty: of all."),
     ...pageFields,
   }),
   body: NO_BODY,
-  responses: { 200: "A page of deliveries; there is more as long as meta.hasMore says so." },
+  responses: {
+    200: {
+      description: "A page of deliveries; there is more as long as meta.hasMore says so.",
+      data: z.array(deliverySchema),
+      meta: pageMetaSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ webhookEndpoints, call }, { params, query }) => {
     const { status, eventType, limit, cursor } = query;
     const page = await webhookEndpoints.listDeliveries(

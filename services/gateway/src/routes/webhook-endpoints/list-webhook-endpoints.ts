@@ -5,6 +5,8 @@ import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { endpointStatus } from "./endpoint-fields.ts";
 import { ENDPOINT_STATUSES, endpointJson } from "./endpoint-json.ts";
+import { endpointSchema } from "./endpoint-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listWebhookEndpoints = route({
   method: "GET",
@@ -13,9 +15,18 @@ export const listWebhookEndpoints = route({
   bucket: "read",
   summary: "List webhook endpoints, newest first",
   params: {},
-  query: z.object({ status: endpointStatus.optional(), ...pageFields }),
+  query: z.object({
+    status: endpointStatus.optional().describe("Only endpoints of this status."),
+    ...pageFields,
+  }),
   body: NO_BODY,
-  responses: { 200: "A page of endpoints, without their secrets." },
+  responses: {
+    200: {
+      description: "A page of endpoints, without their secrets.",
+      data: z.array(endpointSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ webhookEndpoints, call }, { query }) => {
     const { status, limit, cursor } = query;
     const page = await webhookEndpoints.listEndpoints(

@@ -1,5 +1,7 @@
 import { RawJson } from "../../http/write-json.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { eventTypeInfoSchema } from "./endpoint-schema.ts";
+import { z } from "zod";
 
 export const listWebhookEventTypes = route({
   method: "GET",
@@ -10,7 +12,12 @@ export const listWebhookEventTypes = route({
   params: {},
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "Each type with the JSON Schema (2020-12) of its deliveries and an example." },
+  responses: {
+    200: {
+      description: "Each type with the JSON Schema (2020-12) of its deliveries and an example.",
+      data: z.array(eventTypeInfoSchema),
+    },
+  },
   handler: async ({ webhookEndpoints, call }) => {
     const { eventTypes } = await webhookEndpoints.listEventTypes({}, call);
     return {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { timestamp } from "../fields.ts";
+import { recoverySchema } from "./endpoint-schema.ts";
 
 export const recoverWebhookEndpoint = route({
   method: "POST",
@@ -13,11 +14,19 @@ export const recoverWebhookEndpoint = route({
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      since: timestamp.describe("Of deliveries that were made at this moment or later."),
-    }),
+    schema: z
+      .object({
+        since: timestamp.describe("Of deliveries that were made at this moment or later."),
+      })
+      .meta({ id: "WebhookRecoveryStart", description: "Which deliveries to queue again." }),
   },
-  responses: { 202: "How many were queued; hasMore says whether to call again." },
+  responses: {
+    202: {
+      description: "How many were queued; hasMore says whether to call again.",
+      data: recoverySchema,
+    },
+  },
+  errors: ["NOT_FOUND", "INVALID_STATE"],
   handler: async ({ webhookEndpoints, call }, { params, body }) => {
     const { requeued, hasMore } = await webhookEndpoints.recoverEndpoint(
       { endpointId: params.id, since: body.since },

@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { deliveryJson } from "./delivery-json.ts";
+import { deliverySchema } from "./delivery-schema.ts";
 
 export const retryWebhookDelivery = route({
   method: "POST",
@@ -11,7 +12,13 @@ export const retryWebhookDelivery = route({
   params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 202: "The delivery, which waits for its next attempt." },
+  responses: {
+    202: {
+      description: "The delivery, which waits for its next attempt.",
+      data: deliverySchema,
+    },
+  },
+  errors: ["NOT_FOUND", "INVALID_STATE"],
   handler: async ({ webhookEndpoints, call }, { params }) => {
     const { id: endpointId, deliveryId } = params;
     const delivery = await webhookEndpoints.retryDelivery({ endpointId, deliveryId }, call);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { eventTypeName } from "./endpoint-fields.ts";
+import { endpointTestSchema } from "./endpoint-schema.ts";
 
 /** 5 s of waiting for a turn, 15 s for the receiver (D46), and some for the rest. */
 const TIMEOUT_MS = 25_000;
@@ -16,14 +17,22 @@ export const testWebhookEndpoint = route({
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      eventType: eventTypeName
-        .nullish()
-        .describe("Of GET /webhook-event-types; workflow.completed by default."),
-    }),
+    schema: z
+      .object({
+        eventType: eventTypeName
+          .nullish()
+          .describe("Of GET /webhook-event-types; workflow.completed by default."),
+      })
+      .meta({ id: "WebhookTest", description: "What to send to an endpoint for a test." }),
     optional: true,
   },
-  responses: { 200: "What came back, or why nothing did." },
+  responses: {
+    200: {
+      description: "What came back, or why nothing did.",
+      data: endpointTestSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ webhookEndpoints, call }, { params, body }) => {
     const result = await webhookEndpoints.testEndpoint(
       { endpointId: params.id, eventType: body.eventType ?? "" },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
 import { endpointFields, endpointStatus } from "./endpoint-fields.ts";
 import { ENDPOINT_STATUSES, endpointJson } from "./endpoint-json.ts";
+import { endpointSchema } from "./endpoint-schema.ts";
 
 export const updateWebhookEndpoint = route({
   method: "PUT",
@@ -14,10 +15,22 @@ export const updateWebhookEndpoint = route({
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({ ...endpointFields, status: endpointStatus }).partial(),
+    schema: z
+      .object({ ...endpointFields, status: endpointStatus })
+      .partial()
+      .meta({
+        id: "WebhookEndpointPatch",
+        description: "What to change of a webhook endpoint; all else stays.",
+      }),
     optional: true,
   },
-  responses: { 200: "The endpoint as it is now." },
+  responses: {
+    200: {
+      description: "The endpoint as it is now.",
+      data: endpointSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ webhookEndpoints, call }, { params, body }) => {
     const { status, headers } = body;
     const endpoint = await webhookEndpoints.updateEndpoint(

@@ -54,6 +54,6 @@ function toJson(event: InboundEvent, companyId: string, payload: Writable): Writ
     })),
     error: event.error ?? null,
     replayedFrom: event.replayedFrom ?? null,
-    createdAt: event.createdAt ?? null,
+    createdAt: event.createdAt,
   };
 }

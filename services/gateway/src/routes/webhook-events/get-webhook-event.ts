@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { eventJson } from "./event-json.ts";
+import { eventSchema } from "./event-schema.ts";
 
 /** What an inbound webhook may have; escaping makes a few of them longer as JSON. */
 const PAYLOAD_BYTES = 1024 * 1024;
@@ -15,7 +16,13 @@ export const getWebhookEvent = route({
   params: { id: "The event's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The event." },
+  responses: {
+    200: {
+      description: "The event.",
+      data: eventSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ inboundEvents, largeAnswers, call, identity: { companyId } }, { params }) => {
     const onOver = await largeAnswers.take(companyId, PAYLOAD_BYTES, call.signal);
     let isHeld = false;

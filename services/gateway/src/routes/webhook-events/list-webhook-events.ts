@@ -4,6 +4,8 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageFields, timestamp } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { EVENT_STATUSES, eventListItemJson, SIGNATURES } from "./event-json.ts";
+import { eventStatus, listedEventSchema, signatureVerified } from "./event-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 const name = z.string().max(255, "must have at most 255 characters").default("");
 
@@ -15,18 +17,28 @@ export const listWebhookEvents = route({
   summary: "List the inbound events that were kept, newest first",
   params: {},
   query: z.object({
-    provider: name,
-    status: z.enum(["received", "processing", "processed", "failed", "ignored"]).optional(),
-    eventType: name,
-    signatureVerified: z.enum(["pending", "verified", "failed", "skipped"]).optional(),
-    createdAfter: timestamp.optional(),
-    createdBefore: timestamp.optional(),
+    provider: name.describe("Only events of this provider; empty: of all."),
+    status: eventStatus.optional().describe("Only events of this status."),
+    eventType: name.describe("Only events of this type; empty: of all."),
+    signatureVerified: signatureVerified
+      .optional()
+      .describe("Only events whose sender is known so far."),
+    createdAfter: timestamp
+      .optional()
+      .describe("Only events that came in at this moment or later."),
+    createdBefore: timestamp.optional().describe("Only events that came in before this moment."),
     ...pageFields,
   }),
   body: NO_BODY,
-  responses: { 200: "A page of events, without their payloads." },
+  responses: {
+    200: {
+      description: "A page of events, without their payloads.",
+      data: z.array(listedEventSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ inboundEvents, call, identity }, { query }) => {
-    const { provider, eventType, status, signatureVerified, limit, cursor } = query;
+    const { provider, eventType, status, signatureVerified: signature, limit, cursor } = query;
     const { events, page } = await inboundEvents.listInboundEvents(
       {
         provider,
@@ -35,9 +47,7 @@ export const listWebhookEvents = route({
         createdBefore: query.createdBefore,
         status: status === undefined ? InboundEventStatus.UNSPECIFIED : EVENT_STATUSES[status],
         signatureVerified:
-          signatureVerified === undefined
-            ? SignatureVerified.UNSPECIFIED
-            : SIGNATURES[signatureVerified],
+          signature === undefined ? SignatureVerified.UNSPECIFIED : SIGNATURES[signature],
         page: { limit, cursor },
       },
       call,

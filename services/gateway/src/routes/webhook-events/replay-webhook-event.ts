@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { eventListItemJson } from "./event-json.ts";
+import { listedEventSchema } from "./event-schema.ts";
 
 export const replayWebhookEvent = route({
   method: "POST",
@@ -11,7 +12,13 @@ export const replayWebhookEvent = route({
   params: { id: "The event's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 202: "The new event without its payload; it names the one that it replays." },
+  responses: {
+    202: {
+      description: "The new event without its payload; it names the one that it replays.",
+      data: listedEventSchema,
+    },
+  },
+  errors: ["NOT_FOUND", "INVALID_STATE"],
   handler: async ({ inboundEvents, call, identity }, { params }) => {
     const event = await inboundEvents.replayInboundEvent({ eventId: params.id }, call);
     return { status: 202, data: eventListItemJson(event, identity.companyId) };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import type { RouteContext } from "../../route.ts";
 import { workflowStatusName } from "./workflow-json.ts";
+import { activatedSchema } from "./workflow-schema.ts";
 
 export const activateWorkflow = route({
   method: "POST",
@@ -11,10 +12,19 @@ export const activateWorkflow = route({
   bucket: "write",
   audit: "workflow.activated",
   summary: "Make a draft or paused workflow active",
+  description:
+    "The definition has to be complete and valid. Allowed from draft and paused: else BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions}.",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The workflow is active and can be run; with its schedule, if it has one." },
+  responses: {
+    200: {
+      description: "The workflow is active and can be run; with its schedule, if it has one.",
+      data: activatedSchema,
+      headers: ["ETag"],
+    },
+  },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR", "CONFLICT"],
   handler: async (context, { params }) => {
     const { workflows, call } = context;
     const workflow = await workflows.activateWorkflow({ workflowId: params.id }, call);

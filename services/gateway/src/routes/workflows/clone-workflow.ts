@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { workflowName } from "../fields.ts";
+import { givenName } from "./definition-fields.ts";
 import { workflowJson } from "./workflow-json.ts";
+import { workflowSchema } from "./workflow-schema.ts";
 
 export const cloneWorkflow = route({
   method: "POST",
@@ -12,8 +13,11 @@ export const cloneWorkflow = route({
   summary: "Copy a workflow, whatever its status; secrets are not copied",
   params: { id: "The id of the workflow to copy." },
   query: NO_QUERY,
-  body: { schema: z.object({ name: workflowName }) },
-  responses: { 201: "The copy: draft, version 1." },
+  body: { schema: z.object({ name: givenName.describe("The name of the copy.") }) },
+  responses: {
+    201: { description: "The copy: draft, version 1.", data: workflowSchema, headers: ["ETag"] },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params, body: { name } }) => {
     const workflow = await workflows.cloneWorkflow({ workflowId: params.id, name }, call);
     return { status: 201, data: workflowJson(workflow), etag: workflow.etag };

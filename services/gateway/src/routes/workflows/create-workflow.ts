@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { jsonArray, jsonObject, workflowName } from "../fields.ts";
-import { clearableFields, textUnlessNull } from "./definition-fields.ts";
+import {
+  clearableFields,
+  givenDescription,
+  givenName,
+  requiredFields,
+  textUnlessNull,
+} from "./definition-fields.ts";
 import { workflowJson } from "./workflow-json.ts";
+import { workflowSchema } from "./workflow-schema.ts";
 
 export const createWorkflow = route({
   method: "POST",
@@ -11,18 +17,28 @@ export const createWorkflow = route({
   bucket: "write",
   audit: "workflow.created",
   summary: "Create a workflow",
+  description:
+    "Everything is checked before it is stored: what is wrong with the definition is told with VALIDATION_ERROR, one entry of details for each problem. Description and definition may have 1 MiB together.",
   params: {},
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      name: workflowName,
-      description: z.string().nullish(),
-      trigger: jsonObject,
-      steps: jsonArray,
-      ...clearableFields,
-    }),
+    schema: z
+      .object({
+        name: givenName,
+        description: givenDescription,
+        ...requiredFields,
+        ...clearableFields,
+      })
+      .meta({ id: "NewWorkflow", description: "A workflow to be created." }),
   },
-  responses: { 201: "The new workflow: draft, version 1." },
+  responses: {
+    201: {
+      description: "The new workflow: draft, version 1.",
+      data: workflowSchema,
+      headers: ["ETag"],
+    },
+  },
+  errors: ["VALIDATION_ERROR"],
   handler: async ({ workflows, call }, { body, rawJson }) => {
     const workflow = await workflows.createWorkflow(
       {

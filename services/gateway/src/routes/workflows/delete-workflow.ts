@@ -1,5 +1,6 @@
 import { ifMatchOf } from "../../http/entity-tags.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { deletedSchema } from "../answer-schemas.ts";
 
 export const deleteWorkflow = route({
   method: "DELETE",
@@ -8,10 +9,13 @@ export const deleteWorkflow = route({
   bucket: "write",
   audit: "workflow.archived",
   summary: "Archive a workflow. With If-Match only while the workflow has that ETag",
+  description:
+    "The workflow is kept: its id still reads it, with status archived, and lists show it when asked for. Its schedule and its secrets are deleted; its runs stay. Archiving it again is fine.",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The workflow is archived." },
+  responses: { 200: { description: "The workflow is archived.", data: deletedSchema } },
+  errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
   handler: async ({ workflows, headers, call }, { params }) => {
     const ifMatch = ifMatchOf(headers);
     await workflows.archiveWorkflow({ workflowId: params.id, ifMatch }, call);

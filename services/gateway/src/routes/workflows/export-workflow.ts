@@ -1,6 +1,7 @@
 import { rawOrNull } from "../../http/write-json.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { EXPORT_FORMAT_VERSION } from "./export-format.ts";
+import { workflowExportSchema } from "./workflow-schema.ts";
 
 export const exportWorkflow = route({
   method: "GET",
@@ -12,8 +13,13 @@ export const exportWorkflow = route({
   query: NO_QUERY,
   body: NO_BODY,
   responses: {
-    200: "What its author wrote; no ids, status or history, and no secrets, which are named only.",
+    200: {
+      description:
+        "What its author wrote; no ids, status or history, and no secrets, which are named only.",
+      data: workflowExportSchema,
+    },
   },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params }) => {
     const workflow = await workflows.getWorkflow({ workflowId: params.id }, call);
     return {

@@ -1,4 +1,5 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
+import { workflowSchema } from "./workflow-schema.ts";
 import { workflowJson } from "./workflow-json.ts";
 
 export const getWorkflow = route({
@@ -10,7 +11,8 @@ export const getWorkflow = route({
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The workflow with its steps." },
+  responses: { 200: { description: "The workflow with its steps.", data: workflowSchema } },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, call }, { params }) => {
     const workflow = await workflows.getWorkflow({ workflowId: params.id }, call);
     return { status: 200, data: workflowJson(workflow), etag: workflow.etag };

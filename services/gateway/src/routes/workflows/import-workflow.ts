@@ -1,9 +1,18 @@
 import { z } from "zod";
 import { NO_QUERY, route } from "../../route.ts";
-import { jsonArray, jsonObject, workflowName } from "../fields.ts";
-import { clearableFields, textUnlessNull } from "./definition-fields.ts";
+import { canvasStateSchema } from "../canvas/canvas-schema.ts";
+import { jsonObject } from "../fields.ts";
+import { shownAsComponent } from "../shown-as.ts";
+import {
+  clearableFields,
+  givenDescription,
+  givenName,
+  requiredFields,
+  textUnlessNull,
+} from "./definition-fields.ts";
 import { EXPORT_FORMAT_VERSION } from "./export-format.ts";
 import { workflowJson } from "./workflow-json.ts";
+import { importedWorkflowSchema } from "./workflow-schema.ts";
 
 /** Definition and canvas may each have 1 MiB; an export has both. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024;
@@ -15,23 +24,34 @@ export const importWorkflow = route({
   bucket: "write",
   audit: "workflow.imported",
   summary: "Create a workflow from an exported one",
+  description:
+    "Takes what GET /workflows/{id}/export gives, of this or another installation. The definition is checked as that of a new workflow.",
   params: {},
   query: NO_QUERY,
   body: {
-    schema: z.object({
-      formatVersion: z.literal(EXPORT_FORMAT_VERSION),
-      name: workflowName,
-      description: z.string().nullish(),
-      trigger: jsonObject,
-      steps: jsonArray,
-      ...clearableFields,
-      canvasState: jsonObject.nullish(),
-    }),
+    schema: z
+      .object({
+        formatVersion: z.literal(EXPORT_FORMAT_VERSION).describe("The form of the document."),
+        name: givenName,
+        description: givenDescription,
+        ...requiredFields,
+        ...clearableFields,
+        canvasState: shownAsComponent(jsonObject, canvasStateSchema)
+          .nullish()
+          .describe("The visual editor's state, at most 1 MiB; null stands for none."),
+      })
+      .meta({ id: "WorkflowImport", description: "An exported workflow." }),
     bytesMax: BODY_BYTES_MAX,
   },
   responses: {
-    201: "The new workflow: draft, version 1; and in requires what it needs before it can run.",
+    201: {
+      description:
+        "The new workflow: draft, version 1; and in requires what it needs before it can run.",
+      data: importedWorkflowSchema,
+      headers: ["ETag"],
+    },
   },
+  errors: ["VALIDATION_ERROR"],
   handler: async ({ workflows, call }, { body, rawJson }) => {
     const { workflow, secretKeys, connectionProviders, agentIds } = await workflows.importWorkflow(
       {

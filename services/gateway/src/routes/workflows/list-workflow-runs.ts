@@ -2,6 +2,9 @@ import { NO_BODY, route } from "../../route.ts";
 import { pageMeta } from "../page-meta.ts";
 import { runFilters, toListRunsRequest } from "../runs/run-filters.ts";
 import { runListItemJson } from "../runs/run-json.ts";
+import { z } from "zod";
+import { runListItemSchema } from "../runs/run-schema.ts";
+import { pageMetaSchema } from "../answer-schemas.ts";
 
 export const listWorkflowRuns = route({
   method: "GET",
@@ -12,7 +15,10 @@ export const listWorkflowRuns = route({
   params: { id: "The workflow's id." },
   query: runFilters,
   body: NO_BODY,
-  responses: { 200: "A page of runs." },
+  responses: {
+    200: { description: "A page of runs.", data: z.array(runListItemSchema), meta: pageMetaSchema },
+  },
+  errors: ["NOT_FOUND"],
   handler: async ({ workflows, runs, call, callWithScope }, { params, query }) => {
     // The list knows nothing of workflows that were never run, nor of those that do not exist.
     const [page, workflow] = await Promise.allSettled([

@@ -1,9 +1,11 @@
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
+import { namesOf, pageMetaSchema } from "../answer-schemas.ts";
 import { pageFields } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { WORKFLOW_STATUSES, workflowJson } from "./workflow-json.ts";
+import { workflowSchema } from "./workflow-schema.ts";
 
 export const listWorkflows = route({
   method: "GET",
@@ -13,12 +15,25 @@ export const listWorkflows = route({
   summary: "List workflows, newest first; archived ones only when asked for",
   params: {},
   query: z.object({
-    status: z.enum(["draft", "active", "paused", "archived"]).optional(),
-    search: z.string().max(255, "must have at most 255 characters").default(""),
+    status: namesOf(WORKFLOW_STATUSES)
+      .optional()
+      .describe("Only workflows of this status; without it all but archived ones."),
+    search: z
+      .string()
+      .max(255, "must have at most 255 characters")
+      .default("")
+      .describe("A part of the name, whatever its case.")
+      .meta({ examples: ["greet"] }),
     ...pageFields,
   }),
   body: NO_BODY,
-  responses: { 200: "A page of workflows." },
+  responses: {
+    200: {
+      description: "A page of workflows.",
+      data: z.array(workflowSchema),
+      meta: pageMetaSchema,
+    },
+  },
   handler: async ({ workflows, call }, { query }) => {
     const { status, search, limit, cursor } = query;
     const page = await workflows.listWorkflows(

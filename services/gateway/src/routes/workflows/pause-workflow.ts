@@ -1,5 +1,6 @@
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { workflowStatusName } from "./workflow-json.ts";
+import { pausedSchema } from "./workflow-schema.ts";
 
 export const pauseWorkflow = route({
   method: "POST",
@@ -8,10 +9,19 @@ export const pauseWorkflow = route({
   bucket: "write",
   audit: "workflow.paused",
   summary: "Pause an active workflow",
+  description:
+    "Allowed from active only: else BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions}. Runs that have begun go on.",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  responses: { 200: "The workflow is paused: nothing starts it any more." },
+  responses: {
+    200: {
+      description: "The workflow is paused: nothing starts it any more.",
+      data: pausedSchema,
+      headers: ["ETag"],
+    },
+  },
+  errors: ["NOT_FOUND", "CONFLICT"],
   handler: async ({ workflows, call }, { params }) => {
     const workflow = await workflows.pauseWorkflow({ workflowId: params.id }, call);
     return {

@@ -6,6 +6,7 @@ import type { Writable } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import type { RouteContext } from "../../route.ts";
 import { jsonObject } from "../fields.ts";
+import { workflowPlanSchema } from "./workflow-schema.ts";
 
 /** As for a run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
@@ -21,11 +22,22 @@ export const planWorkflow = route({
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {
-    schema: z.object({ input: jsonObject.optional() }),
+    schema: z.object({
+      input: jsonObject
+        .optional()
+        .describe("What a run would be given, at most 1 MiB; an empty object by default.")
+        .meta({ examples: [{ name: "Ada" }] }),
+    }),
     optional: true,
     bytesMax: BODY_BYTES_MAX,
   },
-  responses: { 200: "The plan; what is wrong is in problems and missing." },
+  responses: {
+    200: {
+      description: "The plan; what is wrong is in problems and missing.",
+      data: workflowPlanSchema,
+    },
+  },
+  errors: ["NOT_FOUND"],
   handler: async (context, { params, rawJson }) => {
     const inputJson = rawJson("input");
     if (inputJson !== undefined && Buffer.byteLength(inputJson) > INPUT_BYTES_MAX) {

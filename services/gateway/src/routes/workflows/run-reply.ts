@@ -14,7 +14,7 @@ import type { RunOptions } from "./run-options.ts";
  * TRIGGER_ERROR where the caller asked for errors.
  */
 export function toRunReply(
-  { run, existing }: StartRunResponse,
+  { run, existing, timedOut }: StartRunResponse,
   options: RunOptions,
   requestId: string,
 ): Reply<200 | 202> {
@@ -29,7 +29,7 @@ export function toRunReply(
   // The status decides, not whether the time was over: a run may end in the very last moment.
   if (run.status === RunStatus.COMPLETED) return { status: 200, data: completedData(run) };
   if (UNSUCCESSFUL.has(run.status)) return failedReply(run, options, requestId);
-  return unfinishedReply(run, options);
+  return unfinishedReply(run, timedOut, options);
 }
 
 /** A run that was cancelled or ran out of time while it was waited for has failed, to the caller. */
@@ -60,16 +60,23 @@ function completedData(run: Run): Writable {
   };
 }
 
-function unfinishedReply(run: Run, { onTimeout, maxExecutionTimeMs }: RunOptions): Reply<202> {
+/** Also for those who still waited when a server stopped: they get to know their run, whatever they wanted. */
+function unfinishedReply(
+  run: Run,
+  isTimeOver: boolean,
+  { onTimeout, maxExecutionTimeMs }: RunOptions,
+): Reply<202> {
+  const why = isTimeOver
+    ? `The run did not end within ${maxExecutionTimeMs} ms.`
+    : "The server stops and can wait for the run no longer.";
   if (onTimeout === "throw_error") {
-    const message = `The run did not end within ${maxExecutionTimeMs} ms. It goes on.`;
-    throw new AppError("EXECUTION_TIMEOUT", message, {
+    throw new AppError("EXECUTION_TIMEOUT", `${why} It goes on.`, {
       details: { run_id: run.id, workflow_id: run.workflowId, maxExecutionTimeMs },
     });
   }
   // Towards the caller a run that no worker has begun is as good as running.
   const status = run.status === RunStatus.PENDING ? "running" : undefined;
-  const message = `The run did not end within ${maxExecutionTimeMs} ms. It goes on in the background.`;
+  const message = `${why} It goes on in the background.`;
   return {
     status: 202,
     data: { ...runFields(run, status), mode: "async", timed_out: true, message },

@@ -8,6 +8,7 @@ import type { RouteContext } from "../../route.ts";
 import { idempotencyKey, runOptions } from "./run-options.ts";
 import { toRunReply } from "./run-reply.ts";
 import { workflowStatusName } from "./workflow-json.ts";
+import { endedStartSchema, pendingStartSchema } from "./run-answer-schema.ts";
 
 const INPUT_BYTES_MAX = 1024 * 1024;
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
@@ -21,11 +22,26 @@ export const runWorkflow = route({
   summary: "Start a run of an active workflow, and in sync mode wait for its end",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
+  requestHeaders: ["Idempotency-Key"],
   body: { schema: runOptions, optional: true, bytesMax: BODY_BYTES_MAX },
   responses: {
-    200: "The run completed, or the idempotency key names a run that was started before.",
-    202: "The run was started and has not ended, or has failed and onFailure is switch_to_async.",
+    200: {
+      description: "The run completed, or the idempotency key names a run that was started before.",
+      data: endedStartSchema,
+    },
+    202: {
+      description:
+        "The run was started and has not ended, or has failed and onFailure is switch_to_async.",
+      data: pendingStartSchema,
+    },
   },
+  errors: [
+    "NOT_FOUND",
+    "WORKFLOW_NOT_ACTIVE",
+    "VALIDATION_ERROR",
+    "EXECUTION_TIMEOUT",
+    "TRIGGER_ERROR",
+  ],
   handler: async (context, { params, body, rawJson }) => {
     const inputJson = rawJson("input");
     if (inputJson !== undefined && Buffer.byteLength(inputJson) > INPUT_BYTES_MAX) {

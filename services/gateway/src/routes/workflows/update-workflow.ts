@@ -1,9 +1,16 @@
 import { z } from "zod";
 import { ifMatchOf } from "../../http/entity-tags.ts";
 import { NO_QUERY, route } from "../../route.ts";
-import { jsonArray, jsonObject, workflowName } from "../fields.ts";
-import { clearableFields, textUnlessNull } from "./definition-fields.ts";
+import {
+  changeSummary,
+  clearableFields,
+  givenDescription,
+  givenName,
+  requiredFields,
+  textUnlessNull,
+} from "./definition-fields.ts";
 import { workflowJson } from "./workflow-json.ts";
+import { workflowSchema } from "./workflow-schema.ts";
 
 /** The fields of the body, each with its name in the update mask. */
 const MASK_PATHS = [
@@ -24,20 +31,27 @@ export const updateWorkflow = route({
   audit: "workflow.updated",
   summary:
     "Replace the given fields of a workflow; an active one gets a new version. With If-Match only while the workflow has that ETag",
+  description:
+    "Fields that are left out stay as they are. Of an active workflow the whole result has to be valid, and the version before goes into its history; others are changed in place, and the version stays. Description and definition may have 1 MiB together.",
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {
     optional: true,
-    schema: z.object({
-      name: workflowName.optional(),
-      description: z.string().nullish(),
-      trigger: jsonObject.optional(),
-      steps: jsonArray.optional(),
-      ...clearableFields,
-      changeSummary: z.string().nullish(),
-    }),
+    schema: z
+      .object({
+        name: givenName.optional(),
+        description: givenDescription,
+        trigger: requiredFields.trigger.optional(),
+        steps: requiredFields.steps.optional(),
+        ...clearableFields,
+        changeSummary,
+      })
+      .meta({ id: "WorkflowUpdate", description: "What to change about a workflow." }),
   },
-  responses: { 200: "The workflow as it is now." },
+  responses: {
+    200: { description: "The workflow as it is now.", data: workflowSchema, headers: ["ETag"] },
+  },
+  errors: ["NOT_FOUND", "VALIDATION_ERROR", "CONFLICT", "PRECONDITION_FAILED"],
   handler: async ({ workflows, headers, call }, { params, body, rawJson }) => {
     const workflow = await workflows.updateWorkflow(
       {

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { RequestHandler } from "express";
+import { isNotModified } from "../http/entity-tags.ts";
+import { publicOriginOf } from "../http/public-origin.ts";
+import { answerOptions, READING, wrongMethod } from "../http/methods.ts";
+import { requestInfoOf } from "../http/request-info.ts";
+
+/** Where machines look for the APIs of an origin (RFC 9727). */
+export const API_CATALOG_PATH = "/.well-known/api-catalog";
+
+const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+
+/** What the catalog leads to. */
+export interface ApiCatalogOptions {
+  /** Where the gateway is reached; as the request says by default. */
+  publicUrl: string | undefined;
+  apiBase: string;
+  descriptionPath: string;
+  docsPath: string;
+  statusPath: string;
+}
+
+/** Answers the catalog: this origin's one API, and where it is described. Everybody may read it. */
+export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
+  return (request, response) => {
+    const info = requestInfoOf(request);
+    info.route = API_CATALOG_PATH;
+    if (request.method === "OPTIONS") return answerOptions(response, READING);
+    if (!READING.includes(request.method)) throw wrongMethod(response, READING);
+    const origin = publicOriginOf(info, options.publicUrl);
+    const text = JSON.stringify(linksetOf(origin, options));
+    const etag = `"${createHash("sha256").update(text).digest("base64url")}"`;
+    response.setHeader("ETag", etag);
+    response.setHeader("Cache-Control", "no-cache");
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    if (isNotModified(request, etag)) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    response.setHeader("Content-Type", CONTENT_TYPE);
+    response.setHeader("Content-Length", Buffer.byteLength(text));
+    response.end(text);
+  };
+}
+
+/** A set of links (RFC 9264, section 4.2) with the relations of RFC 8631. */
+function linksetOf(origin: string, options: ApiCatalogOptions): object {
+  const { apiBase, descriptionPath, docsPath, statusPath } = options;
+  const api = origin + apiBase;
+  return {
+    linkset: [
+      { anchor: origin + API_CATALOG_PATH, item: [{ href: api }] },
+      {
+        anchor: api,
+        "service-desc": [
+          {
+            href: origin + descriptionPath,
+            type: "application/vnd.oai.openapi+json;version=3.1",
+          },
+        ],
+        "service-doc": [{ href: origin + docsPath, type: "text/html" }],
+        status: [{ href: origin + statusPath, type: "application/json" }],
+      },
+    ],
+  };
+}

@@ -1,0 +1,40 @@
+/** Where the page finds what it is made of. */
+export interface ReferencePageParts {
+  /** Of Scalar, which shows the document. */
+  scriptPath: string;
+  /** What tells Scalar how. */
+  startPath: string;
+  stylePath: string;
+  /** The OpenAPI document. */
+  descriptionPath: string;
+  /** The reference of the gRPC services. */
+  grpcPath: string;
+}
+
+/** The page on which people read the description of the REST API, and try it. */
+export function referencePage(parts: ReferencePageParts): string {
+  const { scriptPath, startPath, stylePath, descriptionPath, grpcPath } = parts;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Workflow automation API: reference</title>
+<link rel="icon" href="data:,">
+<link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="${descriptionPath}">
+<link rel="stylesheet" href="${stylePath}">
+<script src="${scriptPath}" defer></script>
+<script type="module" src="${startPath}"></script>
+</head>
+<body>
+<nav class="references" aria-label="References">
+<a href="/docs" aria-current="page">REST API</a>
+<a href="${grpcPath}">gRPC services</a>
+<a href="${descriptionPath}">OpenAPI document</a>
+</nav>
+<noscript><p>This page needs scripts. The <a href="${descriptionPath}">OpenAPI document</a> says the same.</p></noscript>
+<div id="reference" data-description="${descriptionPath}"></div>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,37 @@
+import type { RequestHandler } from "express";
+import type { AddressLimits } from "../http/address-limits.ts";
+import { answerOptions, READING, wrongMethod } from "../http/methods.ts";
+import { requestInfoOf } from "../http/request-info.ts";
+import { sendStaticFile } from "../http/send-static-file.ts";
+import { openDocsFiles } from "./docs-files.ts";
+import { protectPage } from "./protect-page.ts";
+
+/** What the references need. */
+export interface DocsOptions {
+  /** Of the OpenAPI document, from the root. */
+  descriptionPath: string;
+  /** How often one client may ask for pages and their parts. */
+  limits: AddressLimits;
+}
+
+/**
+ * Serves the references of the API for people, to everybody. What they are made of comes from here alone, and
+ * is sent out of memory: who asks for the same bytes gets the same buffer.
+ */
+export function serveDocs({ descriptionPath, limits }: DocsOptions): RequestHandler {
+  const files = openDocsFiles(descriptionPath);
+  return async (request, response, next) => {
+    const docsFile = files.get(request.path);
+    if (docsFile === undefined) return next();
+    const info = requestInfoOf(request);
+    info.route = docsFile.route;
+    if (request.method === "OPTIONS") return answerOptions(response, READING);
+    if (!READING.includes(request.method)) throw wrongMethod(response, READING);
+    limits.admit(info.client.ipAddress);
+    const { file, cacheControl, contentSecurityPolicy } = docsFile;
+    await sendStaticFile(file, request, response, () => {
+      protectPage(response, contentSecurityPolicy);
+      response.setHeader("Cache-Control", cacheControl);
+    });
+  };
+}

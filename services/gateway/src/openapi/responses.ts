@@ -1,0 +1,171 @@
+import type { Reason } from "@workflow/errors";
+import { z } from "zod";
+import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
+import type { ContentType } from "../reply.ts";
+import type { ResponseDeclaration, Route } from "../route.ts";
+import { isConditionalRead } from "./conditions.ts";
+import { ERROR_TEXTS } from "./error-texts.ts";
+import { errorsOf } from "./errors-of.ts";
+import { errorHeaders, references, successHeaders } from "./headers.ts";
+
+/** Every answer of an operation, by its status. */
+export function responsesOf(route: Route): ZodOpenApiResponsesObject {
+  const successes = Object.entries(route.responses).map(([status, declared]) => [
+    status,
+    toSuccess(route, status, declared),
+  ]);
+  const redirects = route.redirects === null ? [] : [["302", toRedirect(route.redirects)]];
+  const notModified = isConditionalRead(route) ? [["304", NOT_MODIFIED]] : [];
+  const errors = [...codesByStatus(route)].map(([status, codes]) => [
+    String(status),
+    { $ref: `#/components/responses/${errorName(codes)}` },
+  ]);
+  return Object.fromEntries([...successes, ...redirects, ...notModified, ...errors]);
+}
+
+/** The errors that these operations refer to, each set of codes once. */
+export function errorComponents(routes: readonly Route[]) {
+  const components: Record<string, ZodOpenApiResponseObject> = {};
+  for (const route of routes) {
+    for (const [status, codes] of codesByStatus(route)) {
+      components[errorName(codes)] ??= toError(status, codes);
+    }
+  }
+  return components;
+}
+
+/** What all errors look like. */
+export const ERROR_SCHEMA: oas31.SchemaObject = {
+  type: "object",
+  description:
+    "What every refusal and failure answers. Branch on `error.code`; the message is for people.",
+  required: ["success", "error"],
+  additionalProperties: false,
+  properties: {
+    success: { type: "boolean", const: false },
+    error: {
+      type: "object",
+      required: ["code", "message", "requestId"],
+      additionalProperties: false,
+      properties: {
+        code: {
+          type: "string",
+          enum: Object.keys(HTTP_STATUS_BY_REASON),
+          description: "What went wrong, as a stable word.",
+        },
+        message: { type: "string", description: "The same for people; its wording may change." },
+        details: {
+          description:
+            "More about some errors: of a wrong request a list of `{path, message}`, each path a list of names.",
+        },
+        requestId: { type: "string", description: "The request's id, as in `X-Request-Id`." },
+      },
+    },
+  },
+};
+
+const NOT_MODIFIED: ZodOpenApiResponseObject = {
+  description: "The object is as `If-None-Match` says; nothing is sent.",
+  headers: references(["X-Request-Id", "Link", "ETag"]),
+};
+
+function toSuccess(
+  route: Route,
+  status: string,
+  declared: ResponseDeclaration,
+): ZodOpenApiResponseObject {
+  const { description } = declared;
+  const headers = successHeaders(route, declared);
+  if (status === "204") return { description, headers };
+  const content = route.contentTypes.map((type) => [type, toContent(type, declared)]);
+  return { description, headers, content: Object.fromEntries(content) };
+}
+
+function toRedirect(description: string): ZodOpenApiResponseObject {
+  return { description, headers: references(["X-Request-Id", "Link", "Location"]) };
+}
+
+function toContent(type: ContentType, { data, meta }: ResponseDeclaration) {
+  if (type !== "application/json") return STREAMS[type];
+  const schema = z.strictObject({
+    success: z.literal(true),
+    data,
+    ...(meta !== undefined && { meta }),
+  });
+  return { schema };
+}
+
+/** OpenAPI 3.1 has no words for what is told bit by bit, so these are texts with an example. */
+const STREAMS: Readonly<Record<Exclude<ContentType, "application/json">, object>> = {
+  "text/event-stream": {
+    schema: { type: "string", description: "Server-sent events; the data of each is JSON." },
+    example:
+      'retry: 1000\n\nevent: step\nid: 3\ndata: {"stepId":"greet","status":"success"}\n\nevent: run\nid: 4\ndata: {"id":"run_01kg9d1kzcexw9f1c3f4r7m2qa","status":"completed"}\n\n',
+  },
+  "text/csv": {
+    schema: {
+      type: "string",
+      description: "A line of names, then a line for each row (RFC 4180).",
+    },
+    example: "Name,Amount\r\nAda,12.5\r\n",
+  },
+  "application/jsonl": {
+    schema: { type: "string", description: "A JSON object a line." },
+    example:
+      '{"id":"0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a","data":{"col_name":"Ada","col_amount":12.5}}\n',
+  },
+};
+
+function codesByStatus(route: Route): Map<number, Reason[]> {
+  const codes = new Map<number, Reason[]>();
+  for (const reason of errorsOf(route)) {
+    const status = HTTP_STATUS_BY_REASON[reason];
+    codes.set(status, [...(codes.get(status) ?? []), reason].toSorted());
+  }
+  return new Map([...codes].toSorted(([one], [other]) => one - other));
+}
+
+/** `BadRequestOrValidationError` of BAD_REQUEST and VALIDATION_ERROR. */
+function errorName(codes: readonly Reason[]): string {
+  return codes.map(inWords).join("Or");
+}
+
+function inWords(code: Reason): string {
+  const words = code.toLowerCase().split("_");
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+function toError(status: number, codes: readonly Reason[]): ZodOpenApiResponseObject {
+  const texts = codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code].when}.`);
+  const examples = codes.map((code) => [code, { value: exampleOf(code) }]);
+  return {
+    description: texts.join(" "),
+    headers: errorHeaders(status),
+    content: {
+      "application/json": {
+        schema: {
+          allOf: [{ $ref: "#/components/schemas/Error" }, oneOfCodes(codes)],
+        },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+/** Narrows the envelope; the other members stand there for tools that take what is unnamed for unknown. */
+function oneOfCodes(codes: readonly Reason[]): oas31.SchemaObject {
+  const code: oas31.SchemaObject = { type: "string", enum: [...codes] };
+  const error = { code, message: {}, details: {}, requestId: {} };
+  return {
+    type: "object",
+    properties: { success: {}, error: { type: "object", properties: error } },
+  };
+}
+
+function exampleOf(code: Reason) {
+  const error = { code, ...ERROR_TEXTS[code].example, requestId: REQUEST_ID };
+  return { success: false, error };
+}
+
+const REQUEST_ID = "5f0d3c9e-4a0b-4d7c-9a57-0b1f6f1f2f10";
