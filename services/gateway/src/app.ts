@@ -3,29 +3,47 @@ import express from "express";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import { CONNECT_BASE, serveConnectPage } from "./connect-page/serve-connect-page.ts";
 import type { ConnectPageOptions } from "./connect-page/serve-connect-page.ts";
+import { API_CATALOG_PATH, serveApiCatalog } from "./docs/api-catalog.ts";
+import { DOCS_BASE } from "./docs/docs-files.ts";
+import { serveDocs } from "./docs/serve-docs.ts";
 import type { Readiness } from "./health.ts";
+import type { AddressLimits } from "./http/address-limits.ts";
 import { credentialsOf } from "./http/admission.ts";
 import { checkHeadSize } from "./http/head-size.ts";
 import { serveRoute } from "./http/pipeline.ts";
 import type { PipelineDependencies } from "./http/pipeline.ts";
 import { allowedMethods, findRoute, RouteTable } from "./http/route-table.ts";
-import { beginRequest, requestInfoOf } from "./http/request-info.ts";
+import { answerOptions, forReading, wrongMethod } from "./http/methods.ts";
+import { afterAnswer, beginRequest, requestInfoOf } from "./http/request-info.ts";
+import type { RequestSettings } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
 import { createPlainErrorHandler } from "./inbound/plain-error.ts";
 import { INBOUND_BASE } from "./inbound/serve-inbound.ts";
+import { serveDescription } from "./openapi/serve-description.ts";
 import type { RequestReport } from "./request-report.ts";
 import type { Route } from "./route.ts";
 
 /** Where the API is mounted. */
 export const API_BASE = "/api/v1";
 
+const DESCRIPTION_PATH = `${API_BASE}/openapi.json`;
+
+/** What the references and the catalog lead to. */
+const DOCUMENTED = {
+  apiBase: API_BASE,
+  descriptionPath: DESCRIPTION_PATH,
+  docsPath: DOCS_BASE,
+  statusPath: "/readyz",
+};
+
 export interface AppOptions extends PipelineDependencies {
   routes: readonly Route[];
   readiness: Readiness;
   report: RequestReport;
-  /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed. */
-  trustedProxies: number;
+  requests: RequestSettings;
   connectPage: Omit<ConnectPageOptions, "apiBase">;
+  /** How often one client may ask for the references of the API. */
+  docsLimits: AddressLimits;
   /** Answers inbound webhooks. */
   inbound: RequestHandler;
 }
@@ -38,9 +56,16 @@ export function createApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.enable("case sensitive routing");
   app.use(begin(options));
-  app.get("/livez", (_request, response) => sendSuccess(response, 200, { status: "ok" }));
-  app.get("/readyz", answerReadiness(options.readiness));
-  app.use(API_BASE, serveTable(options));
+  // Before all others, as Express tries one after the other.
+  app.use(serveTable(options));
+  app.all(
+    "/livez",
+    forReading((_request, response) => sendSuccess(response, 200, { status: "ok" })),
+  );
+  app.all("/readyz", forReading(answerReadiness(options.readiness)));
+  app.all(DESCRIPTION_PATH, serveDescription({ limits: options.docsLimits, ...DOCUMENTED }));
+  app.all(API_CATALOG_PATH, serveApiCatalog({ publicUrl: options.publicUrl, ...DOCUMENTED }));
+  app.use(DOCS_BASE, serveDocs({ limits: options.docsLimits, ...DOCUMENTED }));
   app.use(INBOUND_BASE, options.inbound);
   app.use(CONNECT_BASE, serveConnectPage({ ...options.connectPage, apiBase: API_BASE }));
   app.use(() => {
@@ -51,10 +76,10 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-function begin({ report, trustedProxies }: AppOptions): RequestHandler {
+function begin({ report, requests }: AppOptions): RequestHandler {
   return (request, response, next) => {
-    const info = beginRequest(request, response, trustedProxies);
-    response.once("close", () => report(info, request, response));
+    const info = beginRequest(request, response, requests);
+    afterAnswer(response, () => report(info, request, response));
     if (request.headers.host === undefined && request.httpVersion === "1.1") {
       throw new AppError("BAD_REQUEST", "The Host header is required.");
     }
@@ -76,34 +101,40 @@ function answerReadiness(readiness: Readiness): RequestHandler {
 function serveTable(options: AppOptions): RequestHandler {
   const table = new RouteTable(options.routes);
   return async (request, response, next) => {
-    const match = table.find(request.path);
+    const path = request.path;
+    if (!path.startsWith(`${API_BASE}/`)) return next();
+    const match = table.find(path.slice(API_BASE.length));
     if (match === null) return next();
     const { methods, params } = match;
     const route = findRoute(methods, request.method);
-    if (route === undefined) {
-      const allowed = allowedMethods(methods).join(", ");
-      response.setHeader("Allow", allowed);
-      throw new AppError("METHOD_NOT_ALLOWED", `Use ${allowed} here.`);
-    }
+    if (request.method === "OPTIONS") return answerOptions(response, allowedMethods(methods));
+    if (route === undefined) throw wrongMethod(response, allowedMethods(methods));
     checkHeadSize(request, route.hasLongQuery);
     await serveRoute(route, params, request, response, options);
   };
 }
 
-function createErrorHandler({ authenticator }: PipelineDependencies): ErrorRequestHandler {
+function createErrorHandler({
+  authenticator,
+  rateLimits,
+}: PipelineDependencies): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return async (thrown: unknown, request: Request, response: Response, _next: unknown) => {
     const info = requestInfoOf(request);
     let error = toAppError(thrown);
     if (isUndecodablePath(thrown)) {
-      // The router fails before the route is known; 401 comes before 400 all the same (D2).
-      error = await authenticator.authenticate(credentialsOf(request)).then(
-        () =>
-          new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8.", {
-            violations: [{ path: ["path"], message: "must be percent-encoded UTF-8" }],
-          }),
-        toAppError,
-      );
+      // The router fails before the route is known; 401 and 429 come before 400 all the same (D2).
+      const bucket = request.method === "GET" || request.method === "HEAD" ? "read" : "write";
+      error = await authenticator
+        .authenticate(credentialsOf(request))
+        .then((caller) => rateLimits.admit(caller, bucket, response))
+        .then(
+          () =>
+            new AppError("BAD_REQUEST", "The path must be percent-encoded UTF-8.", {
+              violations: [{ path: ["path"], message: "must be percent-encoded UTF-8" }],
+            }),
+          toAppError,
+        );
     }
     sendError(response, info, error);
   };

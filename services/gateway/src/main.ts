@@ -36,6 +36,7 @@ async function start() {
       port: config.PORT,
       publicUrl: config.PUBLIC_URL,
       trustedProxies: config.TRUSTED_PROXIES,
+      corsOrigins: config.CORS_ORIGINS,
       connectionsMax: config.CONNECTIONS_MAX,
       companyConnectionsMax: config.COMPANY_CONNECTIONS_MAX,
       auditRetentionDays: config.AUDIT_RETENTION_DAYS,
@@ -47,7 +48,16 @@ async function start() {
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
       webhooksGrpcAddress: config.WEBHOOKS_GRPC_ADDR,
       webhooksHttpAddress: config.WEBHOOKS_HTTP_ADDR,
-      inboundPerMinuteMax: config.RATE_LIMIT_INBOUND,
+      rateLimits: {
+        limits: {
+          read: config.RATE_LIMIT_READ,
+          write: config.RATE_LIMIT_WRITE,
+          execute: config.RATE_LIMIT_EXECUTE,
+        },
+        companyFactor: config.RATE_LIMIT_COMPANY_FACTOR,
+        inbound: config.RATE_LIMIT_INBOUND,
+        natsUrl: config.NATS_URL,
+      },
       tokenSigner: createTokenSigner({
         issuer: "gateway",
         privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,

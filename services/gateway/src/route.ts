@@ -17,15 +17,18 @@ import type { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoi
 import type { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
 import type { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
 import type { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
+import type { Reason } from "@workflow/errors";
 import { z } from "zod";
 import type { Session } from "./auth/caller.ts";
 import type { IdentityChange } from "./auth/identity-change.ts";
+import type { Bucket } from "./rate-limits/bucket.ts";
 import type { AuditReader } from "./audit/audit-reader.ts";
 import type { Scope } from "./auth/scopes.ts";
 import { invalidRequest } from "./errors/invalid-request.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
 import type { AddressLimits } from "./http/address-limits.ts";
 import type { JsonBody } from "./http/json-body.ts";
+import { findLongList, listPlacesOf } from "./http/long-lists.ts";
 import type { Query } from "./http/parse-query.ts";
 import type { Upload } from "./http/upload.ts";
 import type { SignInGuard } from "./identity/sign-in-guard.ts";
@@ -78,7 +81,7 @@ export interface OpenContext {
   /** Whether it has come by https. */
   readonly isSecure: boolean;
   /** Where people and providers reach this gateway. */
-  readonly publicOrigin: string;
+  readonly publicOrigin: () => string;
   /** Attempts to connect accounts; other calls of services need a known caller. */
   readonly authorizations: RpcClient<AuthorizationsServiceService>;
   /** For those calls, in the gateway's own name. */
@@ -118,8 +121,6 @@ export interface SessionContext extends RouteContext {
 }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-/** The rate limit that a request counts against (D9). */
-export type Bucket = "read" | "write" | "execute";
 /** The names in braces of a path. */
 export type PathParamNames<Path extends string> =
   Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParamNames<Rest> : never;
@@ -140,6 +141,21 @@ export interface UploadInput<Path extends string, QueryValue> extends Pick<
 > {
   readonly upload: Upload;
 }
+
+/** A successful answer. */
+export interface ResponseDeclaration {
+  /** A sentence for readers of the description. */
+  readonly description: string;
+  /** `data` of the envelope. Of a route that answers with a file or events: one line or one event of it. */
+  readonly data: z.ZodType;
+  /** `meta` of the envelope, where there is one. */
+  readonly meta?: z.ZodType;
+  /** Headers that the handler sets, beside those that every route of its kind has. */
+  readonly headers?: readonly ("ETag" | "Set-Cookie")[];
+}
+
+/** A header that means something to some handlers only. */
+export type RequestHeader = "Idempotency-Key" | "Last-Event-ID";
 
 /** How a route reads its body. */
 export interface BodyDeclaration<Schema extends z.ZodType> {
@@ -189,16 +205,32 @@ interface DeclarationParts<
   path: Path;
   bucket: Bucket;
   summary: string;
+  /** What the summary does not say, for readers of the description. */
+  description?: string;
   /** What each parameter of the path is. */
   params: Readonly<Record<PathParamNames<Path>, string>>;
   query: QuerySchema;
   body: BodyDeclaration<BodySchema>;
-  /** What each successful status means. */
-  responses: Readonly<Record<Status, string>>;
+  /** What each successful status means and holds. */
+  responses: Readonly<Record<Status, ResponseDeclaration>>;
+  /**
+   * Reasons for which the handler, or a service that it calls, refuses; those that every route of its kind
+   * has are added by `errorsOf`.
+   */
+  errors?: readonly Reason[];
+  /** Of a route that may send the client elsewhere (302): when, and where. */
+  redirects?: string;
+  /** Headers that the handler reads, beside those of every route; `If-Match` goes without saying. */
+  requestHeaders?: readonly RequestHeader[];
   /** Default JSON in the envelope. */
   contentTypes?: readonly ContentType[];
   /** Whether the query string may hold a document, and be far longer than on other routes. */
   hasLongQuery?: boolean;
+  /**
+   * Whether it reads one object, so that the answer has an `ETag` and one that the reader has is 304. By
+   * default that is what GET of a path that ends with a parameter does.
+   */
+  isSingle?: boolean;
   /** Whether what it has services do is worth nothing, and costs, once the client has gone away. Reads always end. */
   endsWithClient?: boolean;
   handler: (
@@ -238,15 +270,20 @@ interface RouteFacts {
   readonly path: string;
   readonly bucket: Bucket;
   readonly summary: string;
+  readonly description: string | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.ZodType;
   readonly body: Required<BodyDeclaration<z.ZodType>> & {
     /** Whether the handler receives it by itself. */
     readonly isUpload: boolean;
   };
-  readonly responses: Readonly<Record<number, string>>;
+  readonly responses: Readonly<Record<number, ResponseDeclaration>>;
+  readonly errors: readonly Reason[];
+  readonly redirects: string | null;
+  readonly requestHeaders: readonly RequestHeader[];
   readonly contentTypes: readonly ContentType[];
   readonly hasLongQuery: boolean;
+  readonly isSingle: boolean;
   readonly endsWithClient: boolean;
   readonly ownPagesOnly: boolean;
   /** The actions that a success may leave in the audit log. */
@@ -341,7 +378,12 @@ export function uploadRoute<
 }: UploadDeclaration<Path, QuerySchema, Status>): ScopedRoute {
   return {
     contentTypes: JSON_ONLY,
+    description: null,
+    errors: [],
+    redirects: null,
+    requestHeaders: [],
     hasLongQuery: false,
+    isSingle: false,
     endsWithClient: rest.method === "GET",
     ownPagesOnly: false,
     ...rest,
@@ -383,9 +425,15 @@ function toRoute<
   declaration: Declaration<Context, Path, QuerySchema, BodySchema, Status>,
 ): RouteFacts & Served<Context> {
   const { handler, query, body, audit, ...rest } = declaration;
+  const lists = listPlacesOf(body.schema);
   return {
     contentTypes: JSON_ONLY,
+    description: null,
+    errors: [],
+    redirects: null,
+    requestHeaders: [],
     hasLongQuery: false,
+    isSingle: rest.method === "GET" && rest.path.endsWith("}"),
     endsWithClient: rest.method === "GET",
     ownPagesOnly: false,
     ...rest,
@@ -393,6 +441,8 @@ function toRoute<
     query,
     body: { optional: false, bytesMax: BODY_BYTES_MAX, ...body, isUpload: false },
     async run(context, input) {
+      const longList = findLongList(input.body.value, lists);
+      if (longList !== null) throw invalidRequest([longList]);
       const checkedQuery = query.safeParse(input.query, { error: explainIssue });
       const checkedBody = body.schema.safeParse(input.body.value, { error: explainIssue });
       if (!checkedQuery.success || !checkedBody.success) {

@@ -36,9 +36,16 @@ import { consumeAudit } from "./audit/consume-audit.ts";
 import { startIdentity } from "./auth/start-identity.ts";
 import { createReadiness } from "./health.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
+import { AnswerHeaders } from "./http/answer-headers.ts";
+import { Compressor } from "./http/compression.ts";
 import { createCompanyConnections } from "./http/company-connections.ts";
 import { listenHttp } from "./http/server.ts";
+import type { ClientTimeouts } from "./http/server.ts";
+import { createProxyTrust } from "./http/trusted-proxies.ts";
+import type { TrustedProxies } from "./http/trusted-proxies.ts";
 import { createInbound } from "./inbound/serve-inbound.ts";
+import { startRateLimits } from "./rate-limits/start-rate-limits.ts";
+import type { RateLimitOptions } from "./rate-limits/start-rate-limits.ts";
 import { createTableImporter } from "./imports/table-importer.ts";
 import { createRequestReport } from "./request-report.ts";
 import type { Backends } from "./route.ts";
@@ -56,14 +63,18 @@ export interface GatewayServiceOptions {
   port: number;
   /** Where people and providers reach the gateway, without a slash at the end; as requests say by default. */
   publicUrl?: string | undefined;
-  /** Reverse proxies in front of the gateway whose X-Forwarded-For is believed; none by default. */
-  trustedProxies?: number;
+  /** Reverse proxies in front of the gateway whose X-Forwarded headers are believed; none by default. */
+  trustedProxies?: TrustedProxies;
+  /** Origins whose pages may call the API with a key; none by default. */
+  corsOrigins?: readonly string[] | undefined;
   /** Connections that may be open at the same time; 10,000 by default. */
   connectionsMax?: number;
   /** Those of one company; 2,000 by default. */
   companyConnectionsMax?: number;
   /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
   lingeringMs?: number;
+  /** How long the gateway waits for its clients. */
+  clientTimeouts?: Partial<ClientTimeouts>;
   /** Days for which events of the audit log are kept, at least 30; 0, the default, is for ever. */
   auditRetentionDays?: number;
   workflowsGrpcAddress: string;
@@ -73,8 +84,8 @@ export interface GatewayServiceOptions {
   webhooksGrpcAddress: string;
   /** Where inbound webhooks go, as they came: `host:port`. */
   webhooksHttpAddress: string;
-  /** Inbound webhooks of one client in any minute; 10,000 by default, 0 is no limit. */
-  inboundPerMinuteMax?: number;
+  /** Requests that may come in any minute; without it callers have no limit, and senders of webhooks 10,000. */
+  rateLimits?: RateLimitOptions;
   /** How long one may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
   inboundTimeoutMs?: number;
   /** Signs the identity that goes along with each call of a service. */
@@ -110,7 +121,8 @@ const ROLE = "workflow_gateway";
 const CALLBACKS_MAX = 60;
 /** The page asks every two seconds. */
 const PAGE_LOOKS_MAX = 600;
-const INBOUND_PER_MINUTE_MAX = 10_000;
+/** A first look takes four requests, later ones one: people of one address have 30 first looks a minute. */
+const DOCS_REQUESTS_MAX = 120;
 
 /**
  * Starts the gateway: the only REST surface of the system. The services behind it need not be there
@@ -139,9 +151,15 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
     const audit = await consumeAudit(database, options.bus, deadLetters);
     scope.defer(() => audit.close());
     startAuditRetention({ database, logger, days: options.auditRetentionDays ?? 0 }, scope);
-    const cursors = createCursorCodec(await getCursorKey(database));
+    const cursorKey = await getCursorKey(database);
+    const cursors = createCursorCodec(cursorKey);
+    const rateLimits = await startRateLimits(
+      { ...options.rateLimits, cursorKey, logger, metricsRegistry: options.metricsRegistry },
+      scope,
+    );
+    const stopping = new AbortController();
     const backends = {
-      ...connectBackends(options, scope),
+      ...connectBackends(options, stopping.signal, scope),
       auditLog: createAuditReader(database, cursors),
     };
     const { databaseUrl } = options;
@@ -152,18 +170,23 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
     const readiness = createReadiness(database, backends);
     const inbound = createInbound({
       address: options.webhooksHttpAddress,
-      perMinuteMax: options.inboundPerMinuteMax ?? INBOUND_PER_MINUTE_MAX,
+      rateLimits,
       timeoutMs: options.inboundTimeoutMs,
       publicUrl: options.publicUrl,
       database,
     });
     scope.defer(() => inbound.close());
-    const stopping = new AbortController();
     const { connectionsMax = CONNECTIONS_MAX, companyConnectionsMax = COMPANY_CONNECTIONS_MAX } =
       options;
+    const requests = {
+      proxies: createProxyTrust(options.trustedProxies ?? 0),
+      answerHeaders: new AnswerHeaders(options.corsOrigins ?? []),
+      compressor: new Compressor(),
+    };
     const app = createApp({
       routes: ROUTES,
       authenticator,
+      rateLimits,
       database,
       forget: (change) => authenticator.forget(change),
       signIns,
@@ -176,6 +199,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
         authorizations: backends.authorizations,
         limits: createAddressLimits(PAGE_LOOKS_MAX),
       },
+      docsLimits: createAddressLimits(DOCS_REQUESTS_MAX),
       inbound: inbound.serve,
       connections: createCompanyConnections({
         total: connectionsMax,
@@ -184,13 +208,15 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       stopping: stopping.signal,
       readiness,
       report: createRequestReport(logger, options.metricsRegistry),
-      trustedProxies: options.trustedProxies ?? 0,
+      requests,
     });
     const server = await listenHttp(app, {
       host: options.host ?? "0.0.0.0",
       port: options.port,
       connectionsMax,
+      requests,
       lingeringMs: options.lingeringMs,
+      timeouts: options.clientTimeouts,
     });
     scope.defer(() => server.close(DRAIN_MS));
     scope.defer(() => stopping.abort());
@@ -199,7 +225,11 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
   });
 }
 
-function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Backends, "auditLog"> {
+function connectBackends(
+  options: GatewayServiceOptions,
+  stopping: AbortSignal,
+  scope: Scope,
+): Omit<Backends, "auditLog"> {
   const { grpcTls: tls, tokenSigner } = options;
   const service = (audience: TokenAudience, address: string): RpcClientOptions => ({
     address,
@@ -246,12 +276,13 @@ function connectBackends(options: GatewayServiceOptions, scope: Scope): Omit<Bac
     webhookEndpoints: connect(EndpointsServiceService, toWebhooks, {
       defaultTimeoutMs: WEBHOOK_ENDPOINTS_TIMEOUT_MS,
     }),
-    starts: createStartBatcher(runs),
+    starts: createStartBatcher(runs, stopping),
     rowInserts: createRowBatcher(rows),
     imports: createTableImporter(tables),
   };
 }
 
 export { EVENT_CONSUMERS } from "./audit/consume-audit.ts";
+export type { RateLimitOptions } from "./rate-limits/start-rate-limits.ts";
 export { ROUTES } from "./routes/index.ts";
 export { API_BASE } from "./app.ts";

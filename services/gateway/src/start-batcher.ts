@@ -1,5 +1,6 @@
 import { AppError } from "@workflow/errors";
 import type {
+  Run,
   RunsServiceService,
   StartRunRequest,
   StartRunResponse,
@@ -7,12 +8,13 @@ import type {
 } from "@workflow/proto/runs/v1/runs";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { createTurnBatcher, failureError } from "./turn-batcher.ts";
-import type { BatchItem } from "./turn-batcher.ts";
+import type { BatchItem, BatchResult } from "./turn-batcher.ts";
 
 /** Starts runs, those that arrive together in one call. */
 export interface StartBatcher {
   /**
-   * Starts a run and, with `waitMs`, waits for its end.
+   * Starts a run and, with `waitMs`, waits for its end; no longer than until the gateway stops, when it
+   * answers with the run as it was started, `timedOut` false.
    *
    * @throws AppError what the runs service says, as if it had been called for this run alone
    */
@@ -25,39 +27,106 @@ const CHARS_MAX = 4 * 1024 * 1024;
 /** Beyond the time that a run is waited for, so that the service answers first. */
 const WAIT_MARGIN_MS = 10_000;
 
-/** Starts runs through `runs`, several at a time when they come together. */
-export function createStartBatcher(runs: RpcClient<RunsServiceService>): StartBatcher {
-  const limits = {
-    itemsMax: REQUESTS_MAX,
-    charsMax: CHARS_MAX,
-    charsOf: ({ inputJson }: StartRunRequest) => inputJson?.length ?? 0,
-  };
+/** A start whose caller waits. */
+interface WaitingStart {
+  readonly message: StartRunRequest;
+  /** Hears which run is waited for, when that takes longer. */
+  readonly onWaiting: (run: Run) => void;
+}
+
+/**
+ * Starts runs through `runs`, several at a time when they come together.
+ *
+ * @param stopping aborted when the gateway stops
+ */
+export function createStartBatcher(
+  runs: RpcClient<RunsServiceService>,
+  stopping: AbortSignal,
+): StartBatcher {
+  const limits = { itemsMax: REQUESTS_MAX, charsMax: CHARS_MAX };
+  const charsOf = ({ inputJson }: StartRunRequest): number => inputJson?.length ?? 0;
   const start = createTurnBatcher<StartRunRequest, StartRunResponse>({
     ...limits,
+    charsOf,
     sendOne: (request, call) => runs.startRun(request, call),
     async *sendMany(items, call) {
-      const { results } = await runs.startRuns({ requests: requestsOf(items) }, call);
+      const { results } = await runs.startRuns({ requests: items.map(withRequestId) }, call);
       for (const [index, result] of results.entries()) yield { index, result: responseOf(result) };
     },
   });
-  const startAndWait = createTurnBatcher<StartRunRequest, StartRunResponse>({
+  const waits = new StoppableWaits(stopping);
+  const startAndWait = createTurnBatcher<WaitingStart, StartRunResponse>({
     ...limits,
-    sendOne: (request, call) =>
-      runs.startRun(request, { ...call, timeoutMs: request.waitMs + WAIT_MARGIN_MS }),
-    async *sendMany(items, call) {
-      const requests = requestsOf(items);
-      const timeoutMs = Math.max(...requests.map(({ waitMs }) => waitMs)) + WAIT_MARGIN_MS;
-      for await (const { results } of runs.startRunsAndWait({ requests }, { ...call, timeoutMs })) {
-        for (const { index, result } of results) yield { index, result: responseOf(result) };
+    charsOf: ({ message }) => charsOf(message),
+    async sendOne(request, call) {
+      for await (const { result } of startAll(runs, [{ request, call }], call)) {
+        if (result instanceof AppError) throw result;
+        return result;
       }
+      throw failureError(undefined);
     },
+    sendMany: (items, call) => startAll(runs, items, call),
   });
   return {
-    start: (request, call) =>
-      request.waitMs > 0
-        ? within(request.waitMs + WAIT_MARGIN_MS, startAndWait(request, call))
-        : start(request, call),
+    start: (message, call) =>
+      message.waitMs > 0
+        ? waits.wait((onWaiting) =>
+            within(message.waitMs + WAIT_MARGIN_MS, startAndWait({ message, onWaiting }, call)),
+          )
+        : start(message, call),
   };
+}
+
+/** Starts runs in one call, and tells of each when it is over. */
+async function* startAll(
+  runs: RpcClient<RunsServiceService>,
+  items: readonly BatchItem<WaitingStart>[],
+  call: RpcCallOptions,
+): AsyncGenerator<BatchResult<StartRunResponse>> {
+  const requests = items.map((item) => withRequestId({ ...item, request: item.request.message }));
+  const timeoutMs = Math.max(...requests.map(({ waitMs }) => waitMs)) + WAIT_MARGIN_MS;
+  for await (const { results } of runs.startRunsAndWait({ requests }, { ...call, timeoutMs })) {
+    for (const { index, result, waiting } of results) {
+      if (waiting === undefined) yield { index, result: responseOf(result) };
+      else items[index]?.request.onWaiting(waiting);
+    }
+  }
+}
+
+/** Waits for runs that end with the gateway, as soon as it is known which run each is for. */
+class StoppableWaits {
+  readonly #stopping: AbortSignal;
+  readonly #leaves = new Set<() => void>();
+
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener("abort", () => {
+      for (const leave of this.#leaves) leave();
+    });
+  }
+
+  /** Resolves with what `begin` gives, or before with the run that it says it is waiting for. */
+  async wait(
+    begin: (onWaiting: (run: Run) => void) => Promise<StartRunResponse>,
+  ): Promise<StartRunResponse> {
+    let known: Run | undefined;
+    let leave = (): void => {};
+    const left = new Promise<StartRunResponse>((resolve) => {
+      leave = () => {
+        if (known !== undefined) resolve({ run: known, existing: false, timedOut: false });
+      };
+    });
+    this.#leaves.add(leave);
+    const answer = begin((run) => {
+      known = run;
+      if (this.#stopping.aborted) leave();
+    });
+    try {
+      return await Promise.race([answer, left]);
+    } finally {
+      this.#leaves.delete(leave);
+    }
+  }
 }
 
 /** A shared call lasts as long as its longest wait; nobody is to wait for it beyond their own. */
@@ -76,8 +145,11 @@ async function within<Result>(timeoutMs: number, answer: Promise<Result>): Promi
 }
 
 /** A shared call has an id of one of them; each run is to carry that of its own request. */
-function requestsOf(items: readonly BatchItem<StartRunRequest>[]): StartRunRequest[] {
-  return items.map(({ request, call: { requestId } }) => ({ ...request, requestId }));
+function withRequestId({
+  request,
+  call: { requestId },
+}: BatchItem<StartRunRequest>): StartRunRequest {
+  return { ...request, requestId };
 }
 
 function responseOf(result: StartRunsResult | undefined): StartRunResponse | AppError {

@@ -127,7 +127,7 @@ function hasTriedSince(time: string): Promise<boolean> {
       from pg_stat_activity
       where datname = current_database()
         and pid <> pg_backend_pid()
-        and query like '%set refreshing_until = clock_timestamp()%'
+        and query like '%refreshing_until%'
         and query_start > ${time}::timestamptz
     ) as "tried"
   `);

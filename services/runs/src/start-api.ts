@@ -140,6 +140,8 @@ export async function startApi(
       : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),
   });
   scope.defer(() => server.close());
+  // Callers hear of their runs while there is somebody to tell them.
+  scope.defer(() => endedRuns.endWaits());
   server.add(RunsServiceService, {
     startRun: startRun(context),
     startRuns: startRuns(context),

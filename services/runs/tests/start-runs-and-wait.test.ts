@@ -74,11 +74,38 @@ describe("starting several runs and waiting for them in one call", () => {
 
   it("tells of runs that have ended while others go on, and of those when their wait is over", async () => {
     const all = await results([waiting(slow, {}, 1_500), waiting(quick, { n: 5 })]);
-    expect(all.map(({ index }) => index)).toEqual([1, 0]);
-    expect(all[1]?.result?.started).toMatchObject({
+    expect(all.map(({ index }) => index)).toEqual([1, 0, 0]);
+    const { waiting: run } = all[1] ?? {};
+    expect(run).toMatchObject({ workflowId: slow });
+    expect(all[2]?.result?.started?.run?.id).toBe(run?.id);
+    expect(all[2]?.result?.started).toMatchObject({
       timedOut: true,
       run: { status: RunStatus.SUSPENDED },
     });
+  });
+
+  it("tells at once which runs go on when the service stops", async () => {
+    const another = await harness.startAnother("api");
+    const client = harness.connect(another);
+    const { identity } = harness;
+    const requests = [waiting(slow, {}, 60_000), waiting(slow, {}, 60_000)];
+    const alone = client.startRun(waiting(slow, {}, 60_000), { identity, timeoutMs: 60_000 });
+    const told: AwaitedStart[] = [];
+    let stopped: Promise<void> | undefined;
+    for await (const { results: some } of client.startRunsAndWait({ requests }, { identity })) {
+      told.push(...some);
+      if (told.every(({ waiting: run }) => run !== undefined)) stopped ??= another.stop();
+    }
+    await stopped;
+    const ended = told.flatMap(({ result }) => result?.started ?? []);
+    for (const { run, existing, timedOut } of [...ended, await alone]) {
+      expect({ workflowId: run?.workflowId, existing, timedOut }).toEqual({
+        workflowId: slow,
+        existing: false,
+        timedOut: false,
+      });
+    }
+    expect(ended).toHaveLength(2);
   });
 
   it("leaves the runs alone when the caller leaves", async () => {
@@ -93,7 +120,8 @@ describe("starting several runs and waiting for them in one call", () => {
     const { runs } = await harness.runs.listRuns(listRequest({ workflowId: slow }), {
       identity: harness.identity,
     });
-    expect([RunStatus.SUSPENDED, RunStatus.RUNNING]).toContain(runs[0]?.status);
+    const goingOn = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUSPENDED];
+    expect(goingOn).toContain(runs[0]?.status);
   });
 
   it("refuses none, more than a hundred, and one that does not wait", async () => {

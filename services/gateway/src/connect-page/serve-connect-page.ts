@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { AppError } from "@workflow/errors";
 import { AuthorizationAttempt_State as State } from "@workflow/proto/integrations/v1/authorizations";
 import type {
   AuthorizationAttempt,
@@ -8,9 +7,10 @@ import type {
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { RequestHandler } from "express";
 import type { AddressLimits } from "../http/address-limits.ts";
+import { answerOptions, wrongMethod } from "../http/methods.ts";
 import { requestInfoOf } from "../http/request-info.ts";
 import type { RequestInfo } from "../http/request-info.ts";
-import { sendRedirect, sendSuccess } from "../http/respond.ts";
+import { sendRedirect, sendSuccess, sendText } from "../http/respond.ts";
 import { serviceCallOf } from "../http/service-call.ts";
 import { ASSETS, connectPage } from "./page.ts";
 
@@ -51,12 +51,10 @@ export function serveConnectPage(options: ConnectPageOptions): RequestHandler {
     if (asset === undefined && match === undefined) return next();
     // A link is made at the broker for each `go`.
     const allowed = match?.["part"] === "go" ? ["GET"] : ["GET", "HEAD"];
-    if (!allowed.includes(request.method)) {
-      response.setHeader("Allow", allowed.join(", "));
-      throw new AppError("METHOD_NOT_ALLOWED", `Use ${allowed.join(", ")} here.`);
-    }
+    if (request.method === "OPTIONS") return answerOptions(response, allowed);
+    if (!allowed.includes(request.method)) throw wrongMethod(response, allowed);
     protect(response);
-    if (asset !== undefined) return sendText(response, asset.contentType, asset.text);
+    if (asset !== undefined) return sendText(response, 200, asset.contentType, asset.text);
     const { token = "", part } = match ?? {};
     const info = requestInfoOf(request);
     info.route = `${CONNECT_BASE}/{attempt}${part === undefined ? "" : `/${part}`}`;
@@ -94,7 +92,9 @@ async function servePart(
   }
   if (part === "done" && next !== null) return sendRedirect(response, next);
   const path = `${CONNECT_BASE}/${token}`;
-  sendText(response, "text/html; charset=utf-8", connectPage(path, attempt.providerName));
+  // The page holds the token that it was asked for with.
+  info.compressor = undefined;
+  sendText(response, 200, "text/html; charset=utf-8", connectPage(path, attempt.providerName));
 }
 
 /** Above the time in which the broker is asked. */
@@ -121,17 +121,5 @@ function callbackOf(
 
 function protect(response: ServerResponse): void {
   response.setHeader("Content-Security-Policy", CONTENT_SECURITY_POLICY);
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  response.setHeader("X-Frame-Options", "DENY");
-  response.setHeader("Referrer-Policy", "no-referrer");
   response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
-  response.setHeader("Cross-Origin-Resource-Policy", "same-origin");
-  response.setHeader("Cache-Control", "no-store");
-}
-
-function sendText(response: ServerResponse, contentType: string, text: string): void {
-  response.statusCode = 200;
-  response.setHeader("Content-Type", contentType);
-  response.setHeader("Content-Length", Buffer.byteLength(text));
-  response.end(text);
 }

@@ -1,9 +1,14 @@
 import type { Violation } from "@workflow/errors";
 import type { z } from "zod";
 
-/** The problems that zod found, in the form of `error.details` (D3). */
+/** So many problems are told of one request: a caller mends these first, and a refusal stays small. */
+const VIOLATIONS_MAX = 50;
+
+/** The problems that zod found, the first of them, in the form of `error.details` (D3). */
 export function toViolations(error: z.ZodError): Violation[] {
-  return error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
+  return error.issues
+    .slice(0, VIOLATIONS_MAX)
+    .map(({ path, message }) => ({ path: path.map(String), message }));
 }
 
 /**

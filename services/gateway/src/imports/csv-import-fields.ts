@@ -9,20 +9,33 @@ const MAX_ROWS = "must be an integer from 1 to 100000";
 /** What the query string says about a CSV file. */
 export const csvImportQuery = z.object({
   /** Required, but not of the imports that have it in their body. */
-  name: tableName.optional(),
-  description: z.string().default(""),
+  name: tableName.optional().describe("The table's name; required with format=csv."),
+  description: z.string().default("").describe("For people; empty: none."),
   maxRows: z
     .string()
     .regex(/^\d{1,6}$/, MAX_ROWS)
     .transform(Number)
     .pipe(z.int().min(1, MAX_ROWS).max(100_000, MAX_ROWS))
-    .optional(),
-  folderId: z.string().default(""),
+    .optional()
+    .describe("How many rows the table may have, 1 to 100,000; 10,000 unless said otherwise.")
+    .meta({
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.pattern;
+        Object.assign(jsonSchema, { type: "integer", minimum: 1, maximum: 100_000 });
+      },
+    }),
+  folderId: z.string().default("").describe("The folder to lie in; empty: the root."),
   rowEvents: z
     .enum(["true", "false"])
     .default("false")
+    .describe("Whether changes of rows are told as events.")
     .transform((text) => text === "true"),
-  delimiter: z.enum(DELIMITERS).optional(),
+  delimiter: z
+    .enum(DELIMITERS)
+    .optional()
+    .describe(
+      "What stands between values; by default the comma, semicolon or tab that the header has most of.",
+    ),
   columns: z
     .string()
     .transform((text, context) => {
@@ -34,7 +47,10 @@ export const csvImportQuery = z.object({
       }
     })
     .pipe(z.array(columnFields))
-    .default([]),
+    .default([])
+    .describe(
+      "Columns of the header whose type is not to be guessed: a JSON array of `{name, type, id?, required?, options?}`, URL-encoded.",
+    ),
 });
 
 /** What is known about a CSV file beside its content. */

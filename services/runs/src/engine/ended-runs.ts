@@ -11,7 +11,8 @@ export const ENDED_CHANNEL = "runs_ended";
 export interface EndedRuns {
   /**
    * Resolves with how the run ended when it was executed here, with `ended` when it was elsewhere,
-   * and with `timeout` after `timeoutMs` or when the signal is aborted. `isEnded` is asked when a
+   * with `timeout` after `timeoutMs` or when the signal is aborted, and with `left` when nobody waits here
+   * any more. `isEnded` is asked when a
    * notification may have been missed.
    */
   wait(
@@ -24,12 +25,14 @@ export interface EndedRuns {
   announceEnd(runId: string, end: RunChange): void;
   /** Says that runs of this or another process have ended. */
   announce(runIds: readonly string[]): void;
+  /** Ends all waits, those to come included: the process stops, the runs go on. */
+  endWaits(): void;
   /** Asks every waiter's `isEnded` again: the connection that carries notifications was cut. */
   recheck(): void;
 }
 
 /** What waiting for the end of a run came to. */
-type WaitOutcome = RunChange | "ended" | "timeout";
+type WaitOutcome = RunChange | "ended" | "timeout" | "left";
 
 interface Waiter {
   end: (outcome: WaitOutcome) => void;
@@ -47,6 +50,7 @@ export function createEndedRuns(): EndedRuns {
     ttl: ANNOUNCED_MS,
   });
   const waiters = new Map<string, Set<Waiter>>();
+  let isLeft = false;
 
   const check = async (waiter: Waiter): Promise<void> => {
     try {
@@ -65,6 +69,7 @@ export function createEndedRuns(): EndedRuns {
     wait(runId, timeoutMs, isEnded, signal) {
       const known = announced.get(runId);
       if (known !== undefined) return Promise.resolve(known);
+      if (isLeft) return Promise.resolve("left");
       return new Promise((resolve) => {
         const waiter: Waiter = { end: () => {}, isEnded };
         const timer = setTimeout(() => waiter.end("timeout"), timeoutMs);
@@ -86,6 +91,10 @@ export function createEndedRuns(): EndedRuns {
     announceEnd: announceOne,
     announce(runIds) {
       for (const runId of runIds) announceOne(runId, "ended");
+    },
+    endWaits() {
+      isLeft = true;
+      for (const others of waiters.values()) for (const waiter of others) waiter.end("left");
     },
     recheck() {
       for (const others of waiters.values()) for (const waiter of others) void check(waiter);

@@ -30,6 +30,8 @@ const ID_CHARS_MAX = 255;
 /** The contract's longest wait of a synchronous run. */
 const WAIT_MS_MAX = 300_000;
 const RETRY_AFTER_MS = 1_000;
+/** Most runs end before: a second message for each would be for nothing. */
+const TELL_OF_WAIT_AFTER_MS = 1_000;
 
 /** Starts a run and, with `wait_ms`, waits for its end. */
 export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, StartRunResponse> {
@@ -39,11 +41,16 @@ export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, 
   });
 }
 
-/** Starts one run on behalf of a caller; see the RPC for its errors. */
+/**
+ * Starts one run on behalf of a caller; see the RPC for its errors.
+ *
+ * @param onWaiting hears which run is waited for, when that takes longer
+ */
 export async function startOne(
   context: ServiceContext,
   request: StartRunRequest,
   rpcContext: RpcContext,
+  onWaiting: (run: Run) => void = () => {},
 ): Promise<StartRunResponse> {
   const { companyId } = rpcContext.identity;
   const waitMs = parseWait(request.waitMs);
@@ -56,7 +63,7 @@ export async function startOne(
   // Before the run is started: who is refused has started nothing.
   const leave = waitMs > 0 ? takeWaitingPlace(context.syncWaits, companyId) : () => {};
   try {
-    return await startAndWait(context, command, waitMs, rpcContext);
+    return await startAndWait(context, command, { waitMs, onWaiting }, rpcContext);
   } finally {
     leave();
   }
@@ -75,7 +82,7 @@ function takeWaitingPlace(syncWaits: Shares, companyId: string): () => void {
 async function startAndWait(
   context: ServiceContext,
   command: StartCommand,
-  waitMs: number,
+  { waitMs, onWaiting }: { waitMs: number; onWaiting: (run: Run) => void },
   rpcContext: RpcContext,
 ): Promise<StartRunResponse> {
   const { companyId } = command;
@@ -87,7 +94,9 @@ async function startAndWait(
     return { run: toRunMessage(held.run), existing: true, timedOut: false };
   }
   if (waitMs === 0) return { run: acceptedRun(started), existing: false, timedOut: false };
+  const timer = setTimeout(() => onWaiting(acceptedRun(started)), TELL_OF_WAIT_AFTER_MS);
   const end = await waitForEnd(context, started.run.id, companyId, waitMs, rpcContext);
+  clearTimeout(timer);
   if (typeof end === "object") {
     return { run: endedRun(started, end), existing: false, timedOut: false };
   }

@@ -22,6 +22,7 @@ export function startRunsAndWait(
 ): ServerStreamMethod<StartRunsAndWaitRequest, StartRunsAndWaitResponse> {
   return rpcServerStream({
     scopes: "workflows:execute",
+    endsByItself: true,
     async *handler({ requests }, rpcContext) {
       if (requests.length < 1 || requests.length > REQUESTS_MAX) {
         throw badRequests(`must have 1 to ${REQUESTS_MAX} entries`);
@@ -41,11 +42,14 @@ async function* tellOfEnds(
 ): AsyncGenerator<StartRunsAndWaitResponse> {
   let known: AwaitedStart[] = [];
   let onKnown = (): void => {};
+  const tell = (start: AwaitedStart): void => {
+    known.push(start);
+    onKnown();
+  };
   for (const [index, request] of requests.entries()) {
-    void startSafely(context, request, rpcContext).then((result) => {
-      known.push({ index, result });
-      onKnown();
-    });
+    void startSafely(context, request, rpcContext, (waiting) =>
+      tell({ index, waiting, result: undefined }),
+    ).then((result) => tell({ index, result, waiting: undefined }));
   }
   let left = requests.length;
   while (left > 0) {
@@ -53,7 +57,7 @@ async function* tellOfEnds(
     await nextTurn();
     const results = known;
     known = [];
-    left -= results.length;
+    left -= results.filter(({ waiting }) => waiting === undefined).length;
     for (const message of inMessages(results)) yield { results: message };
   }
 }

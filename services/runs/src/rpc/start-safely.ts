@@ -1,4 +1,4 @@
-import type { StartRunRequest, StartRunsResult } from "@workflow/proto/runs/v1/runs";
+import type { Run, StartRunRequest, StartRunsResult } from "@workflow/proto/runs/v1/runs";
 import type { RpcContext } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { toFailure } from "./failure-message.ts";
@@ -9,9 +9,10 @@ export async function startSafely(
   context: ServiceContext,
   request: StartRunRequest,
   rpcContext: RpcContext,
+  onWaiting?: (run: Run) => void,
 ): Promise<StartRunsResult> {
   try {
-    return { started: await startOne(context, request, rpcContext), failure: undefined };
+    return { started: await startOne(context, request, rpcContext, onWaiting), failure: undefined };
   } catch (error) {
     return { started: undefined, failure: toFailure(error, rpcContext) };
   }
