@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { ACTIONS } from "./actions/registry.ts";
 import type { JsonObject } from "./json.ts";
+import { retryPolicySchema } from "./retry-policy.ts";
+import { settingsSchema } from "./settings.ts";
+import { conditionConfig, stepList } from "./step-types/config-parts.ts";
 import { STEP_TYPES } from "./step-types/registry.ts";
 import { stepSchema } from "./step.ts";
+import { triggerSchema } from "./trigger.ts";
 
 /** A step type as catalog and documents show it. */
 export interface StepTypeDescription {
@@ -25,18 +29,52 @@ export interface ActionDescription {
   outputs: readonly string[];
 }
 
+/** A trigger type as documents show it. */
+export interface TriggerDescription {
+  type: string;
+  /** JSON Schema (draft 2020-12). */
+  schema: JsonObject;
+}
+
+/**
+ * What a document says of parts that hold each other, usually `$ref`s to schemas of its own. Without them
+ * any JSON stands there.
+ */
+export interface NestedSchemas {
+  step?: JsonObject;
+  condition?: JsonObject;
+}
+
 /** JSON Schema (draft 2020-12) of what every step has, whatever its type. */
 export function describeStep(): JsonObject {
   return toJsonSchema(stepSchema);
 }
 
+/** Every type of trigger, from the schemas that validation uses. */
+export function describeTriggers(): TriggerDescription[] {
+  return triggerSchema.options.map((schema) => ({
+    type: schema.shape.type.value,
+    schema: toJsonSchema(schema),
+  }));
+}
+
+/** JSON Schema (draft 2020-12) of a workflow's settings. */
+export function describeSettings(): JsonObject {
+  return toJsonSchema(settingsSchema);
+}
+
+/** JSON Schema (draft 2020-12) of a retry policy. */
+export function describeRetryPolicy(): JsonObject {
+  return toJsonSchema(retryPolicySchema);
+}
+
 /** Every step type, from the schemas that validation uses. */
-export function describeStepTypes(): StepTypeDescription[] {
+export function describeStepTypes(nested: NestedSchemas = {}): StepTypeDescription[] {
   return STEP_TYPES.map(({ type, title, description, configSchema }) => ({
     type,
     title,
     description,
-    configSchema: toJsonSchema(configSchema),
+    configSchema: toJsonSchema(configSchema, nested),
   }));
 }
 
@@ -52,6 +90,16 @@ export function describeActions(): ActionDescription[] {
 }
 
 /** What a caller may send: defaults are not required, rules of refinements are in the descriptions. */
-function toJsonSchema(schema: z.ZodType): JsonObject {
-  return { ...z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }) };
+function toJsonSchema(schema: z.ZodType, { step, condition }: NestedSchemas = {}): JsonObject {
+  const shown = z.toJSONSchema(schema, {
+    io: "input",
+    target: "draft-2020-12",
+    override({ zodSchema, jsonSchema }) {
+      if (step !== undefined && zodSchema === stepList) jsonSchema.items = step;
+      if (condition !== undefined && zodSchema === conditionConfig) {
+        Object.assign(jsonSchema, condition);
+      }
+    },
+  });
+  return { ...shown };
 }

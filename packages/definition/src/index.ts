@@ -27,8 +27,21 @@ export type { CompiledCondition } from "./condition.ts";
 export { parseCron } from "./cron.ts";
 export type { CronResult, CronRule } from "./cron.ts";
 export { isDecidingKeyword } from "./deciding-keywords.ts";
-export { describeActions, describeStep, describeStepTypes } from "./describe.ts";
-export type { ActionDescription, StepTypeDescription } from "./describe.ts";
+export { BINARY_OPERATORS, UNARY_OPERATORS } from "./condition-operators.ts";
+export {
+  describeActions,
+  describeRetryPolicy,
+  describeSettings,
+  describeStep,
+  describeStepTypes,
+  describeTriggers,
+} from "./describe.ts";
+export type {
+  ActionDescription,
+  NestedSchemas,
+  StepTypeDescription,
+  TriggerDescription,
+} from "./describe.ts";
 export type { ExpressionPath, ParsedExpression, ParsedExpressions } from "./expression.ts";
 export { InvalidDefinitionError } from "./invalid-definition-error.ts";
 export { parseIsoTime } from "./iso-time.ts";

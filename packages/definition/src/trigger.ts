@@ -12,8 +12,14 @@ const INTERVAL_MS_MAX = 100 * 365 * 86_400_000;
 
 const webhookTrigger = z.looseObject({
   type: z.literal("webhook"),
-  provider: z.string().min(1).max(100).optional(),
-  path: z.string().min(1).max(DEFINITION_LIMITS.webhookPathCharsMax),
+  provider: z.string().min(1).max(100).optional().meta({
+    description:
+      "Whose events start the workflow, such as stripe; without it those that come to its path",
+  }),
+  path: z.string().min(1).max(DEFINITION_LIMITS.webhookPathCharsMax).meta({
+    description:
+      "The end of the workflow's address; case does not count, and period, hyphen and underscore are alike",
+  }),
 });
 
 /** The parts of a schedule that say when it fires; also checked when one is changed (D23). */
@@ -36,18 +42,34 @@ const scheduleTimes = z.object({
 const scheduleTrigger = z
   .looseObject({
     type: z.literal("schedule"),
-    /** Five fields, in the trigger's time zone. */
-    cron: scheduleTimes.shape.cron.optional(),
-    interval: scheduleTimes.shape.interval.optional(),
-    timezone: scheduleTimes.shape.timezone.default("UTC"),
-    enabled: z.boolean().default(true),
-    /** Given to every run that the schedule starts, beside scheduledAt and scheduleId. */
-    input: z.record(z.string(), z.unknown()).optional(),
-    overlap: z.enum(["allow", "skip"]).default("allow"),
-    catchUp: z.enum(["none", "last"]).default("none"),
+    cron: scheduleTimes.shape.cron
+      .optional()
+      .meta({ description: "Five fields, in the trigger's time zone" }),
+    interval: scheduleTimes.shape.interval
+      .optional()
+      .meta({ description: "How long it is from one firing to the next" }),
+    timezone: scheduleTimes.shape.timezone
+      .default("UTC")
+      .meta({ description: "IANA name of the time zone" }),
+    enabled: z.boolean().default(true).meta({ description: "Whether it fires" }),
+    input: z.record(z.string(), z.unknown()).optional().meta({
+      description: "The input of every run that it starts; an empty object where none is given",
+    }),
+    overlap: z.enum(["allow", "skip"]).default("allow").meta({
+      description: "Whether it starts a run while one that it started before goes on",
+    }),
+    catchUp: z.enum(["none", "last"]).default("none").meta({
+      description: "Whether the last one of the firings that were missed is made up for",
+    }),
   })
   .refine((trigger) => (trigger.cron === undefined) !== (trigger.interval === undefined), {
     error: "a schedule trigger has exactly one of cron and interval",
+  })
+  .meta({
+    oneOf: [
+      { properties: { cron: {} }, required: ["cron"] },
+      { properties: { interval: {} }, required: ["interval"] },
+    ],
   });
 
 /** What may happen to a row of a data table. */
@@ -59,14 +81,17 @@ const TABLE_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 const tableTrigger = z.looseObject({
   type: z.literal("table"),
-  tableId: z.string().regex(TABLE_ID, { error: "must be the id of a table" }),
-  /** Which changes start a run; naming one twice means no more than once. */
+  tableId: z
+    .string()
+    .regex(TABLE_ID, { error: "must be the id of a table" })
+    .meta({ description: "The table whose rows are meant" }),
   events: z
     .array(z.enum(TABLE_EVENTS))
     .refine((events) => events.length > 0 && events.length <= TABLE_EVENTS.length, {
       error: `must name 1 to ${TABLE_EVENTS.length} events; leave it out for all of them`,
     })
-    .default([...TABLE_EVENTS]),
+    .default([...TABLE_EVENTS])
+    .meta({ description: "Which changes start a run; naming one twice means no more than once" }),
 });
 
 /** The triggers of D14, and changes of rows (D36); unknown keys are kept. */

@@ -39,7 +39,9 @@ async function clone(adminUri: string, template: string, name: string): Promise<
   const deadline = Date.now() + CLONE_DEADLINE_MS;
   for (;;) {
     try {
-      return await runAsAdmin(adminUri, `create database ${name} template ${template}`);
+      // Without file_copy every page goes through the write-ahead log, which takes half as long again.
+      const statement = `create database ${name} template ${template} strategy file_copy`;
+      return await runAsAdmin(adminUri, statement);
     } catch (error) {
       const busy = error instanceof DatabaseError && error.code === objectInUse;
       if (!busy || Date.now() > deadline) throw error;

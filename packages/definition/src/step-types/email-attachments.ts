@@ -75,7 +75,12 @@ const attachment = z
   .refine((file) => (file.content === undefined) !== (file.url === undefined), {
     error: "has either content or url",
   })
-  .meta({ oneOf: [{ required: ["content"] }, { required: ["url"] }] });
+  .meta({
+    oneOf: [
+      { properties: { content: {} }, required: ["content"] },
+      { properties: { url: {} }, required: ["url"] },
+    ],
+  });
 
 /** The attachments of an e-mail step; each, or all of them, may come from a template. */
 export const attachmentsSchema = templatable(

@@ -282,7 +282,7 @@ export interface StartRunResponse {
     | undefined;
   /** Whether the idempotency key named a run that existed before. */
   existing: boolean;
-  /** Whether wait_ms went by before the run ended. */
+  /** Whether wait_ms went by before the run ended. When neither is so, the server has stopped waiting. */
   timedOut: boolean;
 }
 
@@ -314,7 +314,7 @@ export interface StartRunsAndWaitRequest {
   requests: StartRunRequest[];
 }
 
-/** What became of some of them; each request occurs once in all responses of a call. */
+/** What became of some of them; each request has one result in all responses of a call. */
 export interface StartRunsAndWaitResponse {
   /** Those of which it has become known together, in any order. */
   results: AwaitedStart[];
@@ -325,7 +325,11 @@ export interface AwaitedStart {
   /** Place of the request in the call, from 0. */
   index: number;
   /** As StartRun would have answered it. */
-  result: StartRunsResult | undefined;
+  result:
+    | StartRunsResult
+    | undefined;
+  /** Set instead of the result, before it: the run was started and is waited for. */
+  waiting: Run | undefined;
 }
 
 /** Why a run was not started; the same facts that StartRun gives in its status details. */
@@ -1623,7 +1627,7 @@ export const StartRunsAndWaitResponse: MessageFns<StartRunsAndWaitResponse> = {
 };
 
 function createBaseAwaitedStart(): AwaitedStart {
-  return { index: 0, result: undefined };
+  return { index: 0, result: undefined, waiting: undefined };
 }
 
 export const AwaitedStart: MessageFns<AwaitedStart> = {
@@ -1633,6 +1637,9 @@ export const AwaitedStart: MessageFns<AwaitedStart> = {
     }
     if (message.result !== undefined) {
       StartRunsResult.encode(message.result, writer.uint32(18).fork()).join();
+    }
+    if (message.waiting !== undefined) {
+      Run.encode(message.waiting, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1666,6 +1673,14 @@ export const AwaitedStart: MessageFns<AwaitedStart> = {
             message.result = StartRunsResult.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.waiting = Run.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1686,6 +1701,9 @@ export const AwaitedStart: MessageFns<AwaitedStart> = {
     message.index = object.index ?? 0;
     message.result = (object.result !== undefined && object.result !== null)
       ? StartRunsResult.fromPartial(object.result)
+      : undefined;
+    message.waiting = (object.waiting !== undefined && object.waiting !== null)
+      ? Run.fromPartial(object.waiting)
       : undefined;
     return message;
   },
@@ -3177,8 +3195,9 @@ export const RunsServiceService = {
     responseDeserialize: (value: Buffer): StartRunsResponse => StartRunsResponse.decode(value),
   },
   /**
-   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
-   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; of
+   * those that take longer than a second also which run it is that is waited for. A server that stops
+   * answers with the runs as they are. Leaving the stream ends the waits and changes no run. Scope
    * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
    */
   startRunsAndWait: {
@@ -3348,8 +3367,9 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
    */
   startRuns: handleUnaryCall<StartRunsRequest, StartRunsResponse>;
   /**
-   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
-   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; of
+   * those that take longer than a second also which run it is that is waited for. A server that stops
+   * answers with the runs as they are. Leaving the stream ends the waits and changes no run. Scope
    * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
    */
   startRunsAndWait: handleServerStreamingCall<StartRunsAndWaitRequest, StartRunsAndWaitResponse>;
@@ -3456,8 +3476,9 @@ export interface RunsServiceClient extends Client {
     callback: (error: ServiceError | null, response: StartRunsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; for
-   * callers that wait for many. Leaving the stream ends the waits and changes no run. Scope
+   * Starts several runs in one call and tells of each as soon as it has ended or its wait is over; of
+   * those that take longer than a second also which run it is that is waited for. A server that stops
+   * answers with the runs as they are. Leaving the stream ends the waits and changes no run. Scope
    * workflows:execute. Errors: BAD_REQUEST (none or over 100 requests, or one that does not wait).
    */
   startRunsAndWait(
