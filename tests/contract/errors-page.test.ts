@@ -1,10 +1,15 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { GRPC_CODE_BY_REASON } from "@workflow/errors";
 import type { Reason } from "@workflow/errors";
+import { readDescription } from "../support/description/description.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const PAGE = join(ROOT, "docs/errors.md");
+const OPERATIONS_BEGIN =
+  "<!-- operations by code: UPDATE_ERRORS_DOC=1 npm test -- tests/contract/errors-page -->";
+const OPERATIONS_END = "<!-- end of operations by code -->";
 
 /** The statuses of the contract, D2, D4, D25, RFC 9110 and RFC 6585. */
 const HTTP_STATUS: Readonly<Record<Reason, number>> = {
@@ -70,6 +75,15 @@ describe("docs/errors.md", () => {
     expect([...api.keys()].toSorted()).toEqual(Object.keys(GRPC_CODE_BY_REASON).toSorted());
   });
 
+  it("lists the operations of each code as the description has them", async () => {
+    const page = await readFile(PAGE, "utf8");
+    const [before = "", rest = ""] = page.split(OPERATIONS_BEGIN);
+    const [, after = ""] = rest.split(OPERATIONS_END);
+    const made = `${before}${OPERATIONS_BEGIN}\n\n${await listOperations()}\n${OPERATIONS_END}${after}`;
+    if (process.env["UPDATE_ERRORS_DOC"] === "1") await writeFile(PAGE, made);
+    expect(await readFile(PAGE, "utf8")).toBe(made);
+  });
+
   it("lists every code of runs and steps that the sources know, and no other", async () => {
     const { steps } = await readPage();
     const known = await findStepErrorCodes();
@@ -79,9 +93,38 @@ describe("docs/errors.md", () => {
   });
 });
 
+/** A line for each code; one that nearly all operations have is not worth their names. */
+async function listOperations(): Promise<string> {
+  const { operations } = await readDescription();
+  const ofApi = operations.filter(({ codes }) => codes.get("500")?.includes("INTERNAL_ERROR"));
+  const namesByCode = new Map<string, string[]>();
+  for (const { name, codes } of ofApi) {
+    for (const code of [...codes.values()].flat()) {
+      namesByCode.set(code, [...(namesByCode.get(code) ?? []), name]);
+    }
+  }
+  return [...namesByCode]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(
+      ([code, names]) =>
+        `- \`${code}\`: ${operationsText(
+          names,
+          ofApi.map(({ name }) => name),
+        )}\n`,
+    )
+    .join("");
+}
+
+function operationsText(names: readonly string[], all: readonly string[]): string {
+  const others = all.filter((name) => !names.includes(name));
+  const inCode = (list: readonly string[]): string => list.map((name) => `\`${name}\``).join(", ");
+  if (others.length === 0) return "every operation";
+  return others.length < all.length / 8 ? `every operation but ${inCode(others)}` : inCode(names);
+}
+
 /** Codes of the API are those in rows whose second column is an HTTP status. */
 async function readPage(): Promise<{ api: Map<string, number>; steps: Set<string> }> {
-  const text = await readFile(join(ROOT, "docs/errors.md"), "utf8");
+  const text = await readFile(PAGE, "utf8");
   const api = new Map<string, number>();
   const steps = new Set<string>();
   for (const line of text.split("\n")) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { newId, newUuid } from "@workflow/db";
-import { createNatsEventBus, PublishError, setUpNats } from "@workflow/events";
+import { createNatsEventBus, createNatsSignals, PublishError, setUpNats } from "@workflow/events";
 import type { EventBus, PublishedEvent } from "@workflow/events";
 import { EVENT_CONSUMERS as GATEWAY, ROUTES } from "@workflow/service-gateway";
 import { EVENT_CONSUMERS as INTEGRATIONS } from "@workflow/service-integrations";
@@ -148,6 +148,28 @@ describe("a server with deploy/nats", () => {
     }
   });
 
+  it("lets gateways speak with each other about limits", async () => {
+    const heard: string[] = [];
+    const open = (address: string) =>
+      createNatsSignals({
+        servers: urlOf("gateway"),
+        name: "gateway",
+        logger,
+        group: "gateway-limits.x",
+        address,
+        onConnect: () => {},
+        onMessage: (text) => void heard.push(`${address} ${text}`),
+      });
+    const [one, two] = [open("one"), open("two")];
+    for (const signals of [one, two]) await signals.connected(AbortSignal.timeout(REFUSAL_MS));
+    await waitFor(() => {
+      one.send("two", "to two");
+      two.send(null, "to all");
+      return ["two to two", "one to all", "two to all"].every((each) => heard.includes(each));
+    });
+    await Promise.all([one.close(), two.close()]);
+  });
+
   it.each(SERVICES)("lets a service read nothing else: %s", async (service) => {
     const own = CONSUMERS[service] ?? {};
     const pairs = STREAMS.flatMap((stream) =>
@@ -182,6 +204,7 @@ describe("a server with deploy/nats", () => {
       "$SYS.REQ.SERVER.PING",
       "_INBOX.runs.x",
       "_INBOX.setup.x",
+      ...(service === "gateway" ? [] : ["gateway-limits.x.all"]),
     ].filter((subject) => subject !== `_INBOX.${service}.x`);
     const refused = await withUser(service, async (connection, refusals) => {
       for (const subject of requests) connection.publish(subject, "{}");
@@ -198,6 +221,7 @@ describe("a server with deploy/nats", () => {
       "_INBOX.*.>",
       ...["setup", ...SERVICES].filter((user) => user !== service).map((u) => `_INBOX.${u}.>`),
       "$JS.>",
+      ...(service === "gateway" ? [] : ["gateway-limits.>", "gateway-limits.x.all"]),
     ];
     const unheard = await withUser(service, async (connection, refusals) => {
       for (const subject of subjects) connection.subscribe(subject, { callback: () => {} });

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ROUTES } from "@workflow/service-gateway/routes";
 import type { Route } from "@workflow/service-gateway/routes";
-import { startOpenAiDouble, waitFor } from "@workflow/testkit";
+import { startOpenAiDouble } from "@workflow/testkit";
 import type { ModelDouble } from "@workflow/testkit";
-import { z } from "zod";
 import type { Answer, CallOptions } from "../support/api-client.ts";
-import { executeTestAgent, makeAgent } from "../support/agents.ts";
-import { makeFinanceConnection } from "../support/connections.ts";
-import { makeDashboard, signInEditor } from "../support/dashboards.ts";
+import { makeCompanyObjects } from "../support/company-objects.ts";
+import { signInEditor } from "../support/dashboards.ts";
 import type { SignedIn } from "../support/dashboards.ts";
 import { dumpTables } from "../support/dump-tables.ts";
 import {
@@ -19,10 +17,6 @@ import {
   UNKNOWN_ID,
 } from "../support/route-requests.ts";
 import type { IdPosition, Resource } from "../support/route-requests.ts";
-import { createActive, delay, postRun, runIdOf, waitForRun } from "../support/scenarios.ts";
-import { makeTable } from "../support/tables.ts";
-import { makeTestedEndpoint } from "../support/webhook-endpoints.ts";
-import { makeWebhookEvent } from "../support/webhook-events.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
@@ -56,7 +50,7 @@ function ownObjects(): Promise<Record<Resource, string>> {
 
 /** The other company's, whose owner reaches them in the end: only routes that read may share them. */
 function theirObjects(route: Route): Promise<Record<Resource, string>> {
-  if (route.method !== "GET") return makeObjects(system.globex, route);
+  if (route.method !== "GET") return makeObjects(system.globex, [route]);
   return lastingObjects(system.globex, GET_ROUTES);
 }
 
@@ -64,73 +58,20 @@ function lastingObjects(
   company: Company,
   routes: readonly Route[],
 ): Promise<Record<Resource, string>> {
-  const known = lasting.get(company.id) ?? makeObjects(company, ...routes);
+  const known = lasting.get(company.id) ?? makeObjects(company, routes);
   lasting.set(company.id, known);
   return known;
 }
 
-const GET_ROUTES = ROUTES.filter(({ method }) => method === "GET");
-
-/** What requests of the routes may name, made for a company. */
-async function makeObjects(
+function makeObjects(
   company: Company,
-  ...routes: readonly Route[]
+  routes: readonly Route[],
 ): Promise<Record<Resource, string>> {
-  const { key } = company;
-  const asOwner = { key };
-  const trigger = { type: "schedule", cron: "0 0 1 1 *" };
-  const workflow = await createActive(system, { trigger, steps: [FIRST, SLEEP_AND_ASK] }, asOwner);
-  const run = runIdOf(await postRun(system, workflow, {}, asOwner));
-  const approval = await waitFor(async () => {
-    const { data } = await system.call("GET", `/runs/${run}/approvals`, asOwner);
-    return listed.parse(data)[0]?.id ?? null;
-  });
-  await waitForRun(system, run, ["waiting_approval"], asOwner);
-  // Keys are names: only one that differs between the companies can be another company's.
-  const secret = `SECRET_${workflow.slice(-12).toUpperCase()}`;
-  const body = { key: secret, value: "hush" };
-  await system.call("POST", `/workflows/${workflow}/secrets`, { ...asOwner, body });
-  const keys = await system.call("GET", "/auth/api-keys", asOwner);
-  const actor = listed.parse(keys.data).at(-1)?.id ?? "";
-  const made = await system.call("POST", "/auth/api-keys", {
-    ...asOwner,
-    body: { name: "Made", scopes: ["runs:read"] },
-  });
-  const apiKey = madeKey.parse(made.data).id;
-  const needsMember = routes.flatMap(idPositionsOf).some(({ resource }) => resource === "member");
-  const member = needsMember ? (await system.createPerson(company, "viewer")).id : "";
-  const { id: dashboard, widgetId: widget } = await makeDashboard(system, sessionOf(company));
-  const tables = await makeTable(system, key, { rows: [{ name: "theirs" }], folder: workflow });
-  const { id: table, folderId: tableFolder } = tables;
-  const row = tables.rowIds[0] ?? "";
-  const connection = await makeFinanceConnection(system, key);
-  const agent = await makeAgent(system, key);
-  const ofWorkflow = { workflow, run, approval, secret };
-  const ofCompany = { apiKey, member, actor, dashboard, widget, table, row, tableFolder };
-  const agentExecution = await executeTestAgent(system, key, agent);
-  const webhookEvent = await makeWebhookEvent(system, company);
-  const ofWebhooks = { webhookEvent, ...(await makeTestedEndpoint(system, company)) };
-  return { ...ofWorkflow, ...ofCompany, connection, agent, agentExecution, ...ofWebhooks };
+  const needed = new Set(routes.flatMap(idPositionsOf).map(({ resource }) => resource));
+  return makeCompanyObjects(system, company, sessionOf(company), needed);
 }
 
-const listed = z.array(z.looseObject({ id: z.string() }));
-const madeKey = z.looseObject({ id: z.string() });
-
-const FIRST = { id: "first", type: "transform", name: "first", config: { mapping: 1 } };
-const SLEEP_AND_ASK = {
-  id: "both",
-  type: "parallel",
-  name: "both",
-  config: {
-    branches: [
-      { id: "left", steps: [delay("sleep", 600_000)] },
-      {
-        id: "right",
-        steps: [{ id: "ask", type: "approval", name: "ask", config: { message: "Go on?" } }],
-      },
-    ],
-  },
-};
+const GET_ROUTES = ROUTES.filter(({ method }) => method === "GET");
 
 type Sender = Required<Pick<CallOptions, "key" | "headers">>;
 

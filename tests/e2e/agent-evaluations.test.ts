@@ -184,6 +184,13 @@ describe("POST /agents/{id}/evaluate", () => {
     expect(await evaluate({ cases: [CASE] }, claude)).toMatchObject({
       error: { code: "NOT_CONFIGURED", message: expect.stringContaining("ANTHROPIC_API_KEY") },
     });
+    for (const what of ["test", "execute"]) {
+      const body = { input: {} };
+      expect(await system.call("POST", `/agents/${claude}/${what}`, { body })).toMatchObject({
+        status: 400,
+        error: { code: "NOT_CONFIGURED", message: expect.stringContaining("ANTHROPIC_API_KEY") },
+      });
+    }
   });
 
   it("answers 429 while another evaluation of the company is under way, and ends with its client", async () => {

@@ -241,6 +241,17 @@ describe("POST /agents/{id}/test", () => {
     expect(await system.call("GET", `/agents/${id}/executions`)).toMatchObject({ data: [] });
   });
 
+  it("answers 502 where the provider gave no answer, and leaves no record", async () => {
+    const id = await agentOf();
+    openai.script.push({ trouble: "rate-limited" });
+    const body = { input: INPUT };
+    expect(await system.call("POST", `/agents/${id}/test`, { body })).toMatchObject({
+      status: 502,
+      error: { code: "UPSTREAM_ERROR", details: { code: "AGENT_RATE_LIMITED" } },
+    });
+    expect(await system.call("GET", `/agents/${id}/executions`)).toMatchObject({ data: [] });
+  });
+
   it("answers 400 for core agents", async () => {
     const body = { input: INPUT };
     const answer = await system.call("POST", "/agents/agent_extraction/test", { body });

@@ -159,7 +159,7 @@ describe("auth-url with a session", () => {
     const { system } = authorizing;
     const head = await system.call("HEAD", path);
     expect(head.status).toBe(405);
-    expect(head.headers.get("allow")).toBe("GET");
+    expect(head.headers.get("allow")).toBe("GET, OPTIONS");
     expect(await authorizing.snapshot()).toEqual([]);
   });
 

@@ -123,6 +123,6 @@ it("HEAD of the page's way to the broker makes no link there", async () => {
   const before = nango.requests.length;
   const head = await fetch(`${authUrl}/go`, { method: "HEAD", redirect: "manual" });
   expect(head.status).toBe(405);
-  expect(head.headers.get("allow")).toBe("GET");
+  expect(head.headers.get("allow")).toBe("GET, OPTIONS");
   expect(nango.requests).toHaveLength(before);
 });

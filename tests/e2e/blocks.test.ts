@@ -172,16 +172,20 @@ describe("both", () => {
   it.each(["/blocks", "/blocks?kind=core", "/blocks/http"])(
     "%s has an ETag that stays, and answers 304 to it",
     async (path) => {
-      const first = await get(path);
+      // As it is: each packing has a tag of its own.
+      const plain = { "accept-encoding": "identity" };
+      const first = await system.call("GET", path, { headers: plain });
       const etag = first.headers.get("etag") ?? "";
       expect(etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
-      expect((await get(path)).headers.get("etag")).toBe(etag);
+      const second = await system.call("GET", path, { headers: plain });
+      expect(second.headers.get("etag")).toBe(etag);
       for (const header of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
-        const headers = { "x-api-key": system.acme.key, "if-none-match": header };
+        const headers = { ...plain, "x-api-key": system.acme.key, "if-none-match": header };
         const again = await fetch(`${system.origin}/api/v1${path}`, { headers });
         expect(again.status).toBe(304);
         expect(await again.text()).toBe("");
-        expect(again.headers.get("etag")).toBe(etag);
+        // `*` names no form of the answer, so the tag is the resource's own.
+        if (header !== "*") expect(again.headers.get("etag")).toBe(etag);
         expect(again.headers.get("link")).toBe(first.headers.get("link"));
         expect(again.headers.get("link")).toContain("api-catalog");
         // Whatever goes with an answer that is not about its body, such as the limits of the key.
@@ -191,7 +195,7 @@ describe("both", () => {
         );
       }
       expect(await get(path, { "if-none-match": '"other"' })).toMatchObject({ status: 200 });
-      const head = await system.call("HEAD", path);
+      const head = await system.call("HEAD", path, { headers: plain });
       expect(head).toMatchObject({ status: 200, text: "" });
       expect(head.headers.get("etag")).toBe(etag);
     },

@@ -242,4 +242,9 @@ it("a provider that is not set up at the broker is told", async () => {
     status: 502,
     error: { code: "UPSTREAM_ERROR", message: expect.stringMatching(/not set up there/) },
   });
+  const body = { name: "Shop", provider: "stripe" };
+  expect(await system.call("POST", "/connections", { body })).toMatchObject({
+    status: 502,
+    error: { code: "UPSTREAM_ERROR", message: expect.stringMatching(/not set up there/) },
+  });
 });

@@ -184,4 +184,9 @@ describe("GET /connections/{id}/plaid/accounts", () => {
     expect(await accounts(await connectRillet())).toMatchObject({ status: 400 });
     expect(await accounts(await addAuthorized("plaid", "pending"))).toMatchObject({ status: 400 });
   });
+
+  it("answers 400 NOT_CONFIGURED where a credential for the bank is missing", async () => {
+    const id = await addAuthorized("plaid", "active");
+    expect(await accounts(id)).toMatchObject({ status: 400, error: { code: "NOT_CONFIGURED" } });
+  });
 });

@@ -122,6 +122,15 @@ describe("widgets", () => {
       status: 400,
       error: { code: "VALIDATION_ERROR", details: [{ path: ["config", "deep", "0", "n"] }] },
     });
+    const { id: widgetId } = z.looseObject({ id: z.string() }).parse(added.data);
+    const changed = await system.call("PATCH", `${path}/${widgetId}`, {
+      ...owner,
+      raw: '{"config":{"n":1e999}}',
+    });
+    expect(changed).toMatchObject({
+      status: 400,
+      error: { code: "VALIDATION_ERROR", details: [{ path: ["config", "n"] }] },
+    });
   });
 
   it("are moved by a whole position; what lies in the way moves down and gaps close", async () => {

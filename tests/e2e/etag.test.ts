@@ -1,12 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { OPERATIONS } from "@workflow/service-gateway/routes";
+import type { Route } from "@workflow/service-gateway/routes";
+import { waitFor } from "@workflow/testkit";
 import { canvasState } from "../support/canvas.ts";
+import { readDescription } from "../support/description/description.ts";
+import { startDrivenSystem } from "../support/driven-system.ts";
+import type { DrivenSystem } from "../support/driven-system.ts";
+import { createLiveRequests, pathOf } from "../support/live-requests.ts";
+import type { LiveRequest } from "../support/live-requests.ts";
 import { createInStatus, createWorkflow, getWorkflow } from "../support/scenarios.ts";
-import { startWholeSystem } from "../support/whole-system.ts";
-import type { WholeSystem } from "../support/whole-system.ts";
 
-let system: WholeSystem;
+const { operations } = await readDescription();
+const singleReads = operations.filter(({ responses }) => responses.has("304"));
+
+let system: DrivenSystem;
+let requestFor: (route: Route) => Promise<LiveRequest>;
 beforeAll(async () => {
-  system = await startWholeSystem();
+  system = await startDrivenSystem();
+  requestFor = createLiveRequests(system);
 });
 afterAll(() => system.stop());
 
@@ -184,4 +195,29 @@ describe("If-None-Match", () => {
       expect(await response.json()).toMatchObject({ success: true, data: { id } });
     }
   });
+
+  it.each(singleReads)(
+    "is answered with 304 to the tag that $name tells, and in full to another",
+    async ({ operationId }) => {
+      const route = OPERATIONS[operationId];
+      if (route === undefined) throw new Error("No route of the table is called so.");
+      const { params, headers } = await requestFor(route);
+      const get = (more: Readonly<Record<string, string>> = {}) =>
+        fetch(`${system.origin}/api/v1${pathOf(route, params)}`, {
+          headers: { ...headers, ...more },
+        });
+      // What is read may change once more on its own: an execution ends, a delivery is tried.
+      await waitFor(async () => {
+        const first = await get();
+        await first.text();
+        const etag = first.headers.get("etag") ?? "";
+        expect(etag).toMatch(/^(?:W\/)?"[^"]+"$/);
+        const again = await get({ "if-none-match": etag });
+        expect([again.status, await again.text()]).toEqual([304, ""]);
+      });
+      const other = await get({ "if-none-match": '"other"' });
+      expect(other.status).toBe(200);
+      expect(await other.json()).toMatchObject({ success: true });
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { callApi } from "../support/api-client.ts";
+import { readDescription } from "../support/description/description.ts";
 import { createActive, createWorkflow, postRun, workflowBody } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
@@ -48,6 +49,47 @@ describe("the request id (D7)", () => {
   });
 });
 
+describe("the description of the API", () => {
+  const ask = (headers: Record<string, string> = {}, method = "GET") =>
+    fetch(`${system.origin}/api/v1/openapi.json`, { method, headers });
+
+  it("is the file of the sources, for everybody, of the type that Link announces", async () => {
+    const response = await ask();
+    expect(response.status).toBe(200);
+    const type = "application/vnd.oai.openapi+json;version=3.1";
+    expect(response.headers.get("content-type")).toBe(type);
+    expect(response.headers.get("link")).toContain(type);
+    expect(response.headers.get("cache-control")).toBe("public, max-age=300");
+    const { document } = await readDescription();
+    expect(await response.json()).toEqual(document);
+    expect(document).toMatchObject({ openapi: "3.1.1", info: { version: "1.0.0" } });
+  });
+
+  it.each(["br", "gzip", "identity"])(
+    "is sent as %s, and not again to who has it",
+    async (coding) => {
+      const headers = {
+        "accept-encoding": coding === "identity" ? coding : `${coding}, identity;q=0`,
+      };
+      const response = await ask(headers);
+      await response.arrayBuffer();
+      expect(response.headers.get("content-encoding")).toBe(coding === "identity" ? null : coding);
+      const etag = response.headers.get("etag") ?? "";
+      const again = await ask({ ...headers, "if-none-match": etag });
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+      const head = await ask(headers, "HEAD");
+      expect(head.headers.get("content-length")).toBe(response.headers.get("content-length"));
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+    },
+  );
+
+  it("is read only", async () => {
+    const response = await ask({}, "POST");
+    await response.text();
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+});
+
 describe("routing", () => {
   it.each([
     ["GET", "/"],
@@ -62,12 +104,11 @@ describe("routing", () => {
   });
 
   it.each([
-    ["PATCH", "/workflows", "GET, HEAD, POST"],
-    ["POST", "/workflows/x", "GET, HEAD, PUT, DELETE"],
-    ["GET", "/workflows/x/activate", "POST"],
-    ["PUT", "/runs", "GET, HEAD"],
-    ["DELETE", "/runs/x", "GET, HEAD"],
-    ["OPTIONS", "/runs", "GET, HEAD"],
+    ["PATCH", "/workflows", "GET, HEAD, POST, OPTIONS"],
+    ["POST", "/workflows/x", "GET, HEAD, PUT, DELETE, OPTIONS"],
+    ["GET", "/workflows/x/activate", "POST, OPTIONS"],
+    ["PUT", "/runs", "GET, HEAD, OPTIONS"],
+    ["DELETE", "/runs/x", "GET, HEAD, OPTIONS"],
   ])("answers %s %s with 405 and what is allowed", async (method, path, allow) => {
     const answer = await system.call(method, path);
     expect(answer).toMatchObject({ status: 405, error: { code: "METHOD_NOT_ALLOWED" } });
@@ -81,8 +122,10 @@ describe("routing", () => {
 
   it("answers HEAD as GET without the body", async () => {
     for (const path of ["/workflows", `/workflows/${activeId}`, "/runs", "/workflows/none"]) {
-      const get = await system.call("GET", path);
-      const head = await system.call("HEAD", path);
+      // What is packed on its way has no length beforehand.
+      const headers = { "accept-encoding": "identity" };
+      const get = await system.call("GET", path, { headers });
+      const head = await system.call("HEAD", path, { headers });
       expect(head.status).toBe(get.status);
       expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(get.text)));
     }

@@ -7,11 +7,17 @@ import { z } from "zod";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { Company, WholeSystem } from "../support/whole-system.ts";
 
-const SECRETS = { nango: "nango-secret", finance: "finance-secret" };
+const RESEND_KEY = Buffer.from("a secret of resend");
+const SECRETS = {
+  nango: "nango-secret",
+  finance: "finance-secret",
+  resend: `whsec_${RESEND_KEY.toString("base64")}`,
+};
 const begun = z.looseObject({ connectionId: z.string(), authUrl: z.url() });
 const identified = z.looseObject({ id: z.string() });
 const eventList = z.array(
   z.looseObject({
+    id: z.string(),
     provider: z.string(),
     eventType: z.string().nullable(),
     signatureVerified: z.string(),
@@ -74,6 +80,12 @@ function byFinance(text: string): Record<string, string> {
   const t = Math.floor(Date.now() / 1000);
   const digest = createHmac("sha256", SECRETS.finance).update(`${t}.${text}`).digest("hex");
   return { "x-finance-signature": `t=${t},v1=${digest}` };
+}
+
+function byResend(text: string): Record<string, string> {
+  const [id, time] = [`msg_${newUuid()}`, Math.floor(Date.now() / 1000)];
+  const digest = createHmac("sha256", RESEND_KEY).update(`${id}.${time}.${text}`).digest("base64");
+  return { "svix-id": id, "svix-timestamp": String(time), "svix-signature": `v1,${digest}` };
 }
 
 async function eventsOf(company: Company) {
@@ -149,8 +161,21 @@ it("an event of the dispatcher starts runs of the company with the account, and 
     { signatureVerified: "verified", status: "processed", workflowsTriggered: [{ workflowId }] },
     { signatureVerified: "failed", status: "failed", workflowsTriggered: [] },
   ]);
+  const forgedId = events.find(({ status }) => status === "failed")?.id ?? "";
+  const replay = await system.call("POST", `/webhook-events/${forgedId}/replay`, {
+    key: globex.key,
+  });
+  expect(replay).toMatchObject({ status: 400, error: { code: "INVALID_STATE" } });
   const others = (await eventsOf(acme)).filter(({ provider }) => provider === "finance");
   expect(others).toEqual([]);
+});
+
+it("an e-mail for nobody's address is received and starts nothing", async () => {
+  const data = { email_id: "1", from: "x@other.example", to: ["ann@nobody.example"] };
+  expect(await post("resend", { type: "email.received", data }, byResend)).toMatchObject({
+    status: 200,
+    body: { received: true },
+  });
 });
 
 it("a provider without a handler is unknown", async () => {

@@ -4,11 +4,13 @@ import type { Database } from "@workflow/db";
 import { createTestDatabase, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble, TestDatabase } from "@workflow/testkit";
 import { z } from "zod";
+import { callApi } from "../support/api-client.ts";
 import type { Answer } from "../support/api-client.ts";
 import {
   createActive,
   delay,
   getRun,
+  listRuns,
   postRun,
   runIdOf,
   transform,
@@ -216,5 +218,39 @@ describe("a caller that hangs up while it waits", () => {
     release.resolve();
     await waitFor(async () => (await count("?status=completed")) === 20);
     expect(await postRun(system, id, { mode: "sync" })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("callers that wait when their gateway stops", () => {
+  it("are told which run goes on, and it does", async () => {
+    const release = Promise.withResolvers<void>();
+    released = release.promise;
+    const id = await createActive(system, { steps: [request("/held"), transform("out", 1)] });
+    const gateway = await system.startGateway();
+    const start = (onTimeout: string) =>
+      callApi(`${gateway.origin}/api/v1/workflows/${id}/run`, "POST", {
+        key: system.acme.key,
+        body: { mode: "sync", onTimeout, maxExecutionTimeMs: 300_000 },
+      });
+    const patient = Array.from({ length: 20 }, () => start("return_run_id"));
+    const strict = start("throw_error");
+    const runs = async (query = "") => listRuns(system, `/workflows/${id}/runs${query}`);
+    await waitFor(async () => (await runs()).items.length === 21);
+    await gateway.stop();
+    const answers = await Promise.all(patient);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        status: 202,
+        data: { status: "running", workflow_id: id, mode: "async", timed_out: true },
+      });
+      expect(answer.headers.get("connection")).toBe("close");
+    }
+    const late = await strict;
+    expect(late).toMatchObject({ status: 408, error: { code: "EXECUTION_TIMEOUT" } });
+    const { run_id: lateId } = z.object({ run_id: z.string() }).parse(late.error?.details);
+    const known = new Set([...answers.map(runIdOf), lateId]);
+    expect(new Set((await runs()).items.map((run) => run.id))).toEqual(known);
+    release.resolve();
+    await waitFor(async () => (await runs("?status=completed")).items.length === 21);
   });
 });

@@ -136,6 +136,19 @@ describe("POST /runs/{id}/restart", () => {
     const answer = await system.call("POST", `/runs/${runId}/restart`, { body });
     expect(answer).toMatchObject({ status: 400, error: { code, details } });
   });
+
+  it("answers 400 VALIDATION_ERROR to an override with which the input does not fit its schema", async () => {
+    const workflowId = await createActive(system, {
+      inputSchema: { type: "object", properties: { word: { type: "string" } } },
+      steps: [transform("first", "{{input.word}}")],
+    });
+    const { id } = await runToEnd(system, workflowId, { word: "fits" });
+    const body = { fromStepId: "first", overrideInput: { word: 7 } };
+    expect(await system.call("POST", `/runs/${id}/restart`, { body })).toMatchObject({
+      status: 400,
+      error: { code: "VALIDATION_ERROR", details: [{ path: ["word"] }] },
+    });
+  });
 });
 
 describe("POST /runs/bulk", () => {

@@ -314,6 +314,16 @@ describe("a firing", () => {
     expect(byTrigger.items.map((item) => item.id)).toEqual([run.id]);
   });
 
+  it("by hand is refused while the schedule's input does not fit the inputSchema", async () => {
+    const inputSchema = { type: "object", properties: { n: { type: "number" } } };
+    const id = await scheduled({ ...YEARLY, input: { n: "one" } }, { inputSchema, steps });
+    expect(await post(id, "schedule/trigger")).toMatchObject({
+      status: 400,
+      error: { code: "VALIDATION_ERROR", details: [{ path: ["n"] }] },
+    });
+    expect(await getSchedule(id)).toMatchObject({ runCount: 0 });
+  });
+
   it("by the clock starts one run and plans the next", async () => {
     const id = await scheduled(YEARLY, { steps });
     await database.query(sql.type(z.object({}))`

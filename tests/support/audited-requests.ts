@@ -6,6 +6,7 @@ import type { CallOptions } from "./api-client.ts";
 import { makeAgent } from "./agents.ts";
 import { makeFinanceConnection } from "./connections.ts";
 import { makeDashboard, signInEditor } from "./dashboards.ts";
+import type { SignedIn } from "./dashboards.ts";
 import { bySession, signIn } from "./people.ts";
 import {
   createActive,
@@ -175,7 +176,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   "POST /agents": async () => ({
     path: "/agents",
     body: {
-      name: "Reader",
+      name: `Reader ${newUuid()}`,
       type: "extraction",
       systemPrompt: "Say hush.",
       outputSchema: { title: "hush" },
@@ -295,7 +296,7 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "POST /dashboards": async (system) => ({
     path: "/dashboards",
-    ...(await signInEditor(system, system.acme)),
+    ...(await editorOf(system)),
     body: { name: "Runs" },
     resourceIds: null,
   }),
@@ -376,11 +377,11 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "POST /table-folders": async () => ({
     path: "/table-folders",
-    body: { name: "Audited" },
+    body: { name: `Audited ${newUuid()}` },
     resourceIds: null,
   }),
   "PATCH /table-folders/tables/{tableId}": async (system) => {
-    const { id } = await makeTable(system, system.acme.key, { folder: "Old" });
+    const { id } = await makeTable(system, system.acme.key, { folder: `Old ${newUuid()}` });
     const body = { folderId: null };
     return { path: `/table-folders/tables/${id}`, body, resourceIds: [id] };
   },
@@ -426,8 +427,17 @@ async function failRun(system: WholeSystem): Promise<string> {
   return id;
 }
 
+/** Signed in once for each system: there are limits of that. */
+const editors = new WeakMap<WholeSystem, Promise<SignedIn>>();
+
+function editorOf(system: WholeSystem): Promise<SignedIn> {
+  const known = editors.get(system) ?? signInEditor(system, system.acme);
+  editors.set(system, known);
+  return known;
+}
+
 async function makeOwnDashboard(system: WholeSystem) {
-  const session = await signInEditor(system, system.acme);
+  const session = await editorOf(system);
   return { session, ...(await makeDashboard(system, session)) };
 }
 

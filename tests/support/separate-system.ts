@@ -151,6 +151,7 @@ export async function startSeparateSystem(
     RUNS_LEASE_MS: String(leaseMs),
     WORKER_CONCURRENCY: "100",
     // What is measured is what comes of requests, not how many there may be.
+    RATE_LIMIT_READ: "0",
     RATE_LIMIT_WRITE: "0",
     RATE_LIMIT_EXECUTE: "0",
     RATE_LIMIT_INBOUND: "0",

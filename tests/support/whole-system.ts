@@ -12,6 +12,7 @@ import {
   insertPreparedCompany,
   insertPreparedUser,
 } from "@workflow/service-gateway/admin";
+import type { GatewayServiceOptions } from "@workflow/service-gateway";
 import type { Role, Scope } from "@workflow/service-gateway/admin";
 import {
   EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
@@ -57,10 +58,9 @@ export interface Person {
 }
 
 /** What a gateway can be told beside what all of the system share. */
-export interface GatewayOptions {
-  /** Reverse proxies in front of it; none by default. */
-  trustedProxies?: number;
-}
+export type GatewayOptions = Partial<
+  Pick<GatewayServiceOptions, "trustedProxies" | "corsOrigins" | "clientTimeouts" | "rateLimits">
+>;
 
 /** Another gateway of the same system. */
 export interface Gateway {

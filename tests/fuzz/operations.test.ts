@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, it } from "@jest/globals";
+import { ROUTES } from "@workflow/service-gateway/routes";
+import type { Route } from "@workflow/service-gateway/routes";
+import { fc } from "@workflow/testkit/property-test";
+import { readApiDocument } from "../support/api-document.ts";
+import type { ApiDocument } from "../support/api-document.ts";
+import { AnswerChecker } from "../support/description/answer-checker.ts";
+import { readDescription } from "../support/description/description.ts";
+import { startDrivenSystem } from "../support/driven-system.ts";
+import type { DrivenSystem } from "../support/driven-system.ts";
+import { createLiveRequests, createSenders, sendRaw } from "../support/live-requests.ts";
+import type { LiveRequest, RawAnswer } from "../support/live-requests.ts";
+import { nameOf } from "../support/route-requests.ts";
+import { requestOf } from "./support/request-arbitrary.ts";
+import { FUZZ_RUNS } from "./support/runs.ts";
+
+/** What the contract has of server errors: each has one of these codes. */
+const SERVER_ERRORS = ["TRIGGER_ERROR", "UPSTREAM_ERROR"];
+/** The only operation that fails inside for reasons outside (the contract: "credential refresh failed"). */
+const REFRESH = "POST /connections/{id}/refresh";
+/** So many requests share an object that they may change or use up. */
+const REQUESTS_PER_OBJECT = 10;
+
+let system: DrivenSystem;
+let document: ApiDocument;
+let checker: AnswerChecker;
+let prepare: (route: Route) => Promise<LiveRequest>;
+const nextSender = createSenders();
+
+beforeAll(async () => {
+  system = await startDrivenSystem();
+  document = await readApiDocument();
+  checker = new AnswerChecker(await readDescription());
+  prepare = createLiveRequests(system);
+});
+afterAll(() => system.stop());
+
+describe.each(ROUTES.map((route) => ({ name: nameOf(route), route })))("$name", ({ route }) => {
+  it("answers whatever the description lets one send, and worse, as it is described", async () => {
+    let count = 0;
+    let live = await prepare(route);
+    const property = fc.asyncProperty(
+      requestOf(document, document.operationOf(route)),
+      async ({ toRequest }) => {
+        count += 1;
+        if (route.method !== "GET" && count % REQUESTS_PER_OBJECT === 0)
+          live = await prepare(route);
+        const request = toRequest(live);
+        // Of one address, sign-ins and callbacks are limited.
+        const answer = await sendRaw(system, { ...request, from: nextSender() });
+        const fault = faultOf(route, answer);
+        if (fault !== null) {
+          const { body = "" } = request;
+          throw new Error(`${fault}: ${request.method} ${request.path} ${body.slice(0, 2_000)}`);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: FUZZ_RUNS });
+  });
+});
+
+/** What is wrong with an answer; null when nothing is. */
+function faultOf(route: Route, { status, headers, text }: RawAnswer): string | null {
+  if (status >= 500) {
+    const isKnown = SERVER_ERRORS.some((code) => text.includes(`"code":"${code}"`));
+    if (!isKnown && nameOf(route) !== REFRESH) return `a server error, ${status} ${text}`;
+  }
+  if (headers["x-request-id"] === undefined) return "no X-Request-Id";
+  if (headers["link"] === undefined) return "no Link";
+  const verdict = checker.check({
+    method: route.method,
+    // Which operation it is has nothing to do with what stands in its place of ids.
+    pathname: `/api/v1${route.path.replaceAll(/\{\w+\}/g, "x")}`,
+    status,
+    contentType: headers["content-type"] ?? null,
+    body: text,
+  });
+  return verdict?.problems.join("; ") || null;
+}

@@ -1,0 +1,151 @@
+import type { ApiDocument, JsonSchema } from "./api-document.ts";
+
+/** The way from a body to a value in it; an index as text. */
+export type Place = readonly string[];
+
+/** A body that grows: only what JSON.parse makes. */
+type Json = Record<string, unknown> | unknown[];
+
+/** Deeper members are those of documents that the same code reads at every level. */
+const LEVELS_MAX = 4;
+/** Stands for the value until the body is written as text. */
+const MARK = "the-hostile-value-stands-here";
+
+/** Every place that the schema of a body knows or that the given body has. */
+export function placesOf(
+  { resolve }: Pick<ApiDocument, "resolve">,
+  schema: JsonSchema,
+  body: unknown,
+): Place[] {
+  const found = new Map<string, Place>();
+  const add = (place: Place): void => void found.set(JSON.stringify(place), place);
+  // What contains itself is entered once.
+  const walkSchema = (given: JsonSchema, place: Place, entered: readonly string[] = []): void => {
+    if (place.length > 0) add(place);
+    const within = given.$ref === undefined ? entered : [...entered, given.$ref];
+    if (place.length === LEVELS_MAX || new Set(within).size < within.length) return;
+    for (const each of alternativesOf(resolve(given), resolve)) {
+      for (const [name, member] of Object.entries(each.properties ?? {})) {
+        walkSchema(member, [...place, name], within);
+      }
+      if (each.items !== undefined) walkSchema(each.items, [...place, "0"], within);
+      // Whatever may be in a document without a schema of its own is in the body that was given, or in none.
+      const { additionalProperties: more } = each;
+      if (typeof more === "object" && Object.keys(more).length > 0) {
+        walkSchema(more, [...place, "__proto__"], within);
+        walkSchema(more, [...place, "some-name"], within);
+      }
+    }
+  };
+  const walkBody = (value: unknown, place: Place): void => {
+    if (place.length > 0) add(place);
+    if (place.length === LEVELS_MAX || typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) walkBody(member, [...place, name]);
+  };
+  walkSchema(schema, []);
+  walkBody(body, []);
+  return [...found.values()];
+}
+
+/** The text of a body with a value of the described kind at a place. */
+export function sampleIn(
+  document: Pick<ApiDocument, "resolve">,
+  schema: JsonSchema,
+  body: unknown,
+  place: Place,
+): string {
+  let known = document.resolve(schema);
+  for (const name of place) known = memberOf(known, name, document.resolve);
+  const json = JSON.stringify(sampleOf(known, document.resolve));
+  return placeIn(document, schema, body, { place, json });
+}
+
+/** The text of a body with a JSON text at a place; what the place needs around it is added. */
+export function placeIn(
+  { resolve }: Pick<ApiDocument, "resolve">,
+  schema: JsonSchema,
+  body: unknown,
+  { place, json }: { place: Place; json: string },
+): string {
+  const copy: unknown = structuredClone(body ?? {});
+  let [value, known] = [copy, resolve(schema)];
+  for (const [index, name] of place.entries()) {
+    if (!isJson(value)) throw new Error(`No body has room for ${place.join(".")}.`);
+    const container = known;
+    known = memberOf(known, name, resolve);
+    const isLast = index === place.length - 1;
+    let next = isLast ? MARK : readMember(value, name);
+    if (!isLast && !isJson(next)) {
+      next = sampleOf(known, resolve);
+      // Entries that have an id are kept under it.
+      const isEntry = typeof container.additionalProperties === "object";
+      if (isEntry && isJson(next) && Object.hasOwn(next, "id")) setMember(next, "id", name);
+    }
+    setMember(value, name, next);
+    value = next;
+  }
+  return JSON.stringify(copy).replace(JSON.stringify(MARK), () => json);
+}
+
+/** The smallest value that a schema describes, as far as a test can guess. */
+function sampleOf(given: JsonSchema, resolve: ApiDocument["resolve"]): unknown {
+  const [schema = {}] = alternativesOf(resolve(given), resolve);
+  if (schema.const !== undefined) return schema.const;
+  // Often without a type.
+  if (schema.enum?.[0] !== undefined) return schema.enum[0];
+  const [type] = [schema.type ?? "object"].flat();
+  if (type === "array") {
+    const length = schema.minItems ?? 0;
+    return Array.from({ length }, () => sampleOf(schema.items ?? {}, resolve));
+  }
+  if (type === "object") {
+    // Not its example: what that names is not there.
+    const members = (schema.required ?? []).map((name) => [
+      name,
+      sampleOf(schema.properties?.[name] ?? {}, resolve),
+    ]);
+    return Object.fromEntries(members);
+  }
+  const [sample] = schema.examples ?? [];
+  if (sample !== undefined) return structuredClone(sample);
+  if (type === "string") return "x".repeat(schema.minLength ?? 1);
+  if (type === "number" || type === "integer") return schema.minimum ?? 1;
+  return true;
+}
+
+/** The schemas of which a value has to fit one, the structured ones first. */
+export function alternativesOf(
+  schema: JsonSchema,
+  resolve: ApiDocument["resolve"],
+): readonly JsonSchema[] {
+  const parts = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  if (parts === undefined) return [schema];
+  const all = parts.flatMap((part) => alternativesOf(resolve(part), resolve));
+  const isStructured = ({ properties, items, additionalProperties }: JsonSchema): boolean =>
+    properties !== undefined || items !== undefined || typeof additionalProperties === "object";
+  return [...all.filter(isStructured), ...all.filter((each) => !isStructured(each))];
+}
+
+function memberOf(schema: JsonSchema, name: string, resolve: ApiDocument["resolve"]): JsonSchema {
+  for (const each of alternativesOf(schema, resolve)) {
+    const { properties = {}, items, additionalProperties } = each;
+    const isNamed = Object.hasOwn(properties, name);
+    const found = isNamed ? properties[name] : (items ?? additionalProperties);
+    if (typeof found === "object") return resolve(found);
+  }
+  return {};
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
+}
+
+function readMember(container: Json, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(container, name)?.value;
+}
+
+/** As JSON.parse does it: a member of whatever name becomes an own one. */
+function setMember(container: Json, name: string, value: unknown): void {
+  const property = { value, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(container, name, property);
+}

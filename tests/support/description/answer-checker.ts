@@ -1,0 +1,123 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { DescribedOperation, Description } from "./description.ts";
+
+/** What came back for a request. */
+export interface ReceivedAnswer {
+  method: string;
+  /** Of the address, as it was sent. */
+  pathname: string;
+  status: number;
+  /** The header; null without one. */
+  contentType: string | null;
+  /** Null where nobody has read it to its end. */
+  body: string | null;
+}
+
+/** What an answer was checked against, and what is wrong with it. */
+export interface Verdict {
+  /** `GET /workflows/{id} 404 NOT_FOUND`, a success without a code. */
+  seen: string;
+  problems: string[];
+}
+
+/** Longer bodies are checked by their heads alone. */
+const BODY_CHARS_MAX = 1024 * 1024;
+
+/**
+ * Compares answers with the description of the API: the status, the content type and the body of each has
+ * to be described for its operation. Schemas are compiled when they are first needed.
+ */
+export class AnswerChecker {
+  readonly #description: Description;
+  readonly #ajv = createAjv();
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor(description: Description) {
+    this.#description = description;
+    this.#ajv.addSchema(description.document, "description");
+  }
+
+  /** Null for what is no operation: an unknown path or method. */
+  check(answer: ReceivedAnswer): Verdict | null {
+    const operation = this.#description.find(answer.method, answer.pathname);
+    if (operation === undefined) return null;
+    // Of reads that change something there is no HEAD, and of no operation a 405.
+    if (answer.status === 405) return null;
+    const head = `${operation.name} ${answer.status}`;
+    const fail = (problem: string): Verdict => ({
+      seen: head,
+      problems: [`${answer.method} ${answer.pathname} → ${head}: ${problem}`],
+    });
+    const types = operation.responses.get(String(answer.status));
+    if (types === undefined) return fail("the description does not know this status");
+    if (answer.method === "HEAD") return { seen: head, problems: [] };
+    if (types.length === 0 && answer.contentType === null) {
+      return answer.body ? fail("a body is not described") : { seen: head, problems: [] };
+    }
+    const type = answer.contentType?.split(";")[0]?.trim() ?? "none";
+    if (!types.includes(type)) {
+      return fail(`the content type is ${type}, described are ${types.join(", ") || "none"}`);
+    }
+    const { body } = answer;
+    const isJson = type === "application/json";
+    // A file or a stream may have nothing to tell.
+    if (isJson && body === "") return fail("the body that is described is missing");
+    if (body === null || body.length > BODY_CHARS_MAX || !isJson) {
+      return { seen: head, problems: [] };
+    }
+    const value: unknown = JSON.parse(body);
+    const code = codeOf(value);
+    const problems = this.#violations(operation, answer.status, type, value);
+    if (problems.length > 0) {
+      return fail(`${problems.join("; ")}. The body begins ${body.slice(0, 400)}`);
+    }
+    return { seen: code === undefined ? head : `${head} ${code}`, problems: [] };
+  }
+
+  #violations(
+    { path, method }: DescribedOperation,
+    status: number,
+    type: string,
+    value: unknown,
+  ): string[] {
+    const at = ["paths", path, method, "responses", String(status)];
+    // Operations share errors, which are compiled once.
+    const pointer = this.#description.resolve([...at, "content", type, "schema"]);
+    let validate = this.#validators.get(pointer);
+    if (validate === undefined) {
+      validate = this.#ajv.compile({ $ref: `description#${pointer}` });
+      this.#validators.set(pointer, validate);
+    }
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, 5).map(explain);
+  }
+}
+
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+/** The code of an error's envelope. */
+function codeOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("error" in value)) return undefined;
+  const { error } = value;
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+function explain({
+  instancePath,
+  message = "is wrong",
+  params,
+}: {
+  instancePath: string;
+  message?: string;
+  params: Record<string, unknown>;
+}): string {
+  const more = params["additionalProperty"] ?? params["allowedValues"] ?? params["missingProperty"];
+  return `${instancePath || "the body"} ${message}${more === undefined ? "" : ` (${JSON.stringify(more)})`}`;
+}

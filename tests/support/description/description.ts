@@ -1,0 +1,145 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+
+/** The description of the API that the gateway serves. */
+export const DESCRIPTION_FILE = new URL("../../../services/gateway/openapi.json", import.meta.url);
+
+const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+const reference = z.looseObject({ $ref: z.string().optional() });
+const response = reference.extend({ content: z.record(z.string(), z.unknown()).optional() });
+const operation = z.looseObject({
+  operationId: z.string(),
+  responses: z.record(z.string(), response),
+});
+const servers = z.tuple([z.looseObject({ url: z.string() })]).optional();
+const documentSchema = z.looseObject({
+  servers,
+  paths: z.record(
+    z.string(),
+    z.looseObject({
+      servers,
+      ...Object.fromEntries(METHODS.map((method) => [method, operation.optional()])),
+    }),
+  ),
+});
+
+/** An operation as far as its answers go. */
+export interface DescribedOperation {
+  /** `GET /workflows/{id}`, as the document writes the path. */
+  name: string;
+  operationId: string;
+  path: string;
+  method: string;
+  /** The content types of each status. */
+  responses: ReadonlyMap<string, readonly string[]>;
+  /** The error codes of each status. */
+  codes: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The document, to be asked for the operation of a request. */
+export class Description {
+  readonly document: object;
+  readonly operations: readonly DescribedOperation[];
+  readonly #byPattern: readonly { pattern: RegExp; operation: DescribedOperation }[];
+
+  constructor(document: object) {
+    this.document = document;
+    const parsed = documentSchema.parse(document);
+    const found = Object.entries(parsed.paths).flatMap(([path, item]) =>
+      METHODS.flatMap((method) => {
+        const described = operation.safeParse(item[method]);
+        if (!described.success) return [];
+        const base = (item.servers ?? parsed.servers)?.[0].url ?? "";
+        const { operationId } = described.data;
+        const name = `${method.toUpperCase()} ${path}`;
+        const answers = Object.keys(described.data.responses).map((status) => ({
+          status,
+          at: ["paths", path, method, "responses", status],
+        }));
+        const responses = new Map(answers.map(({ status, at }) => [status, this.#typesOf(at)]));
+        const codes = new Map(answers.map(({ status, at }) => [status, this.#codesOf(at)]));
+        return [{ base, operation: { name, operationId, path, method, responses, codes } }];
+      }),
+    );
+    this.operations = found.map(({ operation: each }) => each);
+    // A fixed segment goes before a parameter, as in the gateway.
+    this.#byPattern = found
+      .toSorted((one, other) => countParameters(one.operation) - countParameters(other.operation))
+      .map(({ base, operation: each }) => ({
+        pattern: toPattern(base.replace(/\/$/, "") + each.path),
+        operation: each,
+      }));
+  }
+
+  /** The operation that a request is for; undefined when the document has none. */
+  find(method: string, pathname: string): DescribedOperation | undefined {
+    const wanted = method === "HEAD" ? "get" : method.toLowerCase();
+    return this.#byPattern.find(
+      ({ pattern, operation: { method: each } }) => each === wanted && pattern.test(pathname),
+    )?.operation;
+  }
+
+  /** The JSON pointer, escaped for a URI, of what the path names, references on the way followed. */
+  resolve(path: readonly string[]): string {
+    return pointerOf(this.#follow(path).at);
+  }
+
+  #typesOf(path: readonly string[]): string[] {
+    return Object.keys(memberOf(this.#follow(path).value, "content") ?? {});
+  }
+
+  /** They stand as the names of examples, one for each code. */
+  #codesOf(path: readonly string[]): string[] {
+    const { value } = this.#follow([...path, "content", "application/json", "examples"]);
+    return Object.keys(value ?? {});
+  }
+
+  #follow(path: readonly string[]): { at: string[]; value: unknown } {
+    let at: string[] = [];
+    let value: unknown = this.document;
+    for (const segment of path) {
+      at = [...at, segment];
+      value = memberOf(value, segment);
+      const link = memberOf(value, "$ref");
+      if (typeof link === "string") {
+        const target = link.replace("#/", "").split("/").map(unescape);
+        ({ at, value } = this.#follow(target));
+      }
+    }
+    return { at, value };
+  }
+}
+
+/** Reads the description as it lies in the sources. */
+export async function readDescription(): Promise<Description> {
+  const document = z.looseObject({}).parse(JSON.parse(await readFile(DESCRIPTION_FILE, "utf8")));
+  return new Description(document);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
+}
+
+function countParameters({ path }: DescribedOperation): number {
+  return path.split("{").length;
+}
+
+function toPattern(path: string): RegExp {
+  const source = path
+    .split(/\{\w+\}/)
+    .map((fixed) => fixed.replaceAll(/[^\w/-]/g, String.raw`\$&`))
+    .join("[^/]+");
+  return new RegExp(`^${source}/?$`);
+}
+
+function pointerOf(path: readonly string[]): string {
+  return path
+    .map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`)
+    .join("");
+}
+
+function unescape(part: string): string {
+  return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+}

@@ -1,0 +1,85 @@
+/** A value that nobody sends in good faith, or only by mistake. */
+export interface HostileValue {
+  /** What is wrong with it, for messages. */
+  what: string;
+  /** As JSON text: not every one of them survives JSON.stringify. */
+  json: string;
+  /** Whether the body is refused as a whole, before anybody looks for the field. */
+  ofBody?: true;
+}
+
+/** What a text may do to programs that do not keep it a text. */
+const TEXTS: Readonly<Record<string, string>> = {
+  empty: "",
+  "right to left, zero width, joined": "\u202egpj.exe\u200b\u2066\ufeff👩\u200d👩\u200d👧 e\u0301",
+  SQL: "'; drop table workflows; select pg_sleep(9); --",
+  HTML: `"><script src=//evil.example></script><img src=x onerror=alert(1)>`,
+  "a template": "{{secrets.TOKEN}} {{7*7}} ${7*7} <%= 7*7 %> #{7*7}",
+  "a path": "../../../../etc/passwd",
+  "line breaks and a header": "a\r\nx-injected: yes\r\n\r\n",
+  "name of a property of objects": "__proto__",
+  "no id": "no-id-at-all",
+  "id of nothing": "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a99",
+  "300 characters": "x".repeat(300),
+  "70,000 characters": "x".repeat(70_000),
+};
+
+/** Values for any place of a body. */
+export const HOSTILE_VALUES: readonly HostileValue[] = [
+  ...["null", "true", "-1", "0.5", "-0", "[]", "{}", "[null]"].map((json) => ({
+    what: json,
+    json,
+  })),
+  { what: "a number beyond doubles", json: "1e999" },
+  { what: "2^53 + 1", json: "9007199254740993" },
+  ...Object.entries(TEXTS).map(([what, text]) => ({ what, json: JSON.stringify(text) })),
+  { what: "NUL", json: String.raw`"a\u0000b"` },
+  { what: "a lone surrogate", json: String.raw`"\ud800"` },
+  { what: "__proto__ as a member", json: '{"__proto__":{"polluted":true}}' },
+  { what: "constructor as a member", json: '{"constructor":{"prototype":{"polluted":true}}}' },
+  { what: "65 levels", json: "[".repeat(65) + "]".repeat(65), ofBody: true },
+  { what: "100,000 elements", json: `[${"0,".repeat(99_999)}0]` },
+];
+
+/** Texts for a query string, as they stand in it after `name`. */
+export const HOSTILE_QUERIES: Readonly<Record<string, (name: string) => string>> = {
+  "no value": (name) => name,
+  empty: (name) => `${name}=`,
+  NUL: (name) => `${name}=a%00b`,
+  "a half percent code": (name) => `${name}=%`,
+  "no UTF-8": (name) => `${name}=%ff%fe`,
+  "a lone surrogate": (name) => `${name}=%ED%A0%80`,
+  repeated: (name) => `${name}=1&${name}=2`,
+  "a list": (name) => `${name}[]=1`,
+  "a member": (name) => `${name}[__proto__][polluted]=true`,
+  "minus one": (name) => `${name}=-1`,
+  "a fraction": (name) => `${name}=1.5`,
+  "a number beyond doubles": (name) => `${name}=1e999`,
+  "2^53 + 1": (name) => `${name}=9007199254740993`,
+  "5,000 characters": (name) => `${name}=${"x".repeat(5_000)}`,
+  "40,000 characters": (name) => `${name}=${"x".repeat(40_000)}`,
+  "an object": (name) => `${name}=${encodeURIComponent('{"__proto__":{"polluted":true}}')}`,
+  ...Object.fromEntries(
+    ["right to left, zero width, joined", "SQL", "HTML", "a template", "a path", "no id"].map(
+      (what) => [what, (name: string) => `${name}=${encodeURIComponent(TEXTS[what] ?? "")}`],
+    ),
+  ),
+};
+
+/** Texts for a segment of a path, as they stand in it. */
+export const HOSTILE_SEGMENTS: Readonly<Record<string, string>> = {
+  NUL: "a%00b",
+  "a half percent code": "%",
+  "no UTF-8": "%ff",
+  "a slash": "a%2f..%2f..%2fadmin",
+  "5,000 characters": "x".repeat(5_000),
+  ...Object.fromEntries(
+    [
+      "right to left, zero width, joined",
+      "SQL",
+      "HTML",
+      "no id",
+      "name of a property of objects",
+    ].map((what) => [what, encodeURIComponent(TEXTS[what] ?? "")]),
+  ),
+};

@@ -1,0 +1,144 @@
+import { Agent, request as httpRequest } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Route } from "@workflow/service-gateway/routes";
+import { prepareAudited } from "./audited-requests.ts";
+import { makeCompanyObjects } from "./company-objects.ts";
+import type { DrivenSystem } from "./driven-system.ts";
+import { fillPath, idPositionsOf, nameOf } from "./route-requests.ts";
+import type { Resource } from "./route-requests.ts";
+
+/** A request of a route that succeeds, in its parts. */
+export interface LiveRequest {
+  /** The values in the path, by their names, as they are without percent codes. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** An answer, whatever it is made of. */
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Of events that go on and on: only the first of them. */
+  text: string;
+}
+
+/** A request in the characters in which it is sent. */
+export interface RawRequest {
+  method: string;
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  from?: string;
+}
+
+/** For what never comes. */
+const ANSWER_DEADLINE_MS = 30_000;
+
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * Makes requests that succeed. Those that may change something get objects of their own, to be thrown away;
+ * those that read share some.
+ */
+export function createLiveRequests(system: DrivenSystem): (route: Route) => Promise<LiveRequest> {
+  let shared: Promise<Record<Resource, string>> | undefined;
+  const needed = new Set<Resource>(["member"]);
+  return async (route) => {
+    if (route.method !== "GET") {
+      const { path, headers, key, body } = await prepareAudited(system, nameOf(route));
+      const [address = "", query = ""] = path.split("?");
+      const withKey = key === null ? {} : { "x-api-key": system.acme.key };
+      return {
+        params: readParams(route, address),
+        query,
+        headers: { ...withKey, ...headers },
+        body,
+      };
+    }
+    shared ??= makeCompanyObjects(system, system.acme, system.session, needed);
+    const objects = await shared;
+    const positions = idPositionsOf(route);
+    const [address = "", query = ""] = fillPath(route, (name) => {
+      const position = positions.find((each) => each.in === "path" && each.name === name);
+      return position === undefined ? "" : objects[position.resource];
+    }).split("?");
+    const { acme, session } = system;
+    const headers = route.scope === "session" ? session.headers : { "x-api-key": acme.key };
+    return { params: readParams(route, address), query, headers, body: undefined };
+  };
+}
+
+/** The path of a route with these values, each as it is to stand there. */
+export function pathOf({ path }: Route, values: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => values[name] ?? "");
+}
+
+/**
+ * Sends a request below the API's base, as its characters are; rejects when nothing comes for a long time.
+ *
+ * @param from an address of this machine: of one, sign-ins and callbacks are limited
+ */
+export function sendRaw(
+  { origin }: Pick<DrivenSystem, "origin">,
+  { method, path, headers = {}, body, from = "127.0.0.1" }: RawRequest,
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      hostname,
+      port,
+      method,
+      agent,
+      localAddress: from,
+      path: `/api/v1${path}`,
+      signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
+      headers: {
+        ...(body !== undefined && {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+        }),
+        ...headers,
+      },
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      readText(response).then((text) => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      }, reject);
+    });
+    request.end(body);
+  });
+}
+
+/** The next address of this machine that nobody has sent from. */
+export function createSenders(): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `127.1.${count >> 8}.${count & 255}`;
+  };
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const isEvents = response.headers["content-type"]?.startsWith("text/event-stream") === true;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) {
+    chunks.push(Buffer.from(chunk));
+    if (isEvents) break;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function readParams({ path, params }: Route, address: string): Record<string, string> {
+  const values = address.split("/");
+  const segments = path.split("/");
+  return Object.fromEntries(
+    Object.keys(params).map((name) => {
+      const index = segments.indexOf(`{${name}}`);
+      return [name, decodeURIComponent(values[index] ?? "")];
+    }),
+  );
+}
