@@ -8,6 +8,8 @@ import type { Outcome } from "./scenario.ts";
 export interface Target {
   pid: number;
   request: LoadRequest;
+  /** What is sent instead, see `LoadJob`. */
+  variety?: LoadRequest[];
 }
 
 export interface AlternateOptions {
@@ -50,12 +52,18 @@ export async function alternate(options: AlternateOptions): Promise<Pair[]> {
 }
 
 async function measure(
-  { pid, request }: Target,
+  { pid, request, variety }: Target,
   afterMs: number,
   { load, connections, settle }: AlternateOptions,
 ): Promise<Measured> {
   const cpuBefore = cpuTimeMs(pid);
-  const result = await load({ model: "closed", request, connections, stop: { afterMs } });
+  const result = await load({
+    model: "closed",
+    request,
+    ...(variety === undefined ? {} : { variety }),
+    connections,
+    stop: { afterMs },
+  });
   await settle?.();
   const cpuUs = ((cpuTimeMs(pid) - cpuBefore) * 1000) / result.succeeded;
   return { ...result, cpuUs };

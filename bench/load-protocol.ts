@@ -21,6 +21,8 @@ export const loadJob = z.discriminatedUnion("model", [
   z.object({
     model: z.literal("closed"),
     request,
+    /** What is sent instead, where there is any: shared out among the connections, each of which repeats its share. */
+    variety: z.array(request).optional(),
     connections: z.number(),
     stop: z.union([z.object({ afterMs: z.number() }), z.object({ afterRequests: z.number() })]),
   }),

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import autocannon from "autocannon";
+import type { Client } from "autocannon";
 import { loadJob } from "./load-protocol.ts";
 import type { LoadJob, LoadRequest, LoadResult } from "./load-protocol.ts";
 import { percentile } from "./statistics.ts";
@@ -59,7 +60,7 @@ class Tally {
 }
 
 async function runClosed(job: Extract<LoadJob, { model: "closed" }>): Promise<LoadResult> {
-  const { stop, connections, request } = job;
+  const { stop, connections, request, variety } = job;
   const limits =
     "afterMs" in stop
       ? { duration: stop.afterMs / 1000 }
@@ -76,6 +77,7 @@ async function runClosed(job: Extract<LoadJob, { model: "closed" }>): Promise<Lo
       sampleInt: 50,
       skipAggregateResult: true,
       ...limits,
+      ...(variety === undefined ? {} : { setupClient: sharesOf(variety, connections) }),
     },
     (error: unknown) => (error === null ? resolve() : reject(error)),
   );
@@ -85,6 +87,20 @@ async function runClosed(job: Extract<LoadJob, { model: "closed" }>): Promise<Lo
   instance.on("reqError", (error: unknown) => tally.failed(String(error)));
   await promise;
   return tally.result();
+}
+
+/** Gives each connection its share of the requests. */
+function sharesOf(requests: readonly LoadRequest[], connections: number) {
+  const shared = requests.map(({ url, method, headers, body }) => {
+    const { pathname, search } = new URL(url);
+    return { method, path: pathname + search, headers, ...(body === undefined ? {} : { body }) };
+  });
+  let clients = 0;
+  return (client: Client): void => {
+    const place = clients % connections;
+    clients += 1;
+    client.setRequests(shared.filter((_, index) => index % connections === place));
+  };
 }
 
 async function runOpen(job: Extract<LoadJob, { model: "open" }>): Promise<LoadResult> {

@@ -30,6 +30,8 @@ export interface Sizes {
   tableRows: number;
   /** Held at the same time, and sent once their receiver is there. */
   pendingDeliveries: number;
+  /** API keys that are used in turn. */
+  callers: number;
   /** Of one company, while another one gets deliveries. */
   deadEndpoints: number;
 }
@@ -61,6 +63,7 @@ export const FULL: Sizes = {
   storedWorkflows: 100_000,
   tableRows: 100_000,
   pendingDeliveries: 100_000,
+  callers: 10_000,
   deadEndpoints: 1_000,
 };
 
@@ -81,6 +84,7 @@ export const QUICK: Sizes = {
   storedWorkflows: 5_000,
   tableRows: 5_000,
   pendingDeliveries: 1_000,
+  callers: 500,
   deadEndpoints: 50,
 };
 

@@ -64,7 +64,7 @@ function describe(circumstances: Circumstances, { startedInMs }: Pick<System, "s
     `${cpu}, ${cores} cores, ${memoryGiB.toFixed(1)} GiB of memory`,
     `Node ${node}`,
     `Load average before the start (1, 5, 15 min): ${loadBefore.map((load) => load.toFixed(2)).join(", ")}`,
-    `Settings: ${settings.length === 0 ? "the defaults, without rate limits" : settings.join(", ")}`,
+    `Settings: ${settings.length === 0 ? "the defaults, with rate limits that are never reached" : settings.join(", ")}`,
     `System, its Postgres, floor and load generator share the machine`,
     `First start on an empty data folder: ${(startedInMs / 1000).toFixed(1)} s`,
   ];

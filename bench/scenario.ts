@@ -18,7 +18,7 @@ export interface Surroundings {
 export interface Figure {
   name: string;
   value: number;
-  unit: "/s" | "ms" | "MB" | "× floor";
+  unit: "/s" | "ms" | "µs" | "MB" | "× floor";
   /** What was aimed at; a figure without a target is shown for context. */
   target?: { atLeast: number } | { atMost: number };
 }

@@ -7,8 +7,11 @@ import { z } from "zod";
 import { createApp } from "../../services/gateway/src/app.ts";
 import { createAuthenticator } from "../../services/gateway/src/auth/authenticator.ts";
 import type { Authenticator } from "../../services/gateway/src/auth/authenticator.ts";
+import { Compressor } from "../../services/gateway/src/http/compression.ts";
 import { createCompanyConnections } from "../../services/gateway/src/http/company-connections.ts";
+import { AnswerHeaders } from "../../services/gateway/src/http/answer-headers.ts";
 import { listenHttp } from "../../services/gateway/src/http/server.ts";
+import { createProxyTrust } from "../../services/gateway/src/http/trusted-proxies.ts";
 
 const CONNECTIONS_MAX = 1_000;
 
@@ -50,11 +53,17 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
     onSessionUse: () => {},
     toAppError: databaseErrorToAppError,
   });
+  const requests = {
+    proxies: createProxyTrust(0),
+    answerHeaders: new AnswerHeaders([]),
+    compressor: new Compressor(),
+  };
   const app = createApp({
     routes: ROUTES,
     authenticator: options.authenticates
       ? authenticator
       : await letEverybodyIn(authenticator, options.apiKey),
+    rateLimits: { admit: () => {}, admitInbound: () => {} },
     database,
     forget: () => {},
     // Nobody signs in, and no list is paged.
@@ -65,11 +74,12 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
     stopping: new AbortController().signal,
     readiness: { missing: async () => [], setStopping: () => {} },
     report: () => {},
-    trustedProxies: 0,
+    requests,
     // Nobody connects an account.
     publicUrl: undefined,
     callbacks: { admit: () => {} },
     connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
+    docsLimits: { admit: () => {} },
     inbound: (_request, _response, next) => next(),
     connections: createCompanyConnections({ total: CONNECTIONS_MAX, perTenant: CONNECTIONS_MAX }),
   });
@@ -77,6 +87,7 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
     host: "127.0.0.1",
     port: 0,
     connectionsMax: CONNECTIONS_MAX,
+    requests,
   });
   process.send?.({ pid: process.pid, url: `http://127.0.0.1:${port}` });
 }
