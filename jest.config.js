@@ -11,7 +11,10 @@ export default {
   },
   globalSetup: "<rootDir>/packages/testkit/src/jest-global-setup.ts",
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
-  setupFilesAfterEnv: ["<rootDir>/packages/testkit/src/jest-setup-after-env.ts"],
+  setupFilesAfterEnv: [
+    "<rootDir>/packages/testkit/src/jest-setup-after-env.ts",
+    "<rootDir>/tests/support/check-answers.ts",
+  ],
   // Tests that hang are what this is for; a machine with other work to do is slow.
   testTimeout: 180000,
   maxWorkers: 2,

@@ -202,6 +202,7 @@ export async function startServices(
       port: settings.PORT,
       publicUrl: settings.PUBLIC_URL,
       trustedProxies: settings.TRUSTED_PROXIES,
+      corsOrigins: settings.CORS_ORIGINS,
       connectionsMax: settings.CONNECTIONS_MAX,
       companyConnectionsMax: settings.COMPANY_CONNECTIONS_MAX,
       auditRetentionDays: settings.AUDIT_RETENTION_DAYS,
@@ -213,7 +214,16 @@ export async function startServices(
       integrationsGrpcAddress: integrations.grpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
-      inboundPerMinuteMax: settings.RATE_LIMIT_INBOUND,
+      rateLimits: {
+        limits: {
+          read: settings.RATE_LIMIT_READ,
+          write: settings.RATE_LIMIT_WRITE,
+          execute: settings.RATE_LIMIT_EXECUTE,
+        },
+        companyFactor: settings.RATE_LIMIT_COMPANY_FACTOR,
+        inbound: settings.RATE_LIMIT_INBOUND,
+        natsUrl: settings.NATS_URL,
+      },
       logger: log.loggerOf("gateway"),
     }),
   );

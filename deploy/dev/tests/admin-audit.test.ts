@@ -81,8 +81,11 @@ describe("what an operator does", () => {
     await run(`revoke-token --token ${token}`);
     const retention = await run(`set-run-retention --company ${companyId} --days 30`);
     expect(JSON.parse(retention.stdout)).toEqual({ companyId, days: 30 });
+    const limits = await run(`set-rate-limits --company ${companyId} --write 7 --execute default`);
+    expect(JSON.parse(limits.stdout)).toEqual({ companyId, read: null, write: 7, execute: null });
     const events = await eventsOf(companyId);
     expect(events.map(({ action }) => action)).toEqual([
+      "company.rate_limits_set",
       "company.run_retention_set",
       "token.revoked",
       "token.minted",

@@ -10,7 +10,7 @@ it("npm start says which settings have no effect, and serves metrics to its own 
   const dataDir = await temporaryFolder();
   const metricsPort = await freePort();
   const given = {
-    RATE_LIMIT_READ: "5",
+    RESTATE_ADMIN_URL: "http://localhost:1/hidden",
     STRIPE_WEBHOOK_SECRET: "whsec_hidden",
     WEBHOOK_REQUIRE_SIGNATURE: "true",
     AIRWALLEX_BASE_URL: "http://localhost:1/hidden",
@@ -36,7 +36,7 @@ it("npm start says which settings have no effect, and serves metrics to its own 
 
   const lines = [
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this version sends no traces yet.",
-    "RATE_LIMIT_READ is set, but this version does not limit rates yet.",
+    "RESTATE_ADMIN_URL is set, but this version does not run on Restate yet.",
     "RUNS_ROLE is set, but npm start always runs both halves of the runs service.",
   ];
   expect(exitCode).toBe(0);
