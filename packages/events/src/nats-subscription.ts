@@ -1,4 +1,4 @@
-import type { ConsumerMessages, JsMsg } from "nats";
+import type { ConsumerMessages, ConsumerStatus, JsMsg } from "nats";
 import { ConsumerEvents } from "nats";
 import type { Registry } from "prom-client";
 import { watchConsumer } from "./consumer-metrics.ts";
@@ -67,8 +67,13 @@ async function consumeForever(
     try {
       const messages = await openMessages(bus, options, session);
       attempt = 0;
+      // A status listener of messages that are closed already would never end: it comes first.
+      const statuses = await messages.status();
       const ends = [signal, session.lost].map((each) => closeOnAbort(messages, each));
-      await Promise.all([handleAll(bus, options, messages, slots, signal), watch(messages)]);
+      await Promise.all([
+        handleAll(bus, options, messages, slots, signal),
+        watch(messages, statuses),
+      ]);
       for (const forget of ends) forget();
     } catch (err) {
       const { stream, consumer } = options;
@@ -111,13 +116,16 @@ function closeOnAbort(messages: ConsumerMessages, signal: AbortSignal): () => vo
 }
 
 /** Ends the pulling when the server does not know the consumer any more, to begin afresh. */
-async function watch(messages: ConsumerMessages): Promise<void> {
+async function watch(
+  messages: ConsumerMessages,
+  statuses: AsyncIterable<ConsumerStatus>,
+): Promise<void> {
   const ends: unknown[] = [
     ConsumerEvents.ConsumerDeleted,
     ConsumerEvents.HeartbeatsMissed,
     ConsumerEvents.NoResponders,
   ];
-  for await (const { type } of await messages.status()) {
+  for await (const { type } of statuses) {
     if (ends.includes(type)) await messages.close();
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { freePort, waitFor } from "@workflow/testkit";
 import type { NatsConnection } from "nats";
 import { connect, RetentionPolicy, StorageType } from "nats";
@@ -265,5 +266,18 @@ describe("the NATS bus", () => {
     const subscription = await bus.subscribe({ consumer: "idle", stream, handler: async () => {} });
     await subscription.close();
     await expect(bus.close()).resolves.toBeUndefined();
+  });
+
+  it("closes a subscription at whatever moment of its beginning", async () => {
+    const bus = openBus();
+    await publishUntilDurable(bus, [makeEvent(stream)]);
+    const closings = Array.from({ length: 200 }, async (_, tick) => {
+      const consumer = `reader-${tick}`;
+      const subscription = await bus.subscribe({ consumer, stream, handler: async () => {} });
+      // The moment is counted in turns of the event loop: each stands between two answers of the server.
+      for (let turn = 0; turn < tick; turn += 1) await setImmediate();
+      await subscription.close();
+    });
+    await expect(Promise.all(closings)).resolves.toHaveLength(200);
   });
 });
