@@ -27,6 +27,7 @@ export { createScope } from "./scope.ts";
 export type { Scope } from "./scope.ts";
 export { createFairness } from "./fairness.ts";
 export type { Fairness } from "./fairness.ts";
+export { Slices } from "./slices.ts";
 export { Shares } from "./shares.ts";
 export type { ShareLimits } from "./shares.ts";
 export { SETTINGS } from "./settings.ts";

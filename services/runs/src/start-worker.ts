@@ -16,7 +16,7 @@ import { cancelGivenUp, inRounds } from "./operations/cancel-given-up.ts";
 import { cancelWaitedChildren } from "./operations/cancel-children.ts";
 import { runRetention } from "./operations/retention.ts";
 import { runUpkeep } from "./operations/upkeep.ts";
-import { createSending } from "./interpreter/send-inputs.ts";
+import { createSending } from "./interpreter/effects/sending.ts";
 import { WorkerMemory } from "./memory/worker-memory.ts";
 import type { RunsServiceOptions } from "./options.ts";
 import type { Parts } from "./parts.ts";

@@ -1,26 +1,15 @@
 import { measureJson } from "@workflow/definition";
 import type { EvaluatedValue } from "@workflow/definition";
-import { Turns } from "@workflow/service";
 import type { OpenStep } from "../domain/step-records.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import type { DoneCall, PausedCall } from "./effects/paused-call.ts";
+import { UNDER_WAY } from "./effects/sending.ts";
 import { Parked } from "./control-flow-signals.ts";
 import type { Attempt, Execution } from "./execution.ts";
 import { callInTurn } from "./in-turn.ts";
 
-const MIB = 1024 * 1024;
-/**
- * Bytes of inputs that a worker has under way to others: each is held some three times, by the step, as its
- * text and on its way, for as long as a host likes to take. Four companies whose hosts hang leave none to others.
- */
-const UNDER_WAY = { perTenant: 16 * MIB, total: 64 * MIB } as const;
 /** Inputs this small take no turn: they go also while others wait for theirs. */
 const FREE_BYTES = 4 * 1024;
-
-/** What a worker's steps send together. */
-export function createSending(): Turns {
-  return new Turns(UNDER_WAY);
-}
 
 /**
  * Resolves what a step sends and sends it, as often as the connection is paused. Who waits, for either turn,
@@ -36,6 +25,7 @@ export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Ou
   resolve: () => Resolved,
   send: (resolved: Resolved, hasTurn: boolean) => Promise<DoneCall<Output> | PausedCall>,
 ): Promise<Output> {
+  const { slices } = execution.effects.sending;
   let isShown = false;
   const show = ({ inputs }: Resolved): void => {
     isShown = true;
@@ -43,11 +33,11 @@ export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Ou
   };
   try {
     return await callInTurn(execution, open, async (hasTurn) => {
-      const { bytes, small } = weigh(resolve());
+      const { bytes, small } = await slices.do(() => weigh(resolve()));
       // Only what is small is kept from before the wait, and not resolved twice.
       const giveBack = small === null ? await takeTurn(execution, bytes) : undefined;
       try {
-        const resolved = small ?? resolve();
+        const resolved = small ?? (await slices.do(resolve));
         show(resolved);
         const outcome = await send(resolved, hasTurn);
         if (outcome.kind === "paused") {
@@ -60,13 +50,13 @@ export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Ou
       }
     });
   } catch (error) {
-    if (!isShown && !(error instanceof Parked)) show(resolve());
+    if (!isShown && !(error instanceof Parked)) await slices.do(() => show(resolve()));
     throw error;
   }
 }
 
 function takeTurn({ effects, facts, signal }: Execution, bytes: number): Promise<() => void> {
-  return effects.sending.take(facts.companyId, signal, bytes);
+  return effects.sending.turns.take(facts.companyId, signal, bytes);
 }
 
 function weigh<Resolved extends { inputs: EvaluatedValue }>(

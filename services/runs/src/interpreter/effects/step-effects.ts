@@ -1,6 +1,6 @@
 import type { ExpressionPool } from "@workflow/expressions";
 import type { SafeHttpClient } from "@workflow/http-client";
-import type { Turns } from "@workflow/service";
+import type { Sending } from "./sending.ts";
 import type { AgentClient } from "./agent-client.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
 import type { ChildRuns } from "./child-runs.ts";
@@ -19,7 +19,6 @@ export interface StepEffects {
   readonly children: ChildRuns;
   readonly email: EmailClient;
   readonly providers: ProviderClient;
-  /** Bytes of inputs that are under way. */
-  readonly sending: Turns;
+  readonly sending: Sending;
   readonly tables: TablesClient;
 }
