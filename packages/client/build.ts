@@ -29,7 +29,10 @@ await promisify(execFile)(process.execPath, [COMPILER, "-p", PACKAGE, "--outDir"
 // The compiler rewrites the paths of imports in code, and leaves those in declarations.
 for await (const file of glob(join(DIST, "**/*.d.ts"))) {
   const declarations = await readFile(file, "utf8");
-  await writeFile(file, declarations.replaceAll(/((?:from |import\()"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"'));
+  await writeFile(
+    file,
+    declarations.replaceAll(/((?:from |import\()"\.{1,2}\/[^"]+)\.ts"/g, '$1.js"'),
+  );
 }
 await cp(join(PACKAGE, "README.md"), join(DIST, "README.md"));
 await writeFile(join(DIST, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -71,7 +71,9 @@ function addBodyAndQuery(operation: DocumentedOperation, signature: Signature): 
   const data = `${upperFirst(operationId)}Data`;
   const json = requestBody?.content["application/json"]?.schema;
   const hasBody = requestBody !== undefined && !isEmptyObject(json);
-  const query = parameters.flatMap((each) => ("in" in each && each["in"] === "query" ? [each] : []));
+  const query = parameters.flatMap((each) =>
+    "in" in each && each["in"] === "query" ? [each] : [],
+  );
   if (hasBody) {
     const isRequired = requestBody.required === true;
     const { length } = Object.keys(requestBody.content);

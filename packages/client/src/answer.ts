@@ -16,7 +16,7 @@ export interface Envelope {
  */
 export async function checkStatus(response: Response): Promise<void> {
   const { status } = response;
-  if (response.type === "opaqueredirect" || response.headers.has("location") && status < 400) {
+  if (response.type === "opaqueredirect" || (response.headers.has("location") && status < 400)) {
     await response.body?.cancel();
     throw new InvalidAnswerError("The server redirects; baseUrl must name the API itself.", status);
   }

@@ -11,22 +11,14 @@ import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
  *
  * @throws ApiError, ConnectionError, TimeoutError, InvalidAnswerError, or the reason of the caller's signal
  */
-export async function call<T>(
-  api: Api,
-  what: Call,
-  options: AnyOptions = {},
-): Promise<T> {
+export async function call<T>(api: Api, what: Call, options: AnyOptions = {}): Promise<T> {
   const { data } = await callForEnvelope(api, what, options);
   // The service holds its own answers to the description that T was made from.
   return data as T;
 }
 
 /** As `call`, with what the answer says of a list beside its items. */
-export function callForEnvelope(
-  api: Api,
-  what: Call,
-  options: AnyOptions,
-): Promise<Envelope> {
+export function callForEnvelope(api: Api, what: Call, options: AnyOptions): Promise<Envelope> {
   return withRetries(api, { what, options, read: readEnvelope });
 }
 
@@ -103,7 +95,9 @@ async function tryOnce<T>(
     signal?.throwIfAborted();
     if (isLate) return { error: new TimeoutError(`There was no answer within ${timeoutMs} ms.`) };
     if (error instanceof ApiError || error instanceof InvalidAnswerError) return { error };
-    return { error: new ConnectionError("The connection to the service failed.", { cause: error }) };
+    return {
+      error: new ConnectionError("The connection to the service failed.", { cause: error }),
+    };
   } finally {
     clearTimeout(timer);
   }

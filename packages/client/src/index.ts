@@ -1,14 +1,7 @@
 export { createClient } from "./client.ts";
 export type { WorkflowClient } from "./client.ts";
 export { connect } from "./api.ts";
-export type {
-  CallOptions,
-  Api,
-  ApiOptions,
-  Idempotent,
-  IfMatch,
-  ResponseInfo,
-} from "./api.ts";
+export type { CallOptions, Api, ApiOptions, Idempotent, IfMatch, ResponseInfo } from "./api.ts";
 export {
   ApiError,
   ConnectionError,

@@ -68,7 +68,7 @@ async function* readPages<Item, Meta>(
   first: Call,
   options: AnyOptions,
 ): AsyncGenerator<Page<Item, Meta>, void, undefined> {
-  for (let next: Call | null = first; next !== null; ) {
+  for (let next: Call | null = first; next !== null;) {
     const { data, meta } = await callForEnvelope(api, next, options);
     const items = itemsOf(data, first.items);
     // As in `call`: the types are those of the description.

@@ -14,8 +14,7 @@ export type RunUpdate = RunListItem & {
 
 /** What is told of a run: where it stands, or how a step ended. */
 export type RunEvent =
-  | { type: "run"; id: string; data: RunUpdate }
-  | { type: "step"; id: string; data: StepResult };
+  { type: "run"; id: string; data: RunUpdate } | { type: "step"; id: string; data: StepResult };
 
 /** How to follow a run. */
 export interface WatchOptions extends CallOptions {

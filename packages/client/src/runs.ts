@@ -61,7 +61,10 @@ export interface WaitOptions extends CallOptions {
 }
 
 /** What a run is started with when its end is waited for. */
-export type RunAndWaitBody = Omit<RunStart, "mode" | "maxExecutionTimeMs" | "onTimeout" | "onFailure">;
+export type RunAndWaitBody = Omit<
+  RunStart,
+  "mode" | "maxExecutionTimeMs" | "onTimeout" | "onFailure"
+>;
 
 /**
  * Starts a run, waits for its end and returns the whole run. A signal that is aborted ends the waiting and not the run.
@@ -84,11 +87,7 @@ export async function runAndWait(
  *
  * @throws RunFailedError, RunNotEndedError, as `runAndWait`
  */
-export async function waitForRun(
-  api: Api,
-  id: string,
-  options: WaitOptions = {},
-): Promise<Run> {
+export async function waitForRun(api: Api, id: string, options: WaitOptions = {}): Promise<Run> {
   const { waitMs, signal, ...others } = options;
   const waiting = new AbortController();
   const abort = (): void => waiting.abort(signal?.reason);

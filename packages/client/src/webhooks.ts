@@ -30,8 +30,7 @@ export class WebhookVerificationError extends WorkflowError {
 
 /** Headers as `fetch` or as Node has them. */
 export type WebhookHeaders =
-  | Headers
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+  Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** How strictly a delivery is looked at. */
 export interface VerifyOptions {

@@ -65,7 +65,9 @@ describe("what is sent again", () => {
     await client.workflows.run(ID, { input: { n: 1 } });
     expect(double.requests).toHaveLength(3);
     expect([...double.keyCounts().values()]).toEqual([3]);
-    expect(new Set(double.requests.map(({ body }) => body))).toEqual(new Set(['{"input":{"n":1}}']));
+    expect(new Set(double.requests.map(({ body }) => body))).toEqual(
+      new Set(['{"input":{"n":1}}']),
+    );
   });
 
   test("starts of their own have keys of their own", async () => {
