@@ -1,0 +1,29 @@
+import { InvalidArgumentError } from "@commander-js/extra-typings";
+
+/** An option's whole number, from 1 on. */
+export function count(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(value);
+}
+
+/** A moment: an ISO 8601 timestamp, or so long ago: `15m`, `2h`, `7d`. */
+export function moment(value: string): string {
+  const ago = /^(\d{1,6})(m|h|d)$/.exec(value);
+  if (ago !== null) {
+    const unit = { m: 60_000, h: 3_600_000, d: 86_400_000 }[ago[2] as "m" | "h" | "d"];
+    return new Date(Date.now() - Number(ago[1]) * unit).toISOString();
+  }
+  const parsed = Date.parse(value);
+  if (Number.isNaN(parsed)) {
+    throw new InvalidArgumentError("It must be a timestamp, or a time ago such as 15m, 2h or 7d.");
+  }
+  return new Date(parsed).toISOString();
+}
+
+/** Words between commas. */
+export function words(value: string): string[] {
+  return value
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
