@@ -68,13 +68,19 @@ export function clientFor(access: Omit<Access, "profileName">, out: Output): Wor
   }
 }
 
-/** Fetches until Ctrl-C, and tells why nothing happens when the server asks to wait. */
+/**
+ * Fetches; Ctrl-C ends what only reads. A change that is on its way is let come to its end, so that nobody has to wonder
+ * what became of it. Tells why nothing happens when the server asks to wait.
+ */
 async function fetchPatiently(
   out: Output,
   input: Parameters<typeof fetch>[0],
   init: RequestInit = {},
 ): Promise<Response> {
-  const signals = [interruption, ...(init.signal === null || init.signal === undefined ? [] : [init.signal])];
+  const signals = [
+    ...(init.method === "GET" ? [interruption] : []),
+    ...(init.signal === null || init.signal === undefined ? [] : [init.signal]),
+  ];
   const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   if (response.status === 429 && seconds > 0 && seconds <= 60) {

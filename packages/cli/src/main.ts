@@ -42,7 +42,10 @@ function tell({ exitCode, hints, ...error }: Failure, isJson: boolean): void {
     return;
   }
   const code = error.code === "CLI_ERROR" ? "" : ` (${error.code})`;
-  const lines = [`error: ${plain(error.message)}${plain(code)}`, ...hints.map((hint) => `  ${plain(hint)}`)];
+  const lines = [
+    `error: ${plain(error.message)}${plain(code)}`,
+    ...hints.map((hint) => `  ${plain(hint)}`),
+  ];
   if (error.requestId !== null) lines.push(`  request id: ${plain(error.requestId)}`);
   process.stderr.write(`${lines.join("\n")}\n`);
 }

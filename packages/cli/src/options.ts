@@ -2,7 +2,8 @@ import { InvalidArgumentError } from "@commander-js/extra-typings";
 
 /** An option's whole number, from 1 on. */
 export function count(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  if (!/^[1-9]\d{0,8}$/.test(value))
+    throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(value);
 }
 

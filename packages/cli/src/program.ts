@@ -1,8 +1,17 @@
 import { Command } from "@commander-js/extra-typings";
+import { addAgents } from "./commands/agents/agents.ts";
+import { addAudit } from "./commands/audit/audit.ts";
 import { addProfiles, addSignIn, addWhoAmI } from "./commands/auth/auth.ts";
+import { addCompletion } from "./commands/completion/completion.ts";
+import { addConnections } from "./commands/connections/connections.ts";
+import { addDev } from "./commands/dev/dev.ts";
+import { addKeys } from "./commands/keys/keys.ts";
 import { addLogs } from "./commands/runs/read.ts";
 import { addRuns } from "./commands/runs/runs.ts";
+import { addWebhooks } from "./commands/webhooks/webhooks.ts";
 import { addWorkflows } from "./commands/workflows/workflows.ts";
+import { addSecrets } from "./commands/secrets/secrets.ts";
+import { addTables } from "./commands/tables/tables.ts";
 import { VERSION } from "./context.ts";
 import { EXIT_CODE_LINES } from "./exit-codes.ts";
 
@@ -31,6 +40,24 @@ Examples:
   $ workflowctl runs list --status failed --after 24h`,
     );
   const root = program as unknown as Command;
-  for (const add of [addSignIn, addProfiles, addWhoAmI, addWorkflows, addRuns, addLogs]) add(root);
+  for (const add of [
+    addSignIn,
+    addProfiles,
+    addWhoAmI,
+    addWorkflows,
+    addRuns,
+    addLogs,
+    addSecrets,
+    addTables,
+    addConnections,
+    addAgents,
+    addWebhooks,
+    addKeys,
+    addAudit,
+    addDev,
+    addCompletion,
+  ]) {
+    add(root);
+  }
   return program;
 }

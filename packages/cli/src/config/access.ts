@@ -37,7 +37,8 @@ export function givenUrl(options: AccessOptions): string | undefined {
  */
 export async function findAccess(options: AccessOptions): Promise<Access> {
   const url = givenUrl(options);
-  const apiKey = options.apiKeyStdin === true ? await keyOfStdin() : environment("WORKFLOW_API_KEY");
+  const apiKey =
+    options.apiKeyStdin === true ? await keyOfStdin() : environment("WORKFLOW_API_KEY");
   if (url !== undefined && apiKey !== undefined) return { profileName: null, url, apiKey };
   const name = await chosenProfile(options);
   const profile = (await readConfig()).profiles[name];

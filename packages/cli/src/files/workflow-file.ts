@@ -65,7 +65,9 @@ export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   if (!parsed.success) {
     throw usageError(
       `${path} is no workflow.`,
-      ...parsed.error.issues.map(({ path: at, message }) => `${at.join(".") || "(all)"}: ${message}`),
+      ...parsed.error.issues.map(
+        ({ path: at, message }) => `${at.join(".") || "(all)"}: ${message}`,
+      ),
     );
   }
   const { id, basedOn, ...definition } = parsed.data;
@@ -73,10 +75,11 @@ export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   return { path, id, basedOn, definition: definition as Definition };
 }
 
-/** Writes a file, its members always in the same order and its keys as the server has them. */
+/** Writes a file, whose keys are always in the same order. */
 export async function writeWorkflowFile(file: WorkflowFile): Promise<void> {
   const { id, basedOn, definition } = file;
-  const content = { id, basedOn, ...inOrder(definition) };
+  const members = Object.entries(inOrder(definition)).map(([name, value]) => [name, sorted(value)]);
+  const content = { id, basedOn, ...Object.fromEntries(members) };
   await writeWholeFile(file.path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
@@ -115,7 +118,7 @@ const FIRST_KEYS = ["id", "type", "name", "action"];
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
-  const rank = (key: string): number => (FIRST_KEYS.indexOf(key) + 1 || 99);
+  const rank = (key: string): number => FIRST_KEYS.indexOf(key) + 1 || 99;
   const entries = Object.entries(value).sort(
     ([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0),
   );

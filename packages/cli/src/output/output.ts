@@ -68,7 +68,9 @@ function styleOf(status: string): Style {
 
 /** A text of others on one line: what would steer the terminal is shown as a question mark. */
 export function plain(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "?");
+  return text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "?");
 }
 
 /** A JSON value in lines. JSON itself escapes C0; C1 and the signs that turn text round are escaped here. */

@@ -24,7 +24,8 @@ export function startProgress({ label, total, format = String }: ProgressOptions
   if (!process.stderr.isTTY) return { update: () => {}, end: () => {} };
   let drawnAt = 0;
   const draw = (done: number): void => {
-    const amount = total === null ? format(done) : `${bar(done / total)} ${format(done)} of ${format(total)}`;
+    const amount =
+      total === null ? format(done) : `${bar(done / total)} ${format(done)} of ${format(total)}`;
     process.stderr.write(`\r\u001b[K${label} ${amount}`);
     drawnAt = Date.now();
   };

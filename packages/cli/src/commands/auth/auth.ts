@@ -65,7 +65,8 @@ ${examples(
         }
         await writeConfig({ current, profiles: others });
         out.show({ profile: name }, [`The profile ${name} is forgotten.`]);
-        if (profile.apiKey !== undefined) out.note("Its API key is still good; revoke it with workflowctl keys revoke.");
+        if (profile.apiKey !== undefined)
+          out.note("Its API key is still good; revoke it with workflowctl keys revoke.");
       }),
     );
 }
@@ -78,7 +79,10 @@ function ignoreEndedSession(error: unknown): void {
 async function addressToUse({ options }: Context, name: string): Promise<string> {
   const url = givenUrl(options) ?? (await readConfig()).profiles[name]?.url;
   if (url !== undefined) return url;
-  throw usageError(`The address of the server is not known (profile ${name}).`, "Say --url https://…");
+  throw usageError(
+    `The address of the server is not known (profile ${name}).`,
+    "Say --url https://…",
+  );
 }
 
 async function signInByKey({ out, options }: Context, url: string): Promise<Profile> {
@@ -149,7 +153,8 @@ export function addProfiles(program: Command): void {
           current: name === config.current,
         }));
         if (out.isJson) return out.json(entries);
-        if (entries.length === 0) return out.note("There are none; sign in with workflowctl login.");
+        if (entries.length === 0)
+          return out.note("There are none; sign in with workflowctl login.");
         showTable(out, entries, {
           columns: [
             { title: "", of: ({ current }) => (current ? "*" : "") },

@@ -84,7 +84,9 @@ async function showRepeated(
     return tailRun(context, client, answer.newRunId);
   }
   const from = answer.restartFromStepId;
-  out.show(answer, [`run ${answer.newRunId} was started${from === null ? "" : ` from ${plain(from)}`}`]);
+  out.show(answer, [
+    `run ${answer.newRunId} was started${from === null ? "" : ` from ${plain(from)}`}`,
+  ]);
 }
 
 /** Adds `runs approve`. */
@@ -113,7 +115,9 @@ export function addApprove(parent: Command): void {
           ...(comment === undefined ? {} : { comment }),
           ...(data === undefined ? {} : { data: await readJsonArgument("--data", data) }),
         });
-        out.show(decided, [`${decided.id} (${plain(decided.path)}) is ${out.status(decided.status)}`]);
+        out.show(decided, [
+          `${decided.id} (${plain(decided.path)}) is ${out.status(decided.status)}`,
+        ]);
       }),
     );
 }

@@ -36,7 +36,10 @@ export function addList(parent: Command): void {
     .option("--all", "every one")
     .addHelpText(
       "after",
-      examples("workflowctl runs list --status failed --after 24h", "workflowctl runs list --all --json"),
+      examples(
+        "workflowctl runs list --status failed --after 24h",
+        "workflowctl runs list --all --json",
+      ),
     )
     .action(
       act(async ({ out, connect }, options) => {

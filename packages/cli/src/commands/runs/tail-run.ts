@@ -26,7 +26,8 @@ export async function tailRun(
     if (event.type === "run") ({ status } = event.data);
   }
   if (status === "completed") return;
-  if (!ENDS.has(status)) throw new CliError("The stream of events has ended before the run.", EXIT.unreachable);
+  if (!ENDS.has(status))
+    throw new CliError("The stream of events has ended before the run.", EXIT.unreachable);
   throw new CliError(`The run ended with the status ${status}.`, EXIT.refused, {
     hints: [`See why: workflowctl logs ${runId}`],
   });
@@ -42,7 +43,9 @@ function showEvent(out: Output, event: RunEvent): void {
       ...(error === null ? [] : [`${error.code}: ${error.message}`]),
     ];
     const mark = out.paint(STYLES[status], MARKS[status]);
-    return out.line(`${mark} ${plain(path)}  ${out.paint("gray", type)}  ${plain(more.join("  "))}`);
+    return out.line(
+      `${mark} ${plain(path)}  ${out.paint("gray", type)}  ${plain(more.join("  "))}`,
+    );
   }
   const { status, durationMs, error } = event.data;
   const time = durationMs === null ? "" : `  ${duration(durationMs)}`;

@@ -58,15 +58,20 @@ export function addPlan(parent: Command): void {
     )
     .action(
       act(async ({ out, connect }, given, { input }) => {
-        const body = input === undefined ? {} : { input: await readObjectArgument("--input", input) };
+        const body =
+          input === undefined ? {} : { input: await readObjectArgument("--input", input) };
         const client = await connect();
         const plan = await client.workflows.plan(await findWorkflowId(client, given), body);
         const missing = Object.entries(plan.missing).filter(([, names]) => names.length > 0);
         out.show(plan, [
           `valid: ${plan.valid ? out.paint("green", "yes") : out.paint("red", "no")}`,
-          ...plan.problems.map(({ path, message }) => `problem: ${plain(`${path.join(".")}: ${message}`)}`),
+          ...plan.problems.map(
+            ({ path, message }) => `problem: ${plain(`${path.join(".")}: ${message}`)}`,
+          ),
           ...missing.map(([what, names]) => `missing ${what}: ${plain(names.join(", "))}`),
-          ...plan.steps.map((step) => `step: ${plain(`${step.path} (${step.action ?? step.type})`)}`),
+          ...plan.steps.map(
+            (step) => `step: ${plain(`${step.path} (${step.action ?? step.type})`)}`,
+          ),
           ...(plan.nextRunAt ?? []).map((next) => `next run: ${time(next)}`),
         ]);
         if (!plan.valid || missing.length > 0) process.exitCode = EXIT.refused;
@@ -125,10 +130,14 @@ export function addRun(parent: Command): void {
           ...(input === undefined ? {} : { input: await readObjectArgument("--input", input) }),
           ...(connection === undefined ? {} : { connectionId: connection }),
           ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-          ...(wait === undefined ? {} : { mode: "sync" as const, maxExecutionTimeMs: wait * 1_000 }),
+          ...(wait === undefined
+            ? {}
+            : { mode: "sync" as const, maxExecutionTimeMs: wait * 1_000 }),
         };
         const client = await connect();
-        const started = await client.workflows.run(await findWorkflowId(client, given), body, { signal });
+        const started = await client.workflows.run(await findWorkflowId(client, given), body, {
+          signal,
+        });
         if (tail === true) {
           out.note(`run ${started.runId}`);
           return tailRun(context, client, started.runId);

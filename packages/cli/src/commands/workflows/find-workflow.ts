@@ -18,7 +18,10 @@ export async function findWorkflowId(client: WorkflowClient, given: string): Pro
   if (given.endsWith(SUFFIX)) {
     const { id } = await readWorkflowFile(given);
     if (id !== undefined) return id;
-    throw usageError(`${given} has no id yet.`, `Push it first: workflowctl workflows push ${given}`);
+    throw usageError(
+      `${given} has no id yet.`,
+      `Push it first: workflowctl workflows push ${given}`,
+    );
   }
   const found: string[] = [];
   for await (const { id, name } of client.workflows.list({ search: given, limit: 100 })) {
@@ -27,7 +30,10 @@ export async function findWorkflowId(client: WorkflowClient, given: string): Pro
   const [id] = found;
   if (id === undefined) throw new CliError(`No workflow is called ${given}.`, EXIT.notFound);
   if (found.length > 1) {
-    throw usageError(`${found.length} workflows are called ${given}; give an id.`, ...found.slice(0, 20));
+    throw usageError(
+      `${found.length} workflows are called ${given}; give an id.`,
+      ...found.slice(0, 20),
+    );
   }
   return id;
 }

@@ -46,10 +46,17 @@ ${examples("workflowctl workflows pull --dir workflows", "workflowctl workflows 
         if (out.isJson) out.json(pulled);
         const kept = pulled.filter(({ result }) => result === "kept");
         if (kept.length === 0) return;
-        throw new CliError("Some files have changes that were never pushed; they were kept.", EXIT.conflict, {
-          hints: ["See them: workflowctl workflows diff", "Replace them: workflowctl workflows pull --force"],
-          details: { kept },
-        });
+        throw new CliError(
+          "Some files have changes that were never pushed; they were kept.",
+          EXIT.conflict,
+          {
+            hints: [
+              "See them: workflowctl workflows diff",
+              "Replace them: workflowctl workflows pull --force",
+            ],
+            details: { kept },
+          },
+        );
       }),
     );
 }

@@ -7,7 +7,13 @@ import { EXIT } from "../../exit-codes.ts";
 import { CliError } from "../../failures.ts";
 import { countLines, differenceOf, findChange, paintDifference } from "../../files/changes.ts";
 import type { Change } from "../../files/changes.ts";
-import { definitionOf, fingerprint, writeWorkflowFile } from "../../files/workflow-file.ts";
+import {
+  definitionOf,
+  fingerprint,
+  readWorkflowFile,
+  writeWorkflowFile,
+} from "../../files/workflow-file.ts";
+import type { WorkflowFile } from "../../files/workflow-file.ts";
 import { readFiles } from "../../files/workflow-folder.ts";
 import { confirm } from "../../input.ts";
 import { plain } from "../../output/output.ts";
@@ -122,8 +128,13 @@ function refuseConflicts(changes: readonly Change[], overwrite: boolean): void {
   throw new CliError("Nothing was sent.", EXIT.conflict, {
     hints: [
       ...conflicts.map(({ file }) => CONFLICT_NOTE(file.path)),
-      ...missing.map(({ file }) => `${file.path}: the server has no such workflow; without its id it becomes a new one.`),
-      ...(conflicts.length === 0 ? [] : ["Take theirs with pull --force, or yours with push --overwrite."]),
+      ...missing.map(
+        ({ file }) =>
+          `${file.path}: the server has no such workflow; without its id it becomes a new one.`,
+      ),
+      ...(conflicts.length === 0
+        ? []
+        : ["Take theirs with pull --force, or yours with push --overwrite."]),
     ],
     details: { changes: changes.map((change) => summaryOf(change)) },
   });
@@ -140,9 +151,11 @@ async function sendAll(
     try {
       signal.throwIfAborted();
       const workflow = await sendOne(client, change, summary);
+      await noteInFile(file, workflow);
       sent.push({ ...summaryOf(change), id: workflow.id, version: workflow.version });
       const problems = await planProblems(client, workflow.id);
-      if (!out.isJson) out.line(`sent       ${plain(file.path)}  v${workflow.version} (${workflow.status})`);
+      if (!out.isJson)
+        out.line(`sent       ${plain(file.path)}  v${workflow.version} (${workflow.status})`);
       for (const problem of problems) out.note(`  not ready: ${plain(problem)}`);
     } catch (error) {
       throw withProgress(error, { file: file.path, sent: sent.length, total: changes.length });
@@ -151,25 +164,34 @@ async function sendAll(
   if (out.isJson) out.json(sent);
 }
 
-/** Sends a definition and notes in its file what the server has now. */
-export async function sendOne(
+/** Sends a definition. */
+export function sendOne(
   client: WorkflowClient,
   change: Change,
   summary?: string,
 ): Promise<Workflow> {
   const { file } = change;
   const isNew = change.kind === "create" || change.kind === "missing";
-  const workflow = isNew
-    ? await client.workflows.create(file.definition)
-    : await client.workflows.update(
+  return isNew
+    ? client.workflows.create(file.definition)
+    : client.workflows.update(
         change.remote.workflow.id,
         { ...file.definition, ...(summary === undefined ? {} : { changeSummary: summary }) },
         // Who saves between our look and this loses nothing: the server refuses.
         { ifMatch: change.remote.etag },
       );
+}
+
+/** Puts into the file what the server has now. Whoever has written into it meanwhile keeps the changes. */
+export async function noteInFile(
+  { path, definition: sent }: WorkflowFile,
+  workflow: Workflow,
+): Promise<void> {
   const definition = definitionOf(workflow);
-  await writeWorkflowFile({ path: file.path, id: workflow.id, basedOn: fingerprint(definition), definition });
-  return workflow;
+  const link = { path, id: workflow.id, basedOn: fingerprint(definition) };
+  const { definition: present } = await readWorkflowFile(path);
+  const isSame = fingerprint(present) === fingerprint(sent);
+  await writeWorkflowFile({ ...link, definition: isSame ? definition : present });
 }
 
 /** The same error, with what was sent before it. */

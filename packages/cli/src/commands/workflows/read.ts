@@ -32,7 +32,11 @@ export function addList(parent: Command): void {
           options: { limit, all },
           columns: [
             { title: "id", of: ({ id }) => id },
-            { title: "status", of: (workflow) => workflow.status, paint: (text) => out.status(text) },
+            {
+              title: "status",
+              of: (workflow) => workflow.status,
+              paint: (text) => out.status(text),
+            },
             { title: "version", of: ({ version }) => `v${version}` },
             { title: "trigger", of: ({ trigger }) => trigger.type },
             { title: "changed", of: ({ updatedAt }) => time(updatedAt) },

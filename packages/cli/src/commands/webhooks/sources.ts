@@ -1,0 +1,131 @@
+import { createHmac } from "node:crypto";
+import type { List, PageMeta, WorkflowClient } from "@workflow/client";
+
+/** Something to be posted. */
+export interface Message {
+  kind: "outbound" | "inbound";
+  id: string;
+  type: string;
+  body: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Where messages come from. */
+export interface Source {
+  /** What has come since the last time, the oldest first. */
+  take(): Promise<Message[]>;
+}
+
+/** Of so many messages it is remembered that they were taken; more are not looked at again. */
+const REMEMBERED = 5_000;
+/** Of a backlog so many are taken at once. */
+const TAKEN_MAX = 1_000;
+
+interface Listed {
+  id: string;
+  createdAt: string;
+}
+
+/** The deliveries to an endpoint. Those whose body is not made yet wait for it. */
+export async function deliveriesOf(
+  client: WorkflowClient,
+  options: { endpointId: string; since: string | undefined; secret: string | undefined },
+): Promise<Source> {
+  const { endpointId, since, secret } = options;
+  return newOnes(
+    () => client.webhookEndpoints.listDeliveries(endpointId, { limit: 100 }),
+    since,
+    async ({ id }) => {
+      const { request, eventId, eventType } = await client.webhookEndpoints.getDelivery(
+        endpointId,
+        id,
+      );
+      const { body } = request;
+      if (body === null) return null;
+      const headers = { ...readable(request.headers), ...signed(body, eventId, secret) };
+      return { kind: "outbound", id, type: eventType, body, headers };
+    },
+  );
+}
+
+/** The events that came in. */
+export async function inboundEvents(
+  client: WorkflowClient,
+  options: { provider: string | undefined; since: string | undefined },
+): Promise<Source> {
+  const { provider, since } = options;
+  const query = { limit: 100, ...(provider === undefined ? {} : { provider }) };
+  return newOnes(
+    () => client.webhookEvents.list(query),
+    since,
+    async ({ id }) => {
+      const event = await client.webhookEvents.get(id);
+      const type = event.eventType ?? "-";
+      return {
+        kind: "inbound",
+        id,
+        type,
+        body: JSON.stringify(event.payload),
+        headers: {
+          "content-type": "application/json",
+          "x-webhook-provider": event.provider,
+          "x-webhook-event": type,
+          "x-webhook-id": event.eventId ?? id,
+        },
+      };
+    },
+  );
+}
+
+/** Follows a list whose newest item is the first. */
+async function newOnes<Item extends Listed>(
+  list: () => List<Item, PageMeta>,
+  since: string | undefined,
+  read: (item: Item) => Promise<Message | null>,
+): Promise<Source> {
+  const taken = new Set<string>();
+  // Two clocks differ, so what there is now tells where to begin, and not the time here.
+  if (since === undefined) for (const { id } of (await list()).items) taken.add(id);
+  let oldest = since ?? (await list()).items[0]?.createdAt ?? "";
+  return {
+    take: async () => {
+      const found: Item[] = [];
+      for await (const item of list()) {
+        if (item.createdAt < oldest || found.length >= TAKEN_MAX) break;
+        if (!taken.has(item.id)) found.push(item);
+      }
+      const messages: Message[] = [];
+      for (const item of found.toReversed()) {
+        const message = await read(item);
+        if (message === null) continue;
+        taken.add(item.id);
+        messages.push(message);
+      }
+      for (const id of taken) {
+        if (taken.size <= REMEMBERED) break;
+        taken.delete(id);
+      }
+      return messages;
+    },
+  };
+}
+
+/** Headers with their values; those of signatures and custom headers are hidden by the service. */
+function readable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(headers).filter(
+    ([name, value]) =>
+      !/[^\x20-\x7e]/.test(value) && !/^(host|content-length|connection)$/i.test(name),
+  );
+  return { "content-type": "application/json", ...Object.fromEntries(kept) };
+}
+
+function signed(body: string, eventId: string, secret: string | undefined): Record<string, string> {
+  if (secret === undefined || secret === "") return { "x-webhook-id": eventId };
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+  return {
+    "x-webhook-id": eventId,
+    "x-webhook-timestamp": timestamp,
+    "x-webhook-signature": `t=${timestamp},v1=${signature}`,
+  };
+}
