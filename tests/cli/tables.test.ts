@@ -134,6 +134,7 @@ describe("an import that does not come to its end", () => {
     });
     await waitFor(() => batches === 2);
     started.child.kill("SIGINT");
+    await waitFor(() => started.said.stderr.includes("on their way"));
     held.resolve();
     const ended = await started.ended;
     await double.close();
@@ -147,7 +148,6 @@ describe("an import that does not come to its end", () => {
     const double = await startHttpDouble(({ method }, response) => {
       if (method === "GET") return { body: { success: true, data: { id: UUID, columns } } };
       response.destroy();
-      return {};
     });
     const path = await file("unknown.csv", csvOf(10));
     const ended = await cli.run(["tables", "import", path, "--table", UUID], {
@@ -163,8 +163,7 @@ describe("an export that is cut", () => {
     const double = await startHttpDouble(({ path }, response) => {
       if (!path.includes("export")) return { body: { success: true, data: { id: UUID, columns } } };
       response.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
-      response.write("Name,Age,Ok\n", () => response.destroy());
-      return {};
+      response.write("Name,Age,Ok\n", () => response.socket?.end());
     });
     const out = join(cli.dir, "cut-export.csv");
     const ended = await cli.run(["tables", "export", UUID, "-o", out], {

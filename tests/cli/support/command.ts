@@ -106,9 +106,10 @@ export async function cliAt(
     },
     start: (args, options) => start(process.execPath, [program, ...args], options),
     terminal: (args, more) => inTerminal([program, ...args], { cwd: dir, env: all(more) }),
-    shell: (line) =>
-      start("bash", ["-c", line.replaceAll("workflowctl", `"${process.execPath}" "${program}"`)])
-        .ended,
+    shell: (line) => {
+      const define = `workflowctl() { ${quoted(process.execPath)} ${quoted(program)} "$@"; }`;
+      return start("bash", ["-c", `${define}\n${line}`]).ended;
+    },
     close: () => rm(root, { recursive: true, force: true }),
   };
 }

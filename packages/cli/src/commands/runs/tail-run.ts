@@ -44,13 +44,13 @@ function showEvent(out: Output, event: RunEvent): void {
     ];
     const mark = out.paint(STYLES[status], MARKS[status]);
     return out.line(
-      `${mark} ${plain(path)}  ${out.paint("gray", type)}  ${plain(more.join("  "))}`,
+      `${mark} ${plain(path)}  ${out.paint("gray", type)}  ${more.map(plain).join("  ")}`,
     );
   }
   const { status, durationMs, error } = event.data;
   const time = durationMs === null ? "" : `  ${duration(durationMs)}`;
-  const why = error === null ? "" : `  ${error.code}: ${error.message}`;
-  out.line(`${out.status(status)}${time}${plain(why)}`);
+  const why = error === null ? "" : `  ${plain(`${error.code}: ${error.message}`)}`;
+  out.line(`${out.status(status)}${time}${why}`);
 }
 
 const STYLES = { success: "green", error: "red", skipped: "gray" } as const;

@@ -148,6 +148,8 @@ async function addToTable(
   if (skip > total) throw usageError(`--skip ${skip}: the file has only ${total} rows.`);
   const progress = startProgress({ label: "Importing", total });
   let done = skip;
+  const sayGoodbye = (): void => out.note("\nEnding, after the rows that are on their way.");
+  signal.addEventListener("abort", sayGoodbye, { once: true });
   try {
     progress.update(done);
     for await (const batch of batches(readRows(path, format, table.columns), skip)) {

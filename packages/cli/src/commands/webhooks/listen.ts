@@ -84,7 +84,7 @@ function tell(out: Output, forwarded: Forwarded): void {
   if (out.isJson) return out.jsonLine(forwarded);
   const { id, kind, type, status, error, durationMs } = forwarded;
   const answer = status === null ? out.paint("red", plain(error ?? "no answer")) : String(status);
-  out.line(`${plain(`${kind}  ${type}  ${id}`)}  ${answer}  ${durationMs} ms`);
+  out.line(`${[kind, type, id].map(plain).join("  ")}  ${answer}  ${durationMs} ms`);
 }
 
 /** Bodies may hold what is secret to a company, so they go to this machine only. */
