@@ -1,15 +1,16 @@
 import { chmod, cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { z } from "zod";
 
 const PACKAGE = import.meta.dirname;
 const DIST = resolve(process.argv[2] ?? join(PACKAGE, "dist"));
 const PROGRAM = "workflowctl.js";
 
 /** What users install: one file that holds everything it needs, and who it belongs to. */
-const { name, version, description } = JSON.parse(
-  await readFile(join(PACKAGE, "package.json"), "utf8"),
-) as Record<string, string>;
+const { name, version, description } = z
+  .object({ name: z.string(), version: z.string(), description: z.string() })
+  .parse(JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8")));
 const manifest = {
   name,
   version,

@@ -148,6 +148,7 @@ describe("an import that does not come to its end", () => {
     const double = await startHttpDouble(({ method }, response) => {
       if (method === "GET") return { body: { success: true, data: { id: UUID, columns } } };
       response.destroy();
+      return undefined;
     });
     const path = await file("unknown.csv", csvOf(10));
     const ended = await cli.run(["tables", "import", path, "--table", UUID], {
@@ -164,6 +165,7 @@ describe("an export that is cut", () => {
       if (!path.includes("export")) return { body: { success: true, data: { id: UUID, columns } } };
       response.writeHead(200, { "content-type": "text/csv", "content-length": "1000" });
       response.write("Name,Age,Ok\n", () => response.socket?.end());
+      return undefined;
     });
     const out = join(cli.dir, "cut-export.csv");
     const ended = await cli.run(["tables", "export", UUID, "-o", out], {

@@ -1,17 +1,26 @@
-import type { Command } from "@commander-js/extra-typings";
+import { Command } from "@commander-js/extra-typings";
+import { z } from "zod";
 import { createContext } from "./context.ts";
-import type { Context, GlobalOptions } from "./context.ts";
+import type { Context } from "./context.ts";
 
-/** What Commander hands to an action at the end: the command itself. */
-type AnyCommand = Pick<Command, "optsWithGlobals">;
+/** What every command takes beside its own options. */
+const globalOptions = z.object({
+  json: z.boolean().optional(),
+  profile: z.string().optional(),
+  url: z.string().optional(),
+  apiKeyStdin: z.boolean().optional(),
+  color: z.boolean().optional(),
+});
 
 /** Makes the action of a command: `work` gets a context, then arguments and options as Commander has them. */
 export function act<Rest extends readonly unknown[]>(
   work: (context: Context, ...rest: Rest) => Promise<void>,
 ): (...rest: Rest) => Promise<void> {
   return (...rest) => {
-    const command = rest.at(-1) as AnyCommand;
-    return work(createContext(command.optsWithGlobals() as GlobalOptions), ...rest);
+    // Commander hands over the command itself at the end.
+    const command = rest.at(-1);
+    if (!(command instanceof Command)) throw new Error("The last argument must be the command.");
+    return work(createContext(globalOptions.parse(command.optsWithGlobals())), ...rest);
   };
 }
 

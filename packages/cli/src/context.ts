@@ -30,7 +30,7 @@ export interface Context {
    *
    * @throws CliError when nobody is
    */
-  connect(): Promise<WorkflowClient>;
+  readonly connect: () => Promise<WorkflowClient>;
 }
 
 /** The context of one command. */

@@ -54,12 +54,13 @@ export function toFailure(error: unknown): Failure | null {
     };
   }
   if (isApiError(error)) return fromAnswer(error);
-  const name = error instanceof Error ? error.name : "";
+  if (!(error instanceof Error)) return null;
+  const { name } = error;
   if (name === "ConnectionError" || name === "TimeoutError" || name === "InvalidAnswerError") {
     return {
       exitCode: EXIT.unreachable,
       code: name === "InvalidAnswerError" ? "INVALID_ANSWER" : "UNREACHABLE",
-      message: `${(error as Error).message}${reasonOf(error)}`,
+      message: `${error.message}${reasonOf(error)}`,
       hints: ["Check the address (workflowctl profiles list) and whether the server is up."],
       requestId: null,
       details: null,

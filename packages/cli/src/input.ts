@@ -1,19 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { z } from "zod";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, usageError } from "./failures.ts";
+
+const objectSchema = z.record(z.string(), z.unknown());
 
 /** Everything that comes by standard input. */
 export async function readAllOfStdin(): Promise<string> {
   if (process.stdin.isTTY) throw usageError("Standard input is a terminal; pipe the value in.");
-  const pieces: Buffer[] = [];
-  for await (const piece of process.stdin) pieces.push(Buffer.from(piece as Uint8Array));
-  return Buffer.concat(pieces).toString("utf8");
+  let text = "";
+  process.stdin.setEncoding("utf8");
+  for await (const piece of process.stdin) text += String(piece);
+  return text;
 }
 
 /** Whether there is somebody to ask. */
-export function canAsk(): boolean {
+function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
@@ -83,7 +87,7 @@ export async function readObjectArgument(
  *
  * @throws CliError that names the file and the place
  */
-export async function readJsonFile(path: string): Promise<unknown> {
+async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(path, path === "-" ? await readAllOfStdin() : await readTextFile(path));
 }
 
@@ -102,9 +106,8 @@ export async function readTextFile(path: string): Promise<string> {
 }
 
 function asObject(source: string, value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  const object = objectSchema.safeParse(value);
+  if (object.success) return object.data;
   throw usageError(`${source} must be a JSON object.`);
 }
 

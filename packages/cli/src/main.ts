@@ -30,7 +30,7 @@ async function run(): Promise<number> {
       return EXIT.interrupted;
     }
     if (failure === null) throw error;
-    tell(failure, program.opts().json === true);
+    tell(failure, program.getOptionValue("json") === true);
     return failure.exitCode;
   }
 }

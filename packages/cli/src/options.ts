@@ -7,12 +7,18 @@ export function count(value: string): number {
   return Number(value);
 }
 
+const UNITS_MS = new Map([
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
+
 /** A moment: an ISO 8601 timestamp, or so long ago: `15m`, `2h`, `7d`. */
 export function moment(value: string): string {
-  const ago = /^(\d{1,6})(m|h|d)$/.exec(value);
+  const ago = /^(\d{1,5})([mhd])$/.exec(value);
   if (ago !== null) {
-    const unit = { m: 60_000, h: 3_600_000, d: 86_400_000 }[ago[2] as "m" | "h" | "d"];
-    return new Date(Date.now() - Number(ago[1]) * unit).toISOString();
+    const unitMs = UNITS_MS.get(ago[2] ?? "") ?? 0;
+    return new Date(Date.now() - Number(ago[1]) * unitMs).toISOString();
   }
   const parsed = Date.parse(value);
   if (Number.isNaN(parsed)) {

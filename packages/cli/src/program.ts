@@ -16,8 +16,9 @@ import { VERSION } from "./context.ts";
 import { EXIT_CODE_LINES } from "./exit-codes.ts";
 
 /** The whole command line. */
-export function createProgram() {
-  const program = new Command("workflowctl")
+export function createProgram(): Command {
+  const program = new Command("workflowctl");
+  program
     .description("The workflow service on the command line.")
     .version(VERSION)
     .option("--json", "write JSON, for programs")
@@ -39,7 +40,6 @@ Examples:
   $ workflowctl workflows run Greeting --input '{"name":"Ada"}' --tail
   $ workflowctl runs list --status failed --after 24h`,
     );
-  const root = program as unknown as Command;
   for (const add of [
     addSignIn,
     addProfiles,
@@ -57,7 +57,7 @@ Examples:
     addDev,
     addCompletion,
   ]) {
-    add(root);
+    add(program);
   }
   return program;
 }

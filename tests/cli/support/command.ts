@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { waitFor } from "@workflow/testkit";
-import { z } from "zod";
+import type { z } from "zod";
 
 const BUILD = join(import.meta.dirname, "../../../packages/cli/build.ts");
 

@@ -58,7 +58,7 @@ export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    const reason = text.trim() === "" ? "it is empty" : (error as SyntaxError).message;
+    const reason = text.trim() === "" ? "it is empty" : String(error);
     throw usageError(`${path} is no JSON, or only half of it: ${reason}.`);
   }
   const parsed = fileSchema.safeParse(value);
@@ -72,6 +72,7 @@ export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   }
   const { id, basedOn, ...definition } = parsed.data;
   // Trigger, steps and schemas are checked by the server.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { path, id, basedOn, definition: definition as Definition };
 }
 

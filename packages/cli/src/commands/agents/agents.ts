@@ -81,6 +81,7 @@ function addCreate(parent: Command): void {
     .action(
       act(async ({ out, connect }, file) => {
         // The server says what is wrong with it.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         const body = (await readObjectFile(file)) as NewAgent;
         const agent = await (await connect()).agents.create(body);
         out.show(agent, [`Agent ${agent.id} was made.`]);

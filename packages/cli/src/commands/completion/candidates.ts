@@ -1,11 +1,11 @@
-import type { Command, Option } from "@commander-js/extra-typings";
+import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 /**
  * What could stand at the end of a command line: `words` are those behind the program's name, the last of which is
  * only begun. Empty where the shell's own completion, of files, is better.
  */
 export function candidates(
-  program: Command,
+  program: CommandUnknownOpts,
   words: readonly string[],
   profiles: readonly string[],
 ): string[] {
@@ -18,7 +18,7 @@ export function candidates(
 
 interface Place {
   /** The command that the words lead to. */
-  command: Command;
+  command: CommandUnknownOpts;
   /** The option whose value comes next. */
   pending: Option | undefined;
   /** How many arguments the command has got. */
@@ -26,7 +26,7 @@ interface Place {
 }
 
 function all(
-  program: Command,
+  program: CommandUnknownOpts,
   {
     command,
     pending,
@@ -51,7 +51,7 @@ function all(
   return [...(argument?.argChoices ?? [])];
 }
 
-function walk(program: Command, words: readonly string[]): Place {
+function walk(program: CommandUnknownOpts, words: readonly string[]): Place {
   const place: Place = { command: program, pending: undefined, positions: 0 };
   for (const word of words) {
     if (place.pending !== undefined) {
@@ -61,14 +61,14 @@ function walk(program: Command, words: readonly string[]): Place {
     if (word.startsWith("-")) {
       const options = [...place.command.options, ...program.options];
       const option = options.find(({ long, short }) => long === word || short === word);
-      place.pending = option?.required === true ? (option as Option) : undefined;
+      place.pending = option?.required === true ? option : undefined;
       continue;
     }
     const next = place.command.commands.find(
       (sub) => sub.name() === word || sub.aliases().includes(word),
     );
     if (next === undefined) place.positions += 1;
-    else place.command = next as Command;
+    else place.command = next;
   }
   return place;
 }

@@ -64,14 +64,19 @@ For all rows as they are at one moment: workflowctl tables export.\n${examples(
           limit: all === true ? 100 : Math.min(limit ?? 50, 100),
           ...(sort === undefined ? {} : { sort }),
           ...(order === undefined ? {} : { order }),
+          ...(filter === undefined ? {} : { filter: await readFilter(filter) }),
         };
-        // The server says what is wrong with a filter.
-        const filters =
-          filter === undefined ? {} : { filter: await readObjectArgument("--filter", filter) };
-        const rows = client.rows.query(table.id, { ...query, ...(filters as RowQuery) });
+        const rows = client.rows.query(table.id, query);
         await showList(out, rows, { options: { limit, all }, columns: columnsOf(table.columns) });
       }),
     );
+}
+
+/** The server says what is wrong with a filter. */
+async function readFilter(option: string): Promise<NonNullable<RowQuery["filter"]>> {
+  const filter: unknown = await readObjectArgument("--filter", option);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return filter as NonNullable<RowQuery["filter"]>;
 }
 
 function columnsOf(columns: readonly TableColumn[]): Column<Row>[] {

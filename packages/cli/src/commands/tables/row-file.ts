@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import type { Column } from "@workflow/client";
 import { parse } from "csv-parse";
+import { z } from "zod";
 import { usageError } from "../../failures.ts";
 
 /** Where values come from. */
@@ -45,6 +46,12 @@ export async function* readRows(
   }
 }
 
+/** What the parser makes of a line, as its options `info` and `columns` say. */
+const entrySchema = z.object({
+  record: z.record(z.string(), z.string()),
+  info: z.object({ lines: z.number() }),
+});
+
 async function* readCsv(
   stream: Readable,
   path: string,
@@ -60,7 +67,7 @@ async function* readCsv(
   ]);
   try {
     for await (const entry of parser) {
-      const { record, info } = entry as { record: Record<string, string>; info: { lines: number } };
+      const { record, info } = entrySchema.parse(entry);
       const values = Object.entries(record).filter(([, text]) => text !== "");
       yield Object.fromEntries(
         values.map(([name, text]) => {
@@ -113,22 +120,15 @@ async function* readJsonLines(stream: Readable, path: string): AsyncGenerator<Ro
     } catch {
       throw usageError(`${path}, line ${number}: it is no JSON, or only half of it.`);
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw usageError(`${path}, line ${number}: it must be an object.`);
-    }
-    yield isExported(value) ? value.data : (value as RowData);
+    const row = rowSchema.safeParse(value);
+    if (!row.success) throw usageError(`${path}, line ${number}: it must be an object.`);
+    const exported = exportedSchema.safeParse(value);
+    yield exported.success ? exported.data.data : row.data;
   }
 }
 
-function isExported(value: object): value is { id: string; data: RowData } {
-  return (
-    "id" in value &&
-    "data" in value &&
-    Object.keys(value).length === 2 &&
-    typeof value.data === "object" &&
-    value.data !== null
-  );
-}
+const rowSchema = z.record(z.string(), z.unknown());
+const exportedSchema = z.strictObject({ id: z.string(), data: rowSchema });
 
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let rest = "";
