@@ -166,6 +166,8 @@ describe("a list of runs", () => {
     [["runs", "list", "--after", "sometime"], "timestamp"],
     [["runs", "list", "--status", "odd"], "choices"],
     [["runs", "tial", "x"], "Did you mean tail"],
+    [["runs", "get", ".."], "must be an id"],
+    [["runs", "cancel", "run_1", ""], "must be an id"],
     [["runs", "tail"], "missing required argument"],
     [["runs", "list", "--nonsense"], "unknown option"],
   ])("is refused with %j, with exit code 2", async (args, message) => {

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
@@ -18,12 +18,16 @@ let program: HttpDouble;
 beforeAll(async () => {
   system = await startWholeSystem();
   cli = await buildCli({ WORKFLOW_URL: system.origin, WORKFLOW_API_KEY: system.acme.key });
-  receiver = await startHttpDouble();
-  program = await startHttpDouble();
 });
 afterAll(async () => {
   await cli?.close();
   await system?.stop();
+});
+beforeEach(async () => {
+  receiver = await startHttpDouble();
+  program = await startHttpDouble();
+});
+afterEach(async () => {
   await receiver?.close();
   await program?.close();
 });

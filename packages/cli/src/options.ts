@@ -34,3 +34,16 @@ export function words(value: string): string[] {
     .map((word) => word.trim())
     .filter((word) => word !== "");
 }
+
+/** An id, or another name that becomes part of a path: none that would lead elsewhere. */
+export function objectId(value: string): string {
+  if (value === "" || value === "." || value === "..") {
+    throw new InvalidArgumentError("It must be an id.");
+  }
+  return value;
+}
+
+/** Several of them. */
+export function objectIds(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), objectId(value)];
+}

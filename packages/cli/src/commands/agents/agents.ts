@@ -4,7 +4,7 @@ import { act, examples } from "../../action.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError } from "../../failures.ts";
 import { confirm, readObjectArgument, readObjectFile } from "../../input.ts";
-import { count } from "../../options.ts";
+import { count, objectId } from "../../options.ts";
 import { fieldLines, showList } from "../../output/list.ts";
 import { duration, jsonLines, plain, time } from "../../output/output.ts";
 
@@ -50,7 +50,7 @@ function addGet(parent: Command): void {
   parent
     .command("get")
     .description("Show an agent with its prompt")
-    .argument("<agent>", "id of an agent")
+    .argument("<agent>", "id of an agent", objectId)
     .action(
       act(async ({ out, connect }, id) => {
         const agent = await (await connect()).agents.get(id);
@@ -93,7 +93,7 @@ function addUpdate(parent: Command): void {
   parent
     .command("update")
     .description("Change an agent; what the file leaves out stays")
-    .argument("<agent>", "id of an agent")
+    .argument("<agent>", "id of an agent", objectId)
     .argument("<file>", "what is new, as JSON; - is standard input")
     .action(
       act(async ({ out, connect }, id, file) => {
@@ -107,7 +107,7 @@ function addAsk(parent: Command): void {
   parent
     .command("ask")
     .description("Ask an agent, and show its answer")
-    .argument("<agent>", "id of an agent")
+    .argument("<agent>", "id of an agent", objectId)
     .requiredOption("--input <json>", "what it works with: JSON, @file, or - for standard input")
     .option("--message <text>", "what it is told besides")
     .option("--test", "as a test, which is not kept; not of agents that every company has")
@@ -140,7 +140,7 @@ function addExecutions(parent: Command): void {
   parent
     .command("executions")
     .description("List what an agent was asked, the newest first")
-    .argument("<agent>", "id of an agent")
+    .argument("<agent>", "id of an agent", objectId)
     .option("--limit <n>", "how many at most (50)", count)
     .option("--all", "every one")
     .action(
@@ -166,7 +166,7 @@ function addDelete(parent: Command): void {
   parent
     .command("delete")
     .description("Delete an agent of the company")
-    .argument("<agent>", "id of an agent")
+    .argument("<agent>", "id of an agent", objectId)
     .option("--yes", "do not ask")
     .action(
       act(async ({ out, connect }, id, { yes }) => {

@@ -4,7 +4,7 @@ import { act, examples } from "../../action.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError, usageError } from "../../failures.ts";
 import { confirm, readSecret } from "../../input.ts";
-import { count } from "../../options.ts";
+import { count, objectId } from "../../options.ts";
 import { fieldLines, showList } from "../../output/list.ts";
 import { jsonLines, plain, time } from "../../output/output.ts";
 
@@ -54,7 +54,7 @@ function addGet(parent: Command): void {
   parent
     .command("get")
     .description("Show a connection")
-    .argument("<connection>", "id of a connection")
+    .argument("<connection>", "id of a connection", objectId)
     .action(
       act(async ({ out, connect }, id) => {
         const connection = await (await connect()).connections.get(id);
@@ -78,7 +78,7 @@ function addConnect(parent: Command): void {
   parent
     .command("connect")
     .description("Begin to connect an account by OAuth; prints the address to open in a browser")
-    .argument("<provider>", "id of the provider, such as stripe")
+    .argument("<provider>", "id of the provider, such as stripe", objectId)
     .option("--name <name>", "name of the connection")
     .option("--redirect <url>", "where the browser goes in the end")
     .addHelpText("after", examples("workflowctl connections connect stripe"))
@@ -102,7 +102,7 @@ function addAddKey(parent: Command): void {
   parent
     .command("add-key")
     .description("Connect an account by an API key of the provider")
-    .argument("<provider>", "id of the provider, such as resend")
+    .argument("<provider>", "id of the provider, such as resend", objectId)
     .option("--name <name>", "name of the connection")
     .option("--replace <connection>", "replace the key of this connection")
     .option(
@@ -143,7 +143,7 @@ function addVerify(parent: Command): void {
   parent
     .command("verify")
     .description("Ask the provider whether a connection works; the exit code is 1 when it does not")
-    .argument("<connection>", "id of a connection")
+    .argument("<connection>", "id of a connection", objectId)
     .action(
       act(async ({ out, connect }, id) => {
         const health = await (await connect()).connections.verify(id);
@@ -163,7 +163,7 @@ function addRefresh(parent: Command): void {
   parent
     .command("refresh")
     .description("Get new credentials for a connection")
-    .argument("<connection>", "id of a connection")
+    .argument("<connection>", "id of a connection", objectId)
     .action(
       act(async ({ out, connect }, id) => {
         const refreshed = await (await connect()).connections.refresh(id);
@@ -176,7 +176,7 @@ function addDelete(parent: Command): void {
   parent
     .command("delete")
     .description("Disconnect an account; workflows that use it fail from then on")
-    .argument("<connection>", "id of a connection")
+    .argument("<connection>", "id of a connection", objectId)
     .option("--yes", "do not ask")
     .action(
       act(async ({ out, connect }, id, { yes }) => {

@@ -36,11 +36,12 @@ ${examples("workflowctl dev workflows")}`,
         const keep = createDraftKeeper(await connect());
         let isDirty = true;
         const watcher = watch(dir, { signal }, () => (isDirty = true));
-        watcher.on("error", (error) => {
-          if (!signal.aborted) throw usageError(`${dir} cannot be watched: ${error.message}`);
-        });
+        let trouble: Error | undefined;
+        watcher.on("error", (error) => (trouble = error));
         out.note(`Watching ${plain(dir)}; Ctrl-C ends it.`);
         while (!signal.aborted) {
+          if (trouble !== undefined)
+            throw usageError(`${dir} cannot be watched: ${trouble.message}`);
           if (isDirty) {
             isDirty = false;
             await pause(SETTLE_MS, signal);
@@ -63,6 +64,7 @@ async function keepAll(
       const kept = await keep(path);
       if (kept !== null) tell(context, kept);
     } catch (error) {
+      if (context.signal.aborted) return;
       const failure = toFailure(error);
       // One file's trouble is not the others'; who is nobody can do nothing, though.
       if (failure === null || failure.exitCode === EXIT.notSignedIn) throw error;

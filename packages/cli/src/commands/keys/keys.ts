@@ -4,7 +4,7 @@ import { act, examples } from "../../action.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError } from "../../failures.ts";
 import { confirm } from "../../input.ts";
-import { count, moment } from "../../options.ts";
+import { count, moment, objectId } from "../../options.ts";
 import { showList } from "../../output/list.ts";
 import { plain, time } from "../../output/output.ts";
 
@@ -93,7 +93,7 @@ function addRevoke(parent: Command): void {
   parent
     .command("revoke")
     .description("Revoke an API key; it is refused from then on")
-    .argument("<key-id>", "id of a key, not the key itself")
+    .argument("<key-id>", "id of a key, not the key itself", objectId)
     .option("--yes", "do not ask")
     .action(
       act(async ({ out, connect }, id, { yes }) => {

@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError, usageError } from "../../failures.ts";
 import { readJsonArgument, readObjectArgument } from "../../input.ts";
+import { objectId, objectIds } from "../../options.ts";
 import { plain } from "../../output/output.ts";
 import { tailRun } from "./tail-run.ts";
 
@@ -13,7 +14,7 @@ export function addCancel(parent: Command): void {
   parent
     .command("cancel")
     .description("Cancel runs that have not ended")
-    .argument("<runs...>", "ids of runs")
+    .argument("<runs...>", "ids of runs", objectIds)
     .action(
       act(async ({ out, connect }, ids) => {
         const client = await connect();
@@ -33,7 +34,7 @@ export function addRetry(parent: Command): void {
   parent
     .command("retry")
     .description("Run a failed run again, from the step that failed")
-    .argument("<run>", "id of a run")
+    .argument("<run>", "id of a run", objectId)
     .option("--tail", "follow the new run to its end")
     .addHelpText("after", examples("workflowctl runs retry run_01kdvwgvx8f6m2k4j8h0g3c5b7 --tail"))
     .action(
@@ -49,7 +50,7 @@ export function addRestart(parent: Command): void {
   parent
     .command("restart")
     .description("Run an ended run again, from any of its steps")
-    .argument("<run>", "id of a run")
+    .argument("<run>", "id of a run", objectId)
     .requiredOption("--from <step>", "id or path of the first step that is executed again")
     .option("--override-input <json>", "laid over the input: JSON, @file, or - for standard input")
     .option("--tail", "follow the new run to its end")
@@ -94,8 +95,8 @@ export function addApprove(parent: Command): void {
   parent
     .command("approve")
     .description("Decide what a run waits for: approve it, or reject it")
-    .argument("<run>", "id of a run")
-    .option("--approval <id>", "which one, where a run waits for several")
+    .argument("<run>", "id of a run", objectId)
+    .option("--approval <id>", "which one, where a run waits for several", objectId)
     .option("--reject", "reject instead")
     .option("--comment <text>", "what there is to say about it")
     .option("--data <json>", "the form's values: JSON, @file, or - for standard input")

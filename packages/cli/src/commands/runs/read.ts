@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { Option } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
-import { count, moment } from "../../options.ts";
+import { count, moment, objectId } from "../../options.ts";
 import { fieldLines, showList } from "../../output/list.ts";
 import { duration, jsonLines, plain, time } from "../../output/output.ts";
 import { findWorkflowId, WORKFLOW_ARGUMENT } from "../workflows/find-workflow.ts";
@@ -74,7 +74,7 @@ export function addGet(parent: Command): void {
   parent
     .command("get")
     .description("Show a run with its input, output and steps")
-    .argument("<run>", "id of a run")
+    .argument("<run>", "id of a run", objectId)
     .addHelpText("after", examples("workflowctl runs get run_01kdvwgvx8f6m2k4j8h0g3c5b7"))
     .action(
       act(async ({ out, connect }, id) => {
@@ -104,7 +104,7 @@ export function addTail(parent: Command): void {
   parent
     .command("tail")
     .description("Follow a run to its end, a step a line")
-    .argument("<run>", "id of a run")
+    .argument("<run>", "id of a run", objectId)
     .addHelpText(
       "after",
       `
@@ -120,8 +120,8 @@ export function addLogs(program: Command): void {
   program
     .command("logs")
     .description("Show what every step of a run was given, and what it gave")
-    .argument("<run>", "id of a run")
-    .option("--step <path>", "only this step, by its id or path, with all that it gave")
+    .argument("<run>", "id of a run", objectId)
+    .option("--step <path>", "only this step, by its id or path, with all that it gave", objectId)
     .option("--failed", "only steps that failed")
     .addHelpText("after", examples("workflowctl logs run_01kdvwgvx8f6m2k4j8h0g3c5b7 --failed"))
     .action(

@@ -4,7 +4,7 @@ import { act, examples } from "../../action.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { CliError, usageError } from "../../failures.ts";
 import { confirm, readSecret } from "../../input.ts";
-import { count, words } from "../../options.ts";
+import { count, objectId, words } from "../../options.ts";
 import { showList } from "../../output/list.ts";
 import { plain, time } from "../../output/output.ts";
 import { findWorkflowId, WORKFLOW_ARGUMENT } from "../workflows/find-workflow.ts";
@@ -48,7 +48,7 @@ function addSet(parent: Command): void {
     .command("set")
     .description("Store a secret, in place of the value that it had")
     .argument("<workflow>", WORKFLOW_ARGUMENT)
-    .argument("<key>", "its name, such as API_TOKEN")
+    .argument("<key>", "its name, such as API_TOKEN", objectId)
     .option("--hosts <hosts>", "the only hosts it may be sent to, with commas between", words)
     .addHelpText(
       "after",
@@ -82,7 +82,7 @@ function addDelete(parent: Command): void {
     .command("delete")
     .description("Delete a secret; runs that need it fail from then on")
     .argument("<workflow>", WORKFLOW_ARGUMENT)
-    .argument("<key>", "its name")
+    .argument("<key>", "its name", objectId)
     .option("--yes", "do not ask")
     .action(
       act(async ({ out, connect }, given, key, { yes }) => {

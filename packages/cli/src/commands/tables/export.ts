@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import type { Command } from "@commander-js/extra-typings";
 import { Option } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
@@ -60,31 +59,30 @@ async function toFile(
   progress: Progress,
 ): Promise<number> {
   const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = createWriteStream(temporary, { flags: "wx" });
   try {
-    await once(file, "open");
-    const bytes = await copy(stream, file, progress);
-    file.end();
-    await finished(file);
+    const bytes = await copy(stream, createWriteStream(temporary, { flags: "wx" }), progress);
     await rename(temporary, path);
     return bytes;
   } finally {
-    file.destroy();
     await rm(temporary, { force: true });
   }
 }
 
+/** Resolves to the number of bytes once all of them are written. Standard output stays open. */
 async function copy(
   stream: ReadableStream<Uint8Array>,
   target: Writable,
   progress: Progress,
 ): Promise<number> {
   let bytes = 0;
-  for await (const piece of stream) {
-    if (!target.write(piece)) await once(target, "drain");
-    bytes += piece.byteLength;
-    progress.update(bytes);
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of stream) {
+      bytes += piece.byteLength;
+      progress.update(bytes);
+      yield piece;
+    }
   }
+  await pipeline(counted, target, { end: target !== process.stdout });
   return bytes;
 }
 

@@ -1,13 +1,14 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
-import { usageError } from "../../failures.ts";
-import { pause } from "../../interruption.ts";
-import { count, moment } from "../../options.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { toFailure, usageError } from "../../failures.ts";
+import { interruption, pause } from "../../interruption.ts";
+import { count, moment, objectId } from "../../options.ts";
 import { plain } from "../../output/output.ts";
 import type { Output } from "../../output/output.ts";
 import { deliveriesOf, inboundEvents } from "./sources.ts";
-import type { Source } from "./sources.ts";
+import type { Message, Source } from "./sources.ts";
 import { forward } from "./forward.ts";
 import type { Forwarded } from "./forward.ts";
 
@@ -17,7 +18,7 @@ export function addListen(parent: Command): void {
     .command("listen")
     .description("Forward webhooks to a program on this machine, as they come")
     .requiredOption("--forward <url>", "where to, such as http://localhost:3000/hooks", localUrl)
-    .option("--endpoint <id>", "deliveries of runs' events to this endpoint")
+    .option("--endpoint <id>", "deliveries of runs' events to this endpoint", objectId)
     .option("--inbound", "events that came in from providers and custom routes")
     .option("--provider <id>", "inbound events of this provider only")
     .option("--since <moment>", "also what came since: a timestamp, or 15m, 2h, 7d ago", moment)
@@ -32,6 +33,7 @@ There is no tunnel: the command asks the server what has come, and posts it to y
   WORKFLOW_WEBHOOK_SECRET to the endpoint's secret and deliveries are signed anew, now.
 - Inbound (--inbound): the payload as the service has read it, as JSON; the sender's headers and signature are not
   kept. X-Webhook-Provider, X-Webhook-Event and X-Webhook-Id say what it is.
+Of what came before (--since) the newest 1,000 are forwarded.
 To try: workflowctl webhooks test <endpoint>, or post to a custom route.
 ${examples(
   "workflowctl webhooks listen --forward http://localhost:3000 --endpoint whe_01kdvwgw00…",
@@ -67,17 +69,32 @@ ${examples(
         }
         out.note("Ready; Ctrl-C ends it.");
         for (let told = 0; told < max && !signal.aborted;) {
-          for (const source of sources) {
-            for (const message of await source.take()) {
-              if (told >= max || signal.aborted) break;
-              tell(out, await forward(options.forward, message, signal));
-              told += 1;
-            }
+          for (const message of await takeAll(sources, out)) {
+            if (told >= max || signal.aborted) break;
+            tell(out, await forward(options.forward, message, signal));
+            told += 1;
           }
           if (told < max) await pause(interval * 1_000, signal);
         }
       }),
     );
+}
+
+/** What has come. A server that is away for a while is asked again. */
+async function takeAll(sources: readonly Source[], out: Output): Promise<Message[]> {
+  const messages: Message[] = [];
+  for (const source of sources) {
+    try {
+      messages.push(...(await source.take()));
+    } catch (error) {
+      const failure = toFailure(error);
+      const mayPass =
+        failure?.exitCode === EXIT.unreachable || failure?.exitCode === EXIT.rateLimited;
+      if (failure === null || !mayPass) throw error;
+      if (!interruption.aborted) out.note(`${plain(failure.message)} Asking again.`);
+    }
+  }
+  return messages;
 }
 
 function tell(out: Output, forwarded: Forwarded): void {

@@ -16,8 +16,8 @@ export interface Source {
   take(): Promise<Message[]>;
 }
 
-/** Of so many messages it is remembered that they were taken; more are not looked at again. */
-const REMEMBERED = 5_000;
+/** What is seen so late after a younger message is looked at all the same; later ones are not. */
+const LATE_MS = 60_000;
 /** Of a backlog so many are taken at once. */
 const TAKEN_MAX = 1_000;
 
@@ -83,39 +83,49 @@ async function newOnes<Item extends Listed>(
   since: string | undefined,
   read: (item: Item) => Promise<Message | null>,
 ): Promise<Source> {
-  const taken = new Set<string>();
+  /** When those were made that were taken already, by id. */
+  const taken = new Map<string, string>();
   // Two clocks differ, so what there is now tells where to begin, and not the time here.
-  if (since === undefined) for (const { id } of (await list()).items) taken.add(id);
-  let oldest = since ?? (await list()).items[0]?.createdAt ?? "";
+  const { items } = await list();
+  if (since === undefined) for (const { id, createdAt } of items) taken.set(id, createdAt);
+  let from = since ?? items[0]?.createdAt ?? "";
   return {
     take: async () => {
       const found: Item[] = [];
       for await (const item of list()) {
-        if (item.createdAt < oldest || found.length >= TAKEN_MAX) break;
+        if (item.createdAt < from || found.length >= TAKEN_MAX) break;
         if (!taken.has(item.id)) found.push(item);
       }
       const messages: Message[] = [];
       for (const item of found.toReversed()) {
         const message = await read(item);
         if (message === null) continue;
-        taken.add(item.id);
+        taken.set(item.id, item.createdAt);
         messages.push(message);
       }
-      for (const id of taken) {
-        if (taken.size <= REMEMBERED) break;
-        taken.delete(id);
-      }
+      from = later(from, found[0]);
+      for (const [id, createdAt] of taken) if (createdAt < from) taken.delete(id);
       return messages;
     },
   };
 }
 
-/** Headers with their values; those of signatures and custom headers are hidden by the service. */
+/** From when on messages are looked for, now that this one is the newest. */
+function later(from: string, newest: Listed | undefined): string {
+  if (newest === undefined) return from;
+  const candidate = new Date(Date.parse(newest.createdAt) - LATE_MS).toISOString();
+  return candidate > from ? candidate : from;
+}
+
+/** What is about one connection or one signature, neither of which this is. */
+const NOT_KEPT =
+  /^(host|content-length|connection|accept-encoding|(x-)?webhook-(timestamp|signature))$/;
+
+/** The headers of a delivery; the values of custom ones are hidden by the service, and so left out. */
 function readable(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const kept = Object.entries(headers).filter(
-    ([name, value]) =>
-      !/[^\x20-\x7e]/.test(value) && !/^(host|content-length|connection)$/i.test(name),
-  );
+  const kept = Object.entries(headers)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name, value]) => !/[^\x20-\x7e]/.test(value) && !NOT_KEPT.test(name));
   return { "content-type": "application/json", ...Object.fromEntries(kept) };
 }
 

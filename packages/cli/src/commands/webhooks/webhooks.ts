@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { count } from "../../options.ts";
+import { count, objectId } from "../../options.ts";
 import { showList } from "../../output/list.ts";
 import { plain } from "../../output/output.ts";
 import { addListen } from "./listen.ts";
@@ -43,7 +43,7 @@ function addTest(parent: Command): void {
   parent
     .command("test")
     .description("Send an endpoint a synthetic event; the exit code is 1 when it is not taken")
-    .argument("<endpoint>", "id of an endpoint")
+    .argument("<endpoint>", "id of an endpoint", objectId)
     .option("--event <type>", "type of the event, such as workflow.failed")
     .addHelpText(
       "after",
