@@ -1,7 +1,9 @@
 import { createHmac } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
+import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 import { createActive, runToEnd, transform } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
@@ -72,11 +74,15 @@ describe("webhooks listen", () => {
     expect(program.requests.map((request) => request.body).sort()).toEqual(
       later.map((request) => request.body).sort(),
     );
-    // What the service itself sends is signed in the same way.
+    const standard = new Webhook(secret);
+    // What the service itself sends is signed in the same two ways.
     for (const { headers, body: text } of [...program.requests, ...later]) {
-      const timestamp = String(headers["x-webhook-timestamp"]);
-      const hex = createHmac("sha256", secret).update(`${timestamp}.${text}`).digest("hex");
-      expect(headers["x-webhook-signature"]).toBe(`t=${timestamp},v1=${hex}`);
+      const { "x-webhook-timestamp": timestamp, "x-webhook-signature": signature } = headers;
+      const hex = createHmac("sha256", secret)
+        .update(`${String(timestamp)}.${text}`)
+        .digest("hex");
+      expect(signature).toBe(`t=${String(timestamp)},v1=${hex}`);
+      expect(() => standard.verify(text, flat(headers))).not.toThrow();
     }
   });
 
@@ -132,3 +138,7 @@ describe("webhooks test", () => {
     expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining("taken: status 200") });
   });
 });
+
+function flat(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}

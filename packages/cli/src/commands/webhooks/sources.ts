@@ -129,13 +129,19 @@ function readable(headers: Readonly<Record<string, string>>): Record<string, str
   return { "content-type": "application/json", ...Object.fromEntries(kept) };
 }
 
+/** Both signatures of a delivery, made now (D48). */
 function signed(body: string, eventId: string, secret: string | undefined): Record<string, string> {
-  if (secret === undefined || secret === "") return { "x-webhook-id": eventId };
+  const ids = { "x-webhook-id": eventId, "webhook-id": eventId };
+  if (secret === undefined || secret === "") return ids;
   const timestamp = String(Math.floor(Date.now() / 1_000));
-  const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+  const own = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const standard = createHmac("sha256", key).update(`${eventId}.${timestamp}.${body}`);
   return {
-    "x-webhook-id": eventId,
+    ...ids,
     "x-webhook-timestamp": timestamp,
-    "x-webhook-signature": `t=${timestamp},v1=${signature}`,
+    "x-webhook-signature": `t=${timestamp},v1=${own}`,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${standard.digest("base64")}`,
   };
 }
