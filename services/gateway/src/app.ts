@@ -20,6 +20,7 @@ import { sendError, sendSuccess } from "./http/respond.ts";
 import { createPlainErrorHandler } from "./inbound/plain-error.ts";
 import { INBOUND_BASE } from "./inbound/serve-inbound.ts";
 import { serveDescription } from "./openapi/serve-description.ts";
+import { MCP_PATH } from "./mcp/serve-mcp.ts";
 import type { RequestReport } from "./request-report.ts";
 import type { Route } from "./route.ts";
 
@@ -46,6 +47,8 @@ export interface AppOptions extends PipelineDependencies {
   docsLimits: AddressLimits;
   /** Answers inbound webhooks. */
   inbound: RequestHandler;
+  /** Answers AI clients. */
+  mcp: RequestHandler;
 }
 
 /** The Express application: health, the routes of the table, and one envelope for all errors. */
@@ -66,6 +69,7 @@ export function createApp(options: AppOptions): Express {
   app.all(DESCRIPTION_PATH, serveDescription({ limits: options.docsLimits, ...DOCUMENTED }));
   app.all(API_CATALOG_PATH, serveApiCatalog({ publicUrl: options.publicUrl, ...DOCUMENTED }));
   app.use(DOCS_BASE, serveDocs({ limits: options.docsLimits, ...DOCUMENTED }));
+  app.all(MCP_PATH, options.mcp);
   app.use(INBOUND_BASE, options.inbound);
   app.use(CONNECT_BASE, serveConnectPage({ ...options.connectPage, apiBase: API_BASE }));
   app.use(() => {

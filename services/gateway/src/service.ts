@@ -43,6 +43,8 @@ import { listenHttp } from "./http/server.ts";
 import type { ClientTimeouts } from "./http/server.ts";
 import { createProxyTrust } from "./http/trusted-proxies.ts";
 import type { TrustedProxies } from "./http/trusted-proxies.ts";
+import type { PipelineDependencies } from "./http/pipeline.ts";
+import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createInbound } from "./inbound/serve-inbound.ts";
 import { startRateLimits } from "./rate-limits/start-rate-limits.ts";
 import type { RateLimitOptions } from "./rate-limits/start-rate-limits.ts";
@@ -183,8 +185,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       answerHeaders: new AnswerHeaders(options.corsOrigins ?? []),
       compressor: new Compressor(),
     };
-    const app = createApp({
-      routes: ROUTES,
+    const pipeline: PipelineDependencies = {
       authenticator,
       rateLimits,
       database,
@@ -195,17 +196,22 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       backends,
       publicUrl: options.publicUrl,
       callbacks: createAddressLimits(CALLBACKS_MAX),
+      connections: createCompanyConnections({
+        total: connectionsMax,
+        perTenant: companyConnectionsMax,
+      }),
+      stopping: stopping.signal,
+    };
+    const app = createApp({
+      ...pipeline,
+      routes: ROUTES,
       connectPage: {
         authorizations: backends.authorizations,
         limits: createAddressLimits(PAGE_LOOKS_MAX),
       },
       docsLimits: createAddressLimits(DOCS_REQUESTS_MAX),
       inbound: inbound.serve,
-      connections: createCompanyConnections({
-        total: connectionsMax,
-        perTenant: companyConnectionsMax,
-      }),
-      stopping: stopping.signal,
+      mcp: serveMcp({ ...pipeline, logger }),
       readiness,
       report: createRequestReport(logger, options.metricsRegistry),
       requests,

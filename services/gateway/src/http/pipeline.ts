@@ -199,7 +199,8 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
   });
 }
 
-function createContext(
+/** What the handler of a route is called with. */
+export function createContext(
   dependencies: PipelineDependencies,
   { identity, session }: Caller,
   info: RequestInfo,
