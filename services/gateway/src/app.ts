@@ -21,7 +21,7 @@ import { createPlainErrorHandler } from "./inbound/plain-error.ts";
 import { INBOUND_BASE } from "./inbound/inbound-base.ts";
 import { serveDescription } from "./openapi/serve-description.ts";
 import type { RequestReport } from "./request-report.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "./route-table-entry.ts";
 
 /** Where the API is mounted. */
 export const API_BASE = "/api/v1";
