@@ -40,15 +40,17 @@ export class StoppableWaits {
   ): Promise<StartRunResponse> {
     let known: Run | undefined;
     const left = Promise.withResolvers<StartRunResponse>();
-    const leave = async (): Promise<void> => {
+    const leave = (): void => {
       if (known === undefined) return;
-      const run = await this.#look(known, { identity, requestId, timeoutMs: LOOK_TIMEOUT_MS });
-      if (!ENDED.has(run.status)) left.resolve({ run, existing: false, timedOut: false });
+      const call = { identity, requestId, timeoutMs: LOOK_TIMEOUT_MS };
+      void this.#look(known, call).then((run) => {
+        if (!ENDED.has(run.status)) left.resolve({ run, existing: false, timedOut: false });
+      });
     };
     this.#leaves.add(leave);
     const answer = begin((run) => {
       known = run;
-      if (this.#stopping.aborted) void leave();
+      if (this.#stopping.aborted) leave();
     });
     try {
       return await Promise.race([answer, left.promise]);
