@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { z } from "zod";
+import { makeAgent } from "../support/agents.ts";
 import { canvasState } from "../support/canvas.ts";
-import { createInStatus, getWorkflow, postRun, runToEnd, transform } from "../support/scenarios.ts";
+import {
+  createActive,
+  createInStatus,
+  getWorkflow,
+  postRun,
+  runToEnd,
+  transform,
+} from "../support/scenarios.ts";
 import { createThreeVersions, listVersions, put, rollBack } from "../support/versions.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
@@ -70,6 +79,57 @@ describe("POST /workflows/{id}/versions/{version}/rollback", () => {
       error: { code: "BAD_REQUEST", details: { currentStatus: "archived" } },
     });
     expect((await listVersions(system, id)).currentVersion).toBe(1);
+  });
+
+  it("of an active workflow is refused like its activation, and changes nothing", async () => {
+    const id = await createInStatus(system, "draft");
+    const loop = (steps: unknown[]) => ({
+      ...transform("loop", null),
+      type: "loop",
+      config: { count: 1, steps },
+    });
+    const drawn = { canvasState: canvasState(), steps: [loop([])] };
+    expect((await system.call("PATCH", `/workflows/${id}/canvas`, { body: drawn })).status).toBe(
+      200,
+    );
+    const activate = () => system.call("POST", `/workflows/${id}/activate`);
+    const refusal = await activate();
+    expect(refusal).toMatchObject({ status: 400, error: { code: "VALIDATION_ERROR" } });
+    // Archives the unfinished version.
+    expect((await rollBack(system, id, 1)).status).toBe(200);
+    await put(system, id, { steps: [loop([transform("in", 1)])] });
+    expect((await activate()).status).toBe(200);
+    const read = async () => (await system.call("GET", `/workflows/${id}`)).data;
+    const before = await read();
+    const answer = await rollBack(system, id, 1);
+    expect(answer).toMatchObject({
+      status: 400,
+      error: { code: "VALIDATION_ERROR", details: refusal.error?.details },
+    });
+    expect(await read()).toEqual(before);
+    expect((await listVersions(system, id)).currentVersion).toBe(2);
+    expect(await runToEnd(system, id)).toMatchObject({ status: "completed", workflowVersion: 2 });
+  });
+
+  it("takes what an activation takes: whether an agent or a table is there is asked by the run", async () => {
+    const agentId = await makeAgent(system, system.acme.key);
+    const made = await system.call("POST", "/tables", { body: { name: "Gone soon" } });
+    const { id: tableId } = z.object({ id: z.string() }).parse(made.data);
+    const steps = (step: object) => [{ id: "use", name: "Use", ...step }];
+    const asking = steps({ type: "agent", config: { agentId, input: {} } });
+    const reading = steps({ type: "action", action: "table.query", config: { tableId } });
+    for (const [path, definition, code] of [
+      [`/agents/${agentId}`, asking, "AGENT_DEPRECATED"],
+      [`/tables/${tableId}`, reading, "TABLE_NOT_FOUND"],
+    ] as const) {
+      const id = await createActive(system, { steps: definition });
+      await put(system, id, { steps: [transform("out", 1)] });
+      expect((await system.call("DELETE", path)).status).toBe(200);
+      expect((await rollBack(system, id, 1)).status).toBe(200);
+      expect((await system.call("POST", `/workflows/${id}/pause`)).status).toBe(200);
+      expect((await system.call("POST", `/workflows/${id}/activate`)).status).toBe(200);
+      expect(await runToEnd(system, id)).toMatchObject({ status: "failed", error: { code } });
+    }
   });
 
   it("keeps numbers without gaps when many roll back and update at the same time", async () => {

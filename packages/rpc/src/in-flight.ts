@@ -22,6 +22,7 @@ interface CallState {
 export class InFlight {
   readonly #calls = new Map<CallContext, CallState>();
   readonly #report: ReportRequest;
+  #onIdle = (): void => {};
 
   constructor(report: ReportRequest) {
     this.#report = report;
@@ -58,6 +59,12 @@ export class InFlight {
     this.#forgetIfDone(context, state);
   }
 
+  /** Resolves when no call is left, of those to come as well; to be asked once. */
+  whenIdle(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onIdle = resolve));
+  }
+
   /** Asks every open stream to end, with this error. */
   abortStreams(error: AppError): void {
     for (const [context, state] of this.#calls) {
@@ -76,6 +83,7 @@ export class InFlight {
   #forgetIfDone(context: CallContext, state: CallState): void {
     const isDone = state.isOver && (state.isHandled || state.kind === "waiting");
     if (isDone) this.#calls.delete(context);
+    if (this.#calls.size === 0) this.#onIdle();
   }
 }
 

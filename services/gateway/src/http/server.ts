@@ -3,6 +3,8 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { toAppError } from "@workflow/errors";
 import { clientNetworkOf } from "./client-network.ts";
+import { Connections } from "./connections.ts";
+import type { Answering } from "./connections.ts";
 import { holdBody } from "./expected-continue.ts";
 import { LONGEST_HEAD_BYTES } from "./head-size.ts";
 import { createLingeringClose } from "./lingering-close.ts";
@@ -17,7 +19,7 @@ import type { ParserError } from "./unreadable.ts";
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off. */
+  /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off; see `Connections.close`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -58,32 +60,25 @@ export interface ListenOptions {
   timeouts?: Partial<ClientTimeouts> | undefined;
 }
 
-/** The answers that are under way, by their connections. */
-type Answering = ReadonlyMap<Socket, ServerResponse>;
-
 /** Listens on a host and port. Rejects when the address is taken. */
 export function listenHttp(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
-  const { host, port, lingeringMs = LINGERING_MS } = options;
-  let isClosing = false;
-  const answering = new Map<Socket, ServerResponse>();
+  const { host, port, requests, lingeringMs = LINGERING_MS } = options;
   const lingering = createLingeringClose({
     ...LINGERING,
     durationMs: lingeringMs,
     clientOf: (request) => clientNetworkOf(requestInfoOf(request).client.ipAddress),
   });
   const listener: RequestListener = (request, response) => {
-    if (isClosing) response.shouldKeepAlive = false;
-    answering.set(request.socket, response);
-    response.once("close", () => {
-      if (answering.get(request.socket) === response) answering.delete(request.socket);
-    });
+    connections.begin(request, response);
     lingering.guard(request, response);
     app(request, response);
   };
   const server = createHttpServer(listener, options);
+  const connections = new Connections(server, requests.answerHeaders);
+  const { answering } = connections;
   limitPeers(server, lingering, options);
   allowHalfClose(server, answering);
-  explainUnreadable(server, answering, lingering, options.requests);
+  explainUnreadable(server, answering, lingering, requests);
   cutUnread(server, answering, options);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -93,11 +88,8 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
         host,
         port: portOf(server),
         close: (graceMs) => {
-          isClosing = true;
-          // Their connections would otherwise stay open for the next request.
-          for (const response of answering.values()) response.shouldKeepAlive = false;
           lingering.stop();
-          return closeServer(server, graceMs);
+          return connections.close(graceMs);
         },
       });
     });
@@ -180,7 +172,7 @@ function explainUnreadable(
       return;
     }
     if (response !== undefined) response.statusCode = 408;
-    answerUnreadable(error, socket, answerHeaders);
+    answerUnreadable(error, socket, answerHeaders, response?.req.url);
     lingering.close(socket, clientNetworkOf(socket.remoteAddress));
   });
 }
@@ -207,13 +199,6 @@ function cutUnread(server: Server, answering: Answering, { timeouts }: ListenOpt
     // Node looks once; the answer begins the time anew.
     else socket.setTimeout(unreadMs);
   });
-}
-
-async function closeServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(timer);
 }
 
 function portOf(server: Server): number {

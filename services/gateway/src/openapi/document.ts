@@ -1,6 +1,6 @@
 import { createDocument } from "zod-openapi";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { addExamples } from "./add-examples.ts";
 import type { OpenApiDocument } from "./add-examples.ts";
 import { HEADERS } from "./headers.ts";

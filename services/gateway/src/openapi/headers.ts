@@ -1,5 +1,6 @@
 import type { oas31 } from "zod-openapi";
-import type { ResponseDeclaration, Route } from "../route.ts";
+import type { ResponseDeclaration } from "../route-declaration.ts";
+import type { Route } from "../route-table-entry.ts";
 import { isConditionalRead } from "./conditions.ts";
 
 type Header = oas31.HeaderObject;

@@ -1,5 +1,5 @@
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from "zod-openapi";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { hasBody } from "./errors-of.ts";
 import { headerParameters, requestParameters } from "./parameters.ts";
 import { responsesOf } from "./responses.ts";

@@ -6,6 +6,7 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
   GetRunRequest,
+  GetRunStatusesResponse,
   StartRunFailure,
   StartRunsAndWaitRequest,
   WatchRunRequest,
@@ -120,6 +121,8 @@ export async function startBackendDoubles(
     },
     listRunSteps: notFound("Run"),
     getRunStep: notFound("Step result"),
+    /** None is known: they are as they were started. */
+    getRunStatuses: async (): Promise<GetRunStatusesResponse> => ({ runs: [] }),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
     retryRun: notFound("Run"),
@@ -200,6 +203,7 @@ export async function startBackendDoubles(
     }),
     listRunSteps: double("listRunSteps", "runs:read", () => runs.listRunSteps),
     getRunStep: double("getRunStep", "runs:read", () => runs.getRunStep),
+    getRunStatuses: double("getRunStatuses", "workflows:execute", () => runs.getRunStatuses),
     listRuns: double("listRuns", "runs:read", () => runs.listRuns),
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
     retryRun: double("retryRun", "workflows:execute", () => runs.retryRun),

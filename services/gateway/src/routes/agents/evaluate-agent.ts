@@ -99,7 +99,7 @@ export const evaluateAgent = route({
     return {
       status: 200,
       data: {
-        agentId: params.id,
+        agentId: evaluation.agentId,
         agentVersion: evaluation.agentVersion,
         passed,
         failed: results.length - passed,

@@ -16,6 +16,7 @@ export const authorizationCallback = openRoute({
   bucket: "read",
   audit: "connection.authorized",
   summary: "Where a person comes back to from a provider; nothing that is said here is believed",
+  description: "It ends an attempt to connect an account, so HEAD is refused with 405.",
   admit: ({ callbacks, client }) => Promise.resolve(callbacks.admit(client.ipAddress)),
   params: { provider: "The provider's id." },
   // What a provider sends besides is handed on, too.

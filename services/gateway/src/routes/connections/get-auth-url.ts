@@ -14,7 +14,7 @@ export const getAuthUrl = route({
   ownPagesOnly: true,
   summary: "Begin to connect an account at a provider",
   description:
-    "A connection of the provider that is in error, expired or disconnected is authorized again; without one a pending one is made. Other parameters of the query are fields that the provider's addresses need, such as `accountId` of netsuite.",
+    "A connection of the provider that is in error, expired or disconnected is authorized again; without one a pending one is made. Other parameters of the query are fields that the provider's addresses need, such as `accountId` of netsuite. It makes a connection, so HEAD is refused with 405.",
   params: { provider: "The provider's id." },
   // Other parameters are fields that the provider's addresses need: NetSuite's accountId.
   query: z.looseObject({

@@ -1,7 +1,7 @@
 import type { GetRunStatsRequest, RunFigures } from "@workflow/proto/runs/v1/stats";
 import type { WidgetQuery } from "@workflow/proto/workflows/v1/dashboards";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { runStatusName } from "../runs/run-json.ts";
 import { readFigures, readRows } from "./table-widget-data.ts";
 import { widgetDataSchema } from "./widget-data-schema.ts";

@@ -1,7 +1,7 @@
 import { isAppError } from "@workflow/errors";
 import { z } from "zod";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { workflowStatusName } from "./workflow-json.ts";
 import { activatedSchema } from "./workflow-schema.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { jsonObject } from "../fields.ts";
 import { workflowPlanSchema } from "./workflow-schema.ts";
 

@@ -4,7 +4,7 @@ import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import { NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { idempotencyKey, runOptions } from "./run-options.ts";
 import { toRunReply } from "./run-reply.ts";
 import { workflowStatusName } from "./workflow-json.ts";
