@@ -5,6 +5,7 @@ import { toAppError } from "@workflow/errors";
 import { clientNetworkOf } from "./client-network.ts";
 import { holdBody } from "./expected-continue.ts";
 import { LONGEST_HEAD_BYTES } from "./head-size.ts";
+import { Answering } from "./answering.ts";
 import { createLingeringClose } from "./lingering-close.ts";
 import type { LingeringClose } from "./lingering-close.ts";
 import { createPeerConnections } from "./peer-connections.ts";
@@ -58,14 +59,11 @@ export interface ListenOptions {
   timeouts?: Partial<ClientTimeouts> | undefined;
 }
 
-/** The answers that are under way, by their connections. */
-type Answering = ReadonlyMap<Socket, ServerResponse>;
-
 /** Listens on a host and port. Rejects when the address is taken. */
 export function listenHttp(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { host, port, lingeringMs = LINGERING_MS } = options;
   let isClosing = false;
-  const answering = new Map<Socket, ServerResponse>();
+  const answering = new Answering();
   const lingering = createLingeringClose({
     ...LINGERING,
     durationMs: lingeringMs,
@@ -73,14 +71,12 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
   });
   const listener: RequestListener = (request, response) => {
     if (isClosing) response.shouldKeepAlive = false;
-    answering.set(request.socket, response);
-    response.once("close", () => {
-      if (answering.get(request.socket) === response) answering.delete(request.socket);
-    });
+    answering.begin(request.socket, response);
     lingering.guard(request, response);
     app(request, response);
   };
   const server = createHttpServer(listener, options);
+  server.on("connection", (socket: Socket) => answering.follow(socket));
   limitPeers(server, lingering, options);
   allowHalfClose(server, answering);
   explainUnreadable(server, answering, lingering, options.requests);
@@ -95,7 +91,7 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
         close: (graceMs) => {
           isClosing = true;
           // Their connections would otherwise stay open for the next request.
-          for (const response of answering.values()) response.shouldKeepAlive = false;
+          for (const response of answering.all()) response.shouldKeepAlive = false;
           lingering.stop();
           return closeServer(server, graceMs);
         },
@@ -154,7 +150,7 @@ function allowHalfClose(server: Server, answering: Answering): void {
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket: Socket) => {
     socket.on("end", () => {
-      const method = answering.get(socket)?.req.method;
+      const method = answering.on(socket)?.req.method;
       if (method === "GET" || method === "HEAD") socket.destroy();
     });
   });
@@ -168,7 +164,7 @@ function explainUnreadable(
 ): void {
   server.on("clientError", (error: ParserError, socket: Socket) => {
     if (lingering.has(socket)) return;
-    const response = answering.get(socket);
+    const response = answering.on(socket);
     if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
       // Who reads the body says so; else an answer is on its way already.
       response.shouldKeepAlive = false;
@@ -201,7 +197,7 @@ const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
 function cutUnread(server: Server, answering: Answering, { timeouts }: ListenOptions): void {
   const { unreadMs } = { ...TIMEOUTS, ...timeouts };
   server.setTimeout(unreadMs, (socket) => {
-    const response = answering.get(socket);
+    const response = answering.on(socket);
     // Where nothing waits to leave, it is we who take so long.
     if (response === undefined || socket.writableLength > 0) socket.destroy();
     // Node looks once; the answer begins the time anew.
