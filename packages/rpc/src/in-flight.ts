@@ -83,14 +83,14 @@ export class InFlight {
 
   /** Asks every open stream to end, with this error. */
   abortStreams(error: AppError): void {
-    for (const { context, kind } of [...this.#calls]) {
+    for (const { context, kind } of this.#calls.slice()) {
       if (kind === "stream") context.abort(error);
     }
   }
 
   /** Answers whatever still runs with this error, without waiting for its handler. */
   endAll(error: AppError): void {
-    for (const { context, call } of [...this.#calls]) {
+    for (const { context, call } of this.#calls.slice()) {
       context.abort(error);
       call.sendStatus(toErrorStatus(error));
     }
