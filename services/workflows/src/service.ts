@@ -52,6 +52,7 @@ import { updateDashboard } from "./rpc/update-dashboard.ts";
 import { updateWidget } from "./rpc/update-widget.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
+import { createWorkflowReads } from "./store/workflow-reads.ts";
 import { createDefinitionChecker } from "./validation/definition-checker.ts";
 
 /** What the service needs from its surroundings. */
@@ -138,6 +139,7 @@ export async function startWorkflowsService(
     const server = createServer(
       {
         database,
+        reads: createWorkflowReads(database),
         cursors,
         handOver,
         audit,

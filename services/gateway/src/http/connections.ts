@@ -2,21 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { AppError } from "@workflow/errors";
 import type { AnswerHeaders } from "./answer-headers.ts";
+import { answerOn, beginAnswer } from "./answering.ts";
 import { answerUnread } from "./unreadable.ts";
 
 /** For the rest of a body that is on its way when the server stops. */
 const BODY_GRACE_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** The answers that are under way, by their connections. */
-export type Answering = ReadonlyMap<Socket, ServerResponse>;
-
 /** Knows the connections of a server and what is answered on them, and ends them when the server stops. */
 export class Connections {
   readonly #server: Server;
   readonly #answerHeaders: AnswerHeaders;
   readonly #open = new Set<Socket>();
-  readonly #answering = new Map<Socket, ServerResponse>();
   #isClosing = false;
 
   constructor(server: Server, answerHeaders: AnswerHeaders) {
@@ -28,17 +25,10 @@ export class Connections {
     });
   }
 
-  get answering(): Answering {
-    return this.#answering;
-  }
-
   /** To be called for each request before it is served. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
     if (this.#isClosing) response.shouldKeepAlive = false;
-    this.#answering.set(socket, response);
-    response.once("close", () => {
-      if (this.#answering.get(socket) !== response) return;
-      this.#answering.delete(socket);
+    beginAnswer(socket, response, () => {
       // Streams have said before that the connection is kept.
       if (this.#isClosing) socket.destroySoon();
     });
@@ -53,7 +43,7 @@ export class Connections {
     this.#isClosing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#open) {
-      const response = this.#answering.get(socket);
+      const response = answerOn(socket);
       if (response === undefined) socket.destroy();
       else response.shouldKeepAlive = false;
     }
@@ -65,7 +55,9 @@ export class Connections {
   }
 
   #refuseLateBodies(): void {
-    for (const [socket, response] of this.#answering) {
+    for (const socket of this.#open) {
+      const response = answerOn(socket);
+      if (response === undefined) continue;
       const { req: request, headersSent } = response;
       // One without a socket waits behind another answer on the same connection.
       if (request.complete || headersSent || response.socket === null) continue;

@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { toAppError } from "@workflow/errors";
 import { clientNetworkOf } from "./client-network.ts";
 import { Connections } from "./connections.ts";
-import type { Answering } from "./connections.ts";
 import { holdBody } from "./expected-continue.ts";
 import { LONGEST_HEAD_BYTES } from "./head-size.ts";
+import { answerOn } from "./answering.ts";
 import { createLingeringClose } from "./lingering-close.ts";
 import type { LingeringClose } from "./lingering-close.ts";
 import { createPeerConnections } from "./peer-connections.ts";
@@ -75,11 +75,10 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
   };
   const server = createHttpServer(listener, options);
   const connections = new Connections(server, requests.answerHeaders);
-  const { answering } = connections;
   limitPeers(server, lingering, options);
-  allowHalfClose(server, answering);
-  explainUnreadable(server, answering, lingering, requests);
-  cutUnread(server, answering, options);
+  allowHalfClose(server);
+  explainUnreadable(server, lingering, requests);
+  cutUnread(server, options);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -142,11 +141,11 @@ function limitPeers(
  * words for. Of a read it means that nobody waits for the answer any more; routes that end with their client
  * (`endsWithClient`) see to it themselves.
  */
-function allowHalfClose(server: Server, answering: Answering): void {
+function allowHalfClose(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket: Socket) => {
     socket.on("end", () => {
-      const method = answering.get(socket)?.req.method;
+      const method = answerOn(socket)?.req.method;
       if (method === "GET" || method === "HEAD") socket.destroy();
     });
   });
@@ -154,13 +153,12 @@ function allowHalfClose(server: Server, answering: Answering): void {
 
 function explainUnreadable(
   server: Server,
-  answering: Answering,
   lingering: LingeringClose,
   { answerHeaders }: RequestSettings,
 ): void {
   server.on("clientError", (error: ParserError, socket: Socket) => {
     if (lingering.has(socket)) return;
-    const response = answering.get(socket);
+    const response = answerOn(socket);
     if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
       // Who reads the body says so; else an answer is on its way already.
       response.shouldKeepAlive = false;
@@ -190,10 +188,10 @@ const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
  * which some has left as activity, so a slow client goes on; and it asks the same of connections that have
  * been idle for too long.
  */
-function cutUnread(server: Server, answering: Answering, { timeouts }: ListenOptions): void {
+function cutUnread(server: Server, { timeouts }: ListenOptions): void {
   const { unreadMs } = { ...TIMEOUTS, ...timeouts };
   server.setTimeout(unreadMs, (socket) => {
-    const response = answering.get(socket);
+    const response = answerOn(socket);
     // Where nothing waits to leave, it is we who take so long.
     if (response === undefined || socket.writableLength > 0) socket.destroy();
     // Node looks once; the answer begins the time anew.

@@ -2,7 +2,8 @@ import { AppError } from "@workflow/errors";
 import { EMPTY_BODY } from "../http/json-body.ts";
 import type { JsonBody } from "../http/json-body.ts";
 import { writeJson } from "../http/write-json.ts";
-import type { Route, RouteContext } from "../route.ts";
+import type { RouteContext } from "../route-context.ts";
+import type { Route } from "../route-table-entry.ts";
 
 /** What a route is called with, as if it had come over HTTP. */
 interface RouteCall {

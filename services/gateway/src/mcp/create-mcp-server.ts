@@ -1,6 +1,6 @@
 import { Server } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
-import type { RouteContext } from "../route.ts";
+import type { RouteContext } from "../route-context.ts";
 import { toProtocolError } from "./protocol-error.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { callTool, listTools } from "./tools.ts";

@@ -6,7 +6,8 @@ import type {
 } from "@modelcontextprotocol/server";
 import { isAppError } from "@workflow/errors";
 import { z } from "zod";
-import type { Route, RouteContext } from "../route.ts";
+import type { RouteContext } from "../route-context.ts";
+import type { Route } from "../route-table-entry.ts";
 import { getRunLogs } from "../routes/runs/get-run-logs.ts";
 import { getRun } from "../routes/runs/get-run.ts";
 import { getTable } from "../routes/tables/get-table.ts";

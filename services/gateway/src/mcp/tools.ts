@@ -4,7 +4,7 @@ import { AppError, isAppError } from "@workflow/errors";
 import type { Tool as ToolMessage } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import { toErrorBody } from "../errors/error-body.ts";
-import type { RouteContext } from "../route.ts";
+import type { RouteContext } from "../route-context.ts";
 import { runWorkflow } from "../routes/workflows/run-workflow.ts";
 import { callRoute } from "./call-route.ts";
 import { runUri } from "./resources.ts";
