@@ -125,17 +125,17 @@ describe("a sliding window", () => {
 describe("moments", () => {
   it("count nothing twice that is told by several", () => {
     const moments = new Moments();
-    for (let moment = 0; moment < 100; moment += 10) moments.add(moment, 1);
-    moments.add(100, 2);
-    const told = moments.agesAt(200).get(1) ?? [];
-    moments.learn(1, told, 200);
-    moments.learn(1, told.slice(3), 200);
-    moments.learn(3, told, 200);
-    moments.learn(3, told.slice(0, 5), 200);
+    for (let moment = 0; moment < 1_000; moment += 100) moments.add(moment, 1);
+    moments.add(1_000, 2);
+    const told = moments.agesAt(2_000).get(1) ?? [];
+    moments.learn(1, told, 2_000);
+    moments.learn(1, told.slice(6), 2_000);
+    moments.learn(3, told, 2_000);
+    moments.learn(3, told.slice(0, 10), 2_000);
     expect(moments.count).toBe(21);
-    moments.dropUntil(95);
+    moments.dropUntil(950);
     expect(moments.count).toBe(1);
-    expect(moments.oldest(1)).toBe(100);
+    expect(moments.oldest(1)).toBe(1_000);
   });
 });
 
