@@ -149,12 +149,12 @@ describe("a gateway that is slow but lives", () => {
   });
 
   it("takes at most its share when no answer comes in time", async () => {
-    const link = await startSlowLink(Number(new URL(nats.url).port), 65);
+    const link = await startSlowLink(Number(new URL(nats.url).port), 130);
     const url = `nats://127.0.0.1:${link.port}`;
     ends.push(() => link.close());
-    // Both ways of both: 260 ms pass before an answer is there.
+    // Both ways of both: 520 ms pass before an answer is there.
     const origins = [await startGateway(url), await startGateway(url)];
-    await pause(500);
+    await pause(1_000);
     const keys = await newKeys();
     const count = new Count();
     for (let burst = 0; burst < 4; burst += 1) await count.ask(keys, LIMIT, origins);

@@ -1,5 +1,5 @@
 import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { once } from "node:events";
 
 /** A way to a server on which everything takes longer. */
@@ -26,8 +26,10 @@ export async function startSlowLink(toPort: number, delayMs: number): Promise<Sl
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("It listens on no port.");
   return {
-    port: (server.address() as AddressInfo).port,
+    port: address.port,
     async close() {
       for (const socket of sockets) socket.destroy();
       const closed = once(server, "close");

@@ -1,7 +1,7 @@
 /** How often it is noted that the event loop turns. */
 const TICK_MS = 20;
 /** A gateway that stood still for so long may have been suspected: less than an answer may take. */
-const STILL_MS = 60;
+const STILL_MS = 100;
 
 /**
  * Notices that this gateway has stood still itself: then others may have decided in its place, and what they told it

@@ -29,11 +29,11 @@ export interface Peers {
 
 const SELF = 0;
 /** A gateway that does not know after so many questions and pauses decides alone. */
-const TRIES_MAX = 4;
+const TRIES_MAX = 5;
 /** A claim is handed on no further. */
 const HOPS_MAX = 2;
 /** A deputy may first have to find out for itself that a home does not answer. */
-const SECOND_ANSWER_MS = 450;
+const SECOND_ANSWER_MS = 800;
 /** When to come again who found no share left: suspicions are looked into once a second at first. */
 const NO_SHARE_MS = 1_000;
 const NOTHING: Outcome = [-1, 0, 0, 0];
@@ -108,13 +108,10 @@ export class SharedWindows {
   }
 
   #settle(question: Question, tries: number, isUpToDate = false): Outcome | Promise<Outcome> {
-    const { members, now, onDecision, windowMs } = this.#options;
-    const { claims, hops } = question;
+    const { now, onDecision, windowMs } = this.#options;
     const at = now();
-    const windows = claims.map(([key]) => this.#store.open(key, at));
-    const [first] = windows;
-    if (first === undefined) throw new Error("A claim names a window.");
-    const refusal = knownRefusal(claims, windows, { now: at, windowMs });
+    const windows = question.claims.map(([key]) => this.#store.open(key, at));
+    const refusal = knownRefusal(question.claims, windows, { now: at, windowMs });
     if (refusal !== null) return refusal;
     if (this.#peers === null) return this.#decide(question, windows, at);
     if (!this.#peers.isConnected()) {
@@ -122,57 +119,61 @@ export class SharedWindows {
       return this.#decide(question, windows, at);
     }
     for (const window of windows) this.#handOver.tell(window);
-    const role =
-      this.#catchUp(at, isUpToDate) ??
-      this.#peers.authority.roleFor(this.#handOver.responsibleFor(first));
+    const role = this.#roleFor(windows, at, isUpToDate);
     if (role.kind === "catchUp") {
       return role.until.then(() => this.#settle(question, tries, true));
     }
-    if (role.kind === "decide") {
-      onDecision("others");
-      return this.#decide(question, windows, at);
-    }
-    const isAlone = role.kind === "share" || tries >= TRIES_MAX;
-    if (isAlone || (role.kind === "ask" && hops >= HOPS_MAX)) {
+    const isOver = tries >= TRIES_MAX || (role.kind === "ask" && question.hops >= HOPS_MAX);
+    if (role.kind === "share" || (isOver && role.kind !== "decide")) {
       onDecision("share");
       return this.#decideAlone(question, windows, at);
     }
     if (role.kind === "wait") return role.until.then(() => this.#settle(question, tries + 1));
     onDecision("others");
-    const foreseen = hops === 0 ? foresee(claims, windows, members.size - 1, at) : null;
-    const patience = role.isSecond ? { patienceMs: SECOND_ANSWER_MS } : {};
-    if (foreseen === null) {
-      const outcome = this.#ask(role.address, question, windows, patience);
-      return outcome.then((settled) => settled ?? this.#settle(question, tries + 1));
-    }
+    if (role.kind === "decide") return this.#decide(question, windows, at);
+    const foreseen = this.#goAhead(role.address, question, windows);
+    if (foreseen !== null) return foreseen;
+    const outcome = this.#ask(role, question, windows);
+    return outcome.then((settled) => settled ?? this.#settle(question, tries + 1));
+  }
+
+  #roleFor([first]: readonly Window[], now: number, isUpToDate: boolean): Role {
+    if (this.#peers === null || first === undefined) throw new Error("A claim names a window.");
+    const { authority, checkPace } = this.#peers;
+    if (!isUpToDate) checkPace(now);
+    const catchingUp = isUpToDate ? null : authority.catchingUp();
+    return catchingUp ?? authority.roleFor(this.#handOver.responsibleFor(first));
+  }
+
+  /** Lets through what the home will surely let through, and tells it. Null where it has to be waited for. */
+  #goAhead(to: string, question: Question, windows: readonly Window[]): Outcome | null {
+    if (question.hops > 0) return null;
+    const { members, now } = this.#options;
+    const at = now();
+    const foreseen = foresee(question.claims, windows, members.size - 1, at);
+    if (foreseen === null) return null;
     for (const window of windows) {
       window.moments.add(at, SELF);
       window.unanswered += 1;
     }
-    void this.#report(role.address, question, windows);
+    void this.#report(to, question, windows);
     return foreseen;
   }
 
-  #catchUp(now: number, isUpToDate: boolean): Role | null {
-    if (isUpToDate || this.#peers === null) return null;
-    this.#peers.checkPace(now);
-    return this.#peers.authority.catchingUp();
-  }
-
   async #ask(
-    to: string,
+    { address, isSecond }: Extract<Role, { kind: "ask" }>,
     question: Question,
     windows: readonly Window[],
-    patience: { patienceMs?: number },
   ): Promise<Outcome | null> {
     const { now } = this.#options;
+    const patience = isSecond ? { patienceMs: SECOND_ANSWER_MS } : {};
     const { claims, hops } = question;
     const onLate = (late: Outcome | null): void => {
       if (late !== null) heed(late, claims, windows, now());
     };
     const handedOn = { ...question, hops: hops + 1 };
     const outcome =
-      (await this.#peers?.exchange.ask(to, handedOn, { ...patience, onLate })) ?? null;
+      (await this.#peers?.exchange.ask(address, handedOn, { ...patience, onLate })) ?? null;
     if (outcome === null) return null;
     const at = now();
     heed(outcome, claims, windows, at);

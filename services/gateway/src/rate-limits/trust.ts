@@ -24,6 +24,8 @@ interface Relation {
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 16_000;
+/** Up to this wait a suspicion may end by its first probe: who is slow only once is good. */
+const FORGIVING_WAIT_MS = 2_000;
 /** Whoever has answered for so long begins anew with the shortest wait. */
 const PROVEN_MS = 60_000;
 /** Two that meet agree within that, or each goes on with its share. */
@@ -32,7 +34,7 @@ const MEETING_MS = 100;
  * For so long somebody who is suspected may yet answer that it has heard so. All that it has decided is known
  * then; whoever needs longer stands still, and notices that by itself.
  */
-const TAKE_OVER_MS = 200;
+const TAKE_OVER_MS = 300;
 
 /**
  * Who of the other gateways answers in time. One that did not is asked for nothing more, so that requests wait
@@ -80,9 +82,10 @@ export class Trust {
     const { now, tell } = this.#options;
     relation.isSuspected = true;
     if (now() - relation.trustedAt > PROVEN_MS) relation.waitMs = FIRST_WAIT_MS;
+    const mayForgive = relation.waitMs <= FORGIVING_WAIT_MS;
     this.#probeLater(address, relation);
     tell(address);
-    void this.#takeOver(address, relation);
+    void this.#takeOver(address, relation, mayForgive);
   }
 
   /**
@@ -123,29 +126,40 @@ export class Trust {
   async probe(address: string): Promise<void> {
     const relation = this.#relations.get(address);
     if (relation?.isSuspected !== true) return;
-    const { now, probe } = this.#options;
-    const askedAt = now();
-    const isInTime = (await probe(address, ANSWER_MS)) && now() - askedAt <= ANSWER_MS;
+    const isInTime = await this.#ask(address, ANSWER_MS);
     if (this.#relations.get(address) !== relation) return;
-    if (!isInTime) {
-      this.#probeLater(address, relation);
-      return;
-    }
-    relation.isSuspected = false;
-    relation.trustedAt = now();
-    this.#endMeeting(address, relation.meeting);
-    this.#options.tell(address);
+    if (isInTime) this.#believe(address, relation);
+    else this.#probeLater(address, relation);
   }
 
   end(): void {
     for (const address of this.#relations.keys()) this.forget(address);
   }
 
-  async #takeOver(address: string, relation: Relation): Promise<void> {
+  async #takeOver(address: string, relation: Relation, mayForgive: boolean): Promise<void> {
     const meeting = Promise.withResolvers<void>();
     relation.meeting = meeting;
-    await this.#options.probe(address, TAKE_OVER_MS);
+    const isInTime = await this.#ask(address, TAKE_OVER_MS);
+    const isSame = relation.meeting === meeting && this.#relations.get(address) === relation;
+    if (isInTime && isSame && mayForgive) this.#believe(address, relation);
     this.#endMeeting(address, meeting);
+  }
+
+  /** Whether somebody has answered in time, however long an answer was waited for. */
+  async #ask(address: string, patienceMs: number): Promise<boolean> {
+    const { now, probe } = this.#options;
+    const askedAt = now();
+    return (await probe(address, patienceMs)) && now() - askedAt <= ANSWER_MS;
+  }
+
+  #believe(address: string, relation: Relation): void {
+    const { now, tell } = this.#options;
+    if (relation.timer !== null) clearTimeout(relation.timer);
+    relation.timer = null;
+    relation.isSuspected = false;
+    relation.trustedAt = now();
+    this.#endMeeting(address, relation.meeting);
+    tell(address);
   }
 
   #probeLater(address: string, relation: Relation): void {
