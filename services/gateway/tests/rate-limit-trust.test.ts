@@ -59,7 +59,7 @@ describe("a gateway's trust in another", () => {
     await jest.advanceTimersByTimeAsync(50_000);
     // The first one asks whether it has heard of it; each wait begins when the probe before was in vain.
     expect(other.probedAt.map((at) => Math.round((at - start) / 1_000))).toEqual([
-      0, 1, 3, 7, 15, 31, 48,
+      0, 1, 3, 8, 16, 32, 48,
     ]);
     expect(trust.isSuspected("other")).toBe(true);
     other.answersAfterMs = 250;
@@ -109,8 +109,10 @@ describe("a gateway's trust in another", () => {
     trust.suspect("other");
     trust.standStill();
     expect(trust.isDoubtedBy("other")).toBe(true);
+    expect(trust.isUnheard("other")).toBe(true);
     trust.hear("other", false);
     expect(trust.isDoubtedBy("other")).toBe(false);
+    expect(trust.isUnheard("other")).toBe(false);
     trust.end();
     await jest.advanceTimersByTimeAsync(1_000);
   });

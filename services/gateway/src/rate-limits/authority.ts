@@ -7,11 +7,17 @@ export type Role =
   | { readonly kind: "decide" }
   /** Nobody can be asked, and others may decide as well. */
   | { readonly kind: "share" }
-  | { readonly kind: "ask"; readonly address: string; readonly isSecond: boolean }
+  | { readonly kind: "ask"; readonly address: string; readonly patience: Patience }
   /** This gateway has stood still: its knowledge is old until then, and in the turn after it is not. */
   | { readonly kind: "catchUp"; readonly until: Promise<void> }
   /** It is not known yet who of two gateways decides. */
   | { readonly kind: "wait"; readonly until: Promise<void> };
+
+/**
+ * How long somebody is waited for: the `first` who is asked; the `second`, who may have to find out for itself that the
+ * first does not answer; and the `last`, who is suspected as well, but nobody else knows what was let through.
+ */
+export type Patience = "first" | "second" | "last";
 
 const DECIDE: Role = { kind: "decide" };
 const SHARE: Role = { kind: "share" };
@@ -40,15 +46,20 @@ export class Authority {
     return this.#catchingUp === null ? null : { kind: "catchUp", until: this.#catchingUp };
   }
 
-  roleFor(who: Responsible): Role {
-    const { home, deputy } = who;
+  roleFor({ home, deputy }: Responsible): Role {
     const { members, trust } = this.#options;
     if (deputy === null) return DECIDE;
-    if (home === members.self) return trust.isDoubtedBy(deputy) ? this.#askOr(deputy) : DECIDE;
-    if (!trust.isSuspected(home)) return { kind: "ask", address: home, isSecond: false };
-    if (deputy !== members.self) return this.#askOr(deputy, home);
-    const isFree = trust.meeting(home) === null && !trust.isDoubtedBy(home);
-    return isFree ? DECIDE : this.#waitOrShare(home);
+    if (home === members.self) {
+      if (!trust.isDoubtedBy(deputy)) return DECIDE;
+      return trust.isSuspected(deputy) ? this.#agreeWith(deputy) : askOf(deputy, "second");
+    }
+    if (!trust.isSuspected(home)) return askOf(home, "first");
+    if (deputy === members.self) {
+      const isFree = trust.meeting(home) === null && !trust.isDoubtedBy(home);
+      return isFree ? DECIDE : this.#agreeWith(home);
+    }
+    if (!trust.isSuspected(deputy)) return askOf(deputy, "second");
+    return askOf(members.lastHeard(home, deputy), "last");
   }
 
   /**
@@ -60,23 +71,24 @@ export class Authority {
     trust.standStill();
     const others = members.others().filter((address) => !trust.isSuspected(address));
     if (others.length === 0) return;
-    const catchingUp = Promise.all(others.map(probe)).then(() => {
+    const ask = async (address: string): Promise<void> => {
+      if (!(await probe(address))) trust.miss(address);
+    };
+    const catchingUp = Promise.all(others.map(ask)).then(() => {
       if (this.#catchingUp === catchingUp) this.#catchingUp = null;
     });
     this.#catchingUp = catchingUp;
   }
 
-  #askOr(address: string, other = address): Role {
-    if (!this.#options.trust.isSuspected(address)) return { kind: "ask", address, isSecond: true };
-    return this.#waitOrShare(address, other);
+  /** Home and deputy suspect each other. */
+  #agreeWith(other: string): Role {
+    const { trust } = this.#options;
+    const until = trust.meeting(other);
+    if (until !== null) return { kind: "wait", until };
+    return trust.isUnheard(other) ? askOf(other, "last") : SHARE;
   }
+}
 
-  /** Two that have just met agree soon. */
-  #waitOrShare(...addresses: string[]): Role {
-    for (const address of addresses) {
-      const until = this.#options.trust.meeting(address);
-      if (until !== null) return { kind: "wait", until };
-    }
-    return SHARE;
-  }
+function askOf(address: string, patience: Patience): Role {
+  return { kind: "ask", address, patience };
 }

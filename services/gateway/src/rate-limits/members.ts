@@ -87,6 +87,12 @@ export class Members {
     return [...this.#others].filter(isSilent).map(([address]) => address);
   }
 
+  /** Whoever of two was heard last. */
+  lastHeard(one: string, other: string): string {
+    const heardAt = (address: string): number => this.#others.get(address)?.heardAt ?? 0;
+    return heardAt(one) > heardAt(other) ? one : other;
+  }
+
   /** Gives everybody time again: while there was no connection nobody could be heard. */
   forgive(now: number): void {
     for (const other of this.#others.values()) other.heardAt = now;

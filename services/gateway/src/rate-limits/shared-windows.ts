@@ -1,9 +1,10 @@
-import type { Authority, Role } from "./authority.ts";
+import type { Authority, Patience, Role } from "./authority.ts";
 import type { DecisionReport } from "./decision-report.ts";
 import { HandOver } from "./hand-over.ts";
 import { foresee, heed, knownRefusal } from "./last-answers.ts";
 import type { Batch, Claimed, Outcome, Question } from "./messages.ts";
 import type { Members } from "./members.ts";
+import { ANSWER_MS } from "./peer-exchange.ts";
 import type { PeerExchange } from "./peer-exchange.ts";
 import { withoutShare } from "./share.ts";
 import { Sources } from "./sources.ts";
@@ -32,8 +33,12 @@ const SELF = 0;
 const TRIES_MAX = 5;
 /** A claim is handed on no further. */
 const HOPS_MAX = 2;
-/** A deputy may first have to find out for itself that a home does not answer. */
-const SECOND_ANSWER_MS = 800;
+/** How long answers are waited for. A gateway that says nothing for three seconds is gone. */
+const PATIENCE_MS: Readonly<Record<Patience, number>> = {
+  first: ANSWER_MS,
+  second: 1_000,
+  last: 2_000,
+};
 /** When to come again who found no share left: suspicions are looked into once a second at first. */
 const NO_SHARE_MS = 1_000;
 const NOTHING: Outcome = [-1, 0, 0, 0];
@@ -134,7 +139,8 @@ export class SharedWindows {
     const foreseen = this.#goAhead(role.address, question, windows);
     if (foreseen !== null) return foreseen;
     const outcome = this.#ask(role, question, windows);
-    return outcome.then((settled) => settled ?? this.#settle(question, tries + 1));
+    const next = role.patience === "last" ? TRIES_MAX : tries + 1;
+    return outcome.then((settled) => settled ?? this.#settle(question, next));
   }
 
   #roleFor([first]: readonly Window[], now: number, isUpToDate: boolean): Role {
@@ -161,19 +167,19 @@ export class SharedWindows {
   }
 
   async #ask(
-    { address, isSecond }: Extract<Role, { kind: "ask" }>,
+    { address, patience }: Extract<Role, { kind: "ask" }>,
     question: Question,
     windows: readonly Window[],
   ): Promise<Outcome | null> {
     const { now } = this.#options;
-    const patience = isSecond ? { patienceMs: SECOND_ANSWER_MS } : {};
+    const patienceMs = PATIENCE_MS[patience];
     const { claims, hops } = question;
     const onLate = (late: Outcome | null): void => {
       if (late !== null) heed(late, claims, windows, now());
     };
     const handedOn = { ...question, hops: hops + 1 };
     const outcome =
-      (await this.#peers?.exchange.ask(address, handedOn, { ...patience, onLate })) ?? null;
+      (await this.#peers?.exchange.ask(address, handedOn, { patienceMs, onLate })) ?? null;
     if (outcome === null) return null;
     const at = now();
     heed(outcome, claims, windows, at);

@@ -14,6 +14,8 @@ interface Relation {
   isSuspected: boolean;
   /** It says the same of this gateway. */
   doubtsSelf: boolean;
+  /** Nothing of it was heard since this gateway stood still: it may have decided much meanwhile. */
+  isUnheard: boolean;
   /** Until the first probe of the next suspicion, and that far apart at the end of this one. */
   waitMs: number;
   trustedAt: number;
@@ -34,7 +36,7 @@ const MEETING_MS = 100;
  * For so long somebody who is suspected may yet answer that it has heard so. All that it has decided is known
  * then; whoever needs longer stands still, and notices that by itself.
  */
-const TAKE_OVER_MS = 300;
+const TAKE_OVER_MS = 500;
 
 /**
  * Who of the other gateways answers in time. One that did not is asked for nothing more, so that requests wait
@@ -57,6 +59,7 @@ export class Trust {
     this.#relations.set(address, {
       isSuspected: true,
       doubtsSelf: true,
+      isUnheard: false,
       waitMs,
       trustedAt: Number.NEGATIVE_INFINITY,
       timer: null,
@@ -93,19 +96,34 @@ export class Trust {
    * and may answer late.
    */
   standStill(): void {
-    for (const [address, relation] of this.#relations) {
-      if (!relation.isSuspected || relation.doubtsSelf) continue;
-      relation.doubtsSelf = true;
+    for (const [address, { isSuspected }] of this.#relations) {
+      if (!isSuspected) continue;
+      this.miss(address);
       void this.#options.probe(address, ANSWER_MS);
     }
+  }
+
+  /** Notes that nothing was heard of somebody since this gateway stood still. */
+  miss(address: string): void {
+    const relation = this.#relations.get(address);
+    if (relation === undefined) return;
+    relation.doubtsSelf = true;
+    relation.isUnheard = true;
   }
 
   /** Notes what somebody says about this gateway. */
   hear(address: string, doubtsSelf: boolean): void {
     const relation = this.#relations.get(address);
-    if (relation === undefined || relation.doubtsSelf === doubtsSelf) return;
+    if (relation === undefined) return;
+    relation.isUnheard = false;
+    if (relation.doubtsSelf === doubtsSelf) return;
     relation.doubtsSelf = doubtsSelf;
     this.#endMeeting(address, relation.meeting);
+  }
+
+  /** True where this gateway's knowledge is older than a moment when it stood still. */
+  isUnheard(address: string): boolean {
+    return this.#relations.get(address)?.isUnheard ?? false;
   }
 
   isSuspected(address: string): boolean {
