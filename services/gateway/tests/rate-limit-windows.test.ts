@@ -91,9 +91,9 @@ describe("a sliding window", () => {
   });
 
   it("is searched once for the moment when a company has room again, however many are refused", () => {
-    const { clock, windows } = createWindows();
+    const { clock, windows, take } = createWindows();
     for (let count = 0; count < 5_000; count += 1) {
-      windows.claim([["group|all", 10_000]]);
+      take("all", 10_000);
       clock.now += 10;
     }
     const search = jest.spyOn(Moments.prototype, "oldest");

@@ -59,7 +59,7 @@ export class Authority {
       return isFree ? DECIDE : this.#agreeWith(home);
     }
     if (!trust.isSuspected(deputy)) return askOf(deputy, "second");
-    return askOf(members.lastHeard(home, deputy), "last");
+    return askOf(members.likelier(home, deputy), "last");
   }
 
   /**

@@ -87,10 +87,10 @@ export class Members {
     return [...this.#others].filter(isSilent).map(([address]) => address);
   }
 
-  /** Whoever of two was heard last. */
-  lastHeard(one: string, other: string): string {
+  /** The deputy, unless it was last heard so much earlier than the home that it is rather the deputy who is gone. */
+  likelier(home: string, deputy: string): string {
     const heardAt = (address: string): number => this.#others.get(address)?.heardAt ?? 0;
-    return heardAt(one) > heardAt(other) ? one : other;
+    return heardAt(home) - heardAt(deputy) > SILENCE_MS / 2 ? home : deputy;
   }
 
   /** Gives everybody time again: while there was no connection nobody could be heard. */

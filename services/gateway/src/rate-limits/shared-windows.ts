@@ -36,7 +36,7 @@ const HOPS_MAX = 2;
 /** How long answers are waited for. A gateway that says nothing for three seconds is gone. */
 const PATIENCE_MS: Readonly<Record<Patience, number>> = {
   first: ANSWER_MS,
-  second: 1_000,
+  second: 1_500,
   last: 2_000,
 };
 /** When to come again who found no share left: suspicions are looked into once a second at first. */
@@ -139,7 +139,7 @@ export class SharedWindows {
     const foreseen = this.#goAhead(role.address, question, windows);
     if (foreseen !== null) return foreseen;
     const outcome = this.#ask(role, question, windows);
-    const next = role.patience === "last" ? TRIES_MAX : tries + 1;
+    const next = tries + (role.patience === "last" ? 2 : 1);
     return outcome.then((settled) => settled ?? this.#settle(question, next));
   }
 
