@@ -1,3 +1,4 @@
+import { answerObjects } from "@workflow/service-gateway/answer-objects";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -36,7 +37,9 @@ export class AnswerChecker {
 
   constructor(description: Description) {
     this.#description = description;
-    this.#ajv.addSchema(description.document, "description");
+    const document = structuredClone(description.document);
+    closeAnswers(document);
+    this.#ajv.addSchema(document, "description");
   }
 
   /** Null for what is no operation: an unknown path or method. */
@@ -93,6 +96,11 @@ export class AnswerChecker {
     if (validate(value)) return [];
     return (validate.errors ?? []).slice(0, 5).map(explain);
   }
+}
+
+/** Clients have to expect members that are new; here one that is not described is a fault. */
+function closeAnswers(document: object): void {
+  for (const schema of answerObjects(document)) schema["additionalProperties"] ??= false;
 }
 
 function createAjv(): Ajv2020 {

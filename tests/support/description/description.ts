@@ -4,6 +4,9 @@ import { z } from "zod";
 /** The description of the API that the gateway serves. */
 export const DESCRIPTION_FILE = new URL("../../../services/gateway/openapi.json", import.meta.url);
 
+/** The story of which its examples are made. */
+export const EXAMPLES_FILE = new URL("../../../services/gateway/examples.json", import.meta.url);
+
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 const reference = z.looseObject({ $ref: z.string().optional() });
@@ -115,6 +118,28 @@ export class Description {
 export async function readDescription(): Promise<Description> {
   const document = z.looseObject({}).parse(JSON.parse(await readFile(DESCRIPTION_FILE, "utf8")));
   return new Description(document);
+}
+
+/** Requests of the story, in their order. */
+export const toldSchema = z.array(
+  z.object({
+    operationId: z.string(),
+    name: z.string(),
+    params: z.record(z.string(), z.string()),
+    query: z.record(z.string(), z.string()),
+    body: z.unknown().optional(),
+    status: z.int(),
+    contentType: z.string().nullable(),
+    answer: z.unknown(),
+  }),
+);
+
+/** A request of the story that the examples are made of, and its answer, as they went over the wire. */
+export type Told = z.output<typeof toldSchema>[number];
+
+/** Reads the story as it lies in the sources. */
+export async function readExamples(): Promise<Told[]> {
+  return toldSchema.parse(JSON.parse(await readFile(EXAMPLES_FILE, "utf8")));
 }
 
 function memberOf(value: unknown, name: string): unknown {

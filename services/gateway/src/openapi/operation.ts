@@ -65,7 +65,7 @@ function securityOf(route: Route): oas31.SecurityRequirementObject[] {
 function toRequestBody({ body }: Route): ZodOpenApiRequestBodyObject {
   const { schema, optional, bytesMax, isUpload } = body;
   const json = { "application/json": { schema } };
-  const csv = { "text/csv": { schema: CSV, example: "Name,Amount\r\nAda,12.5\r\n" } };
+  const csv = { "text/csv": { schema: CSV } };
   return {
     description: `At most ${bytesMax.toLocaleString("en")} bytes, UTF-8.`,
     required: !optional,
