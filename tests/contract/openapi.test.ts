@@ -67,6 +67,21 @@ describe("the description of the API", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("says of each operation in a few words what it does, and in sentences what that means", () => {
+    const told = description.operations.map(({ operationId, summary, description: words }) => ({
+      operationId,
+      isShort: summary.length <= 70 && /^[A-Z][^.;:]*[^.]$/.test(summary),
+      // What follows the last empty line is the same for all of their kind.
+      sentences:
+        words
+          .split("\n\n")
+          .slice(0, -1)
+          .join(" ")
+          .split(/\.(?: |$)/).length - 1,
+    }));
+    expect(told.filter(({ isShort, sentences }) => !isShort || sentences < 1)).toEqual([]);
+  });
+
   it("lets answers have members that are new", () => {
     const objects = answerObjects(description.document);
     expect(objects.length).toBeGreaterThan(100);

@@ -205,8 +205,8 @@ interface DeclarationParts<
   path: Path;
   bucket: Bucket;
   summary: string;
-  /** What the summary does not say, for readers of the description. */
-  description?: string;
+  /** In sentences what the summary does not say, for readers of the description; line breaks begin a paragraph. */
+  description: readonly string[];
   /** What each parameter of the path is. */
   params: Readonly<Record<PathParamNames<Path>, string>>;
   query: QuerySchema;
@@ -270,7 +270,7 @@ interface RouteFacts {
   readonly path: string;
   readonly bucket: Bucket;
   readonly summary: string;
-  readonly description: string | null;
+  readonly description: readonly string[];
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.ZodType;
   readonly body: Required<BodyDeclaration<z.ZodType>> & {
@@ -378,7 +378,6 @@ export function uploadRoute<
 }: UploadDeclaration<Path, QuerySchema, Status>): ScopedRoute {
   return {
     contentTypes: JSON_ONLY,
-    description: null,
     errors: [],
     redirects: null,
     requestHeaders: [],
@@ -428,7 +427,6 @@ function toRoute<
   const lists = listPlacesOf(body.schema);
   return {
     contentTypes: JSON_ONLY,
-    description: null,
     errors: [],
     redirects: null,
     requestHeaders: [],

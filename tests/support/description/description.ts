@@ -13,6 +13,8 @@ const reference = z.looseObject({ $ref: z.string().optional() });
 const response = reference.extend({ content: z.record(z.string(), z.unknown()).optional() });
 const operation = z.looseObject({
   operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
   responses: z.record(z.string(), response),
 });
 const servers = z.tuple([z.looseObject({ url: z.string() })]).optional();
@@ -32,6 +34,8 @@ export interface DescribedOperation {
   /** `GET /workflows/{id}`, as the document writes the path. */
   name: string;
   operationId: string;
+  summary: string;
+  description: string;
   path: string;
   method: string;
   /** The content types of each status. */
@@ -54,15 +58,20 @@ export class Description {
         const described = operation.safeParse(item[method]);
         if (!described.success) return [];
         const base = (item.servers ?? parsed.servers)?.[0].url ?? "";
-        const { operationId } = described.data;
+        const { operationId, summary, description } = described.data;
         const name = `${method.toUpperCase()} ${path}`;
         const answers = Object.keys(described.data.responses).map((status) => ({
           status,
           at: ["paths", path, method, "responses", status],
         }));
         const responses = new Map(answers.map(({ status, at }) => [status, this.#typesOf(at)]));
-        const codes = new Map(answers.map(({ status, at }) => [status, this.#codesOf(at)]));
-        return [{ base, operation: { name, operationId, path, method, responses, codes } }];
+        const codes = new Map(
+          answers
+            .filter(({ status }) => /^[45]/.test(status))
+            .map(({ status, at }) => [status, this.#codesOf(at)]),
+        );
+        const words = { operationId, summary, description };
+        return [{ base, operation: { name, ...words, path, method, responses, codes } }];
       }),
     );
     this.operations = found.map(({ operation: each }) => each);

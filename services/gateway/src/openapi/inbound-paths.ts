@@ -52,7 +52,7 @@ function toInbound(route: InboundRoute): ZodOpenApiOperationObject {
     operationId,
     tags: ["Inbound webhooks"],
     summary,
-    description: `${description} Needs no API key. At most 1 MiB.`,
+    description: `${description}\n\nNeeds no API key. At most 1 MiB.`,
     security: [],
     parameters: [...parameters, ...headers],
     requestBody: {

@@ -100,7 +100,7 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
   {
     path: "/webhooks/{provider}",
     operationId: "receiveProviderEvent",
-    summary: "Take events of another provider: airwallex, hubspot or finance",
+    summary: "Take events of Airwallex, HubSpot or the finance application",
     description:
       "Each provider signs in its own way, and a body may hold several events. The connected account decides whose event it is; one of no connected account starts nothing. `count` says how many runs were started.",
     headers: [],

@@ -28,7 +28,7 @@ function descriptionOf(route: Route): string {
   const counted = route.scope === "everybody" ? [] : [`Counts as ${BUCKET_WORDS[bucket]}.`];
   const audited = audit.length === 0 ? [] : [`Leaves ${inCode(audit)} in the audit log.`];
   const facts = [accessOf(route), ...counted, ...audited].join(" ");
-  return description === null ? facts : `${description}\n\n${facts}`;
+  return `${description.join(" ").replaceAll(" \n", "\n")}\n\n${facts}`;
 }
 
 const BUCKET_WORDS: Readonly<Record<Route["bucket"], string>> = {

@@ -16,7 +16,12 @@ export const listAgents = route({
   path: "/agents",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List agents, newest first and core agents last; deprecated ones only when asked for",
+  summary: "List agents",
+  description: [
+    "The company's agents come first, the newest at the head, then the core agents of all companies.",
+    "Deprecated ones stand in the list only with `status=deprecated`.",
+    "A page may end early where prompts and schemas are large; `meta.hasMore` counts.",
+  ],
   params: {},
   query: z.object({
     type: agentType.optional().describe("Only agents of this type."),

@@ -10,7 +10,12 @@ export const removeMember = route({
   scope: "api_keys:write",
   bucket: "write",
   audit: ["member.removed", "api_key.revoked"],
-  summary: "Remove a person from the company; the person's sessions in it end",
+  summary: "Remove a person from the company",
+  description: [
+    "The person's sessions in the company end; the account stays for other companies.",
+    "API keys that the person made stay, unless `revokeKeys` is true.",
+    "The last owner cannot be removed: CONFLICT.",
+  ],
   params: { userId: "The person's id." },
   query: z.object({
     revokeKeys: queryBoolean(false).describe(

@@ -10,7 +10,12 @@ export const updateRow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: null,
-  summary: "Replace the data of a row; with merge=true, only the members that are given",
+  summary: "Change a row",
+  description: [
+    "All of the data is replaced; with `merge=true` only the members that are given, each as a whole.",
+    "The row keeps its place.",
+    "Where the table has `rowEvents`, workflows that wait for its rows are started.",
+  ],
   params: { id: "The table's id.", rowId: "The row's id." },
   query: z.object({
     merge: queryBoolean(false).describe(
