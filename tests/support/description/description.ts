@@ -29,6 +29,15 @@ const documentSchema = z.looseObject({
   ),
 });
 
+/** A header of an answer. */
+export interface DescribedHeader {
+  /** Whether it is there always. */
+  isRequired: boolean;
+  isInteger: boolean;
+  /** JSON pointer of its schema, escaped for a URI. */
+  schema: string;
+}
+
 /** An operation as far as its answers go. */
 export interface DescribedOperation {
   /** `GET /workflows/{id}`, as the document writes the path. */
@@ -40,6 +49,8 @@ export interface DescribedOperation {
   method: string;
   /** The content types of each status. */
   responses: ReadonlyMap<string, readonly string[]>;
+  /** The headers of each status, by their names. */
+  headers: ReadonlyMap<string, ReadonlyMap<string, DescribedHeader>>;
   /** The error codes of each status. */
   codes: ReadonlyMap<string, readonly string[]>;
 }
@@ -48,6 +59,8 @@ export interface DescribedOperation {
 export class Description {
   readonly document: object;
   readonly operations: readonly DescribedOperation[];
+  /** Of all headers that some answer is described with. */
+  readonly headerNames: readonly string[];
   readonly #byPattern: readonly { pattern: RegExp; operation: DescribedOperation }[];
 
   constructor(document: object) {
@@ -65,16 +78,20 @@ export class Description {
           at: ["paths", path, method, "responses", status],
         }));
         const responses = new Map(answers.map(({ status, at }) => [status, this.#typesOf(at)]));
+        const headers = new Map(answers.map(({ status, at }) => [status, this.#headersOf(at)]));
         const codes = new Map(
           answers
             .filter(({ status }) => /^[45]/.test(status))
             .map(({ status, at }) => [status, this.#codesOf(at)]),
         );
         const words = { operationId, summary, description };
-        return [{ base, operation: { name, ...words, path, method, responses, codes } }];
+        return [{ base, operation: { name, ...words, path, method, responses, headers, codes } }];
       }),
     );
     this.operations = found.map(({ operation: each }) => each);
+    this.headerNames = [
+      ...new Set(this.operations.flatMap(({ headers }) => [...headers.values()].flatMap(namesOf))),
+    ];
     // A fixed segment goes before a parameter, as in the gateway.
     this.#byPattern = found
       .toSorted((one, other) => countParameters(one.operation) - countParameters(other.operation))
@@ -99,6 +116,19 @@ export class Description {
 
   #typesOf(path: readonly string[]): string[] {
     return Object.keys(memberOf(this.#follow(path).value, "content") ?? {});
+  }
+
+  #headersOf(path: readonly string[]): Map<string, DescribedHeader> {
+    const names = Object.keys(memberOf(this.#follow(path).value, "headers") ?? {});
+    return new Map(
+      names.map((name) => {
+        const at = [...path, "headers", name];
+        const { value } = this.#follow(at);
+        const isRequired = memberOf(value, "required") === true;
+        const isInteger = memberOf(memberOf(value, "schema"), "type") === "integer";
+        return [name, { isRequired, isInteger, schema: this.resolve([...at, "schema"]) }];
+      }),
+    );
   }
 
   /** They stand as the names of examples, one for each code. */
@@ -149,6 +179,10 @@ export type Told = z.output<typeof toldSchema>[number];
 /** Reads the story as it lies in the sources. */
 export async function readExamples(): Promise<Told[]> {
   return toldSchema.parse(JSON.parse(await readFile(EXAMPLES_FILE, "utf8")));
+}
+
+function namesOf(headers: ReadonlyMap<string, DescribedHeader>): string[] {
+  return [...headers.keys()];
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -117,6 +117,11 @@ export function errorHeaders(status: number): Headers {
   ]);
 }
 
+/** The headers of an answer that nothing is new (304). */
+export function notModifiedHeaders(): Headers {
+  return references([...ALWAYS, "ETag", ...OF_LIMITS]);
+}
+
 /** References to these headers. */
 export function references(names: readonly HeaderName[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

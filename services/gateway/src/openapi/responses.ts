@@ -7,7 +7,7 @@ import type { ResponseDeclaration, Route } from "../route.ts";
 import { isConditionalRead } from "./conditions.ts";
 import { ERROR_TEXTS } from "./error-texts.ts";
 import { errorsOf } from "./errors-of.ts";
-import { errorHeaders, references, successHeaders } from "./headers.ts";
+import { errorHeaders, notModifiedHeaders, references, successHeaders } from "./headers.ts";
 
 /** Every answer of an operation, by its status. */
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
@@ -67,7 +67,7 @@ export const ERROR_SCHEMA: oas31.SchemaObject = {
 
 const NOT_MODIFIED: ZodOpenApiResponseObject = {
   description: "The object is as `If-None-Match` says; nothing is sent.",
-  headers: references(["X-Request-Id", "Link", "ETag"]),
+  headers: notModifiedHeaders(),
 };
 
 function toSuccess(
