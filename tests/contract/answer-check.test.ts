@@ -19,10 +19,15 @@ const DELETED = { success: true, data: { deleted: true } };
 function problemsOf({
   method = "DELETE",
   pathname = "/api/v1/tables/0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
-  status = 200,
   headers = {},
-  body = DELETED as unknown,
+  body = DELETED,
+}: {
+  method?: string;
+  pathname?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
 } = {}): string {
+  const status = 200;
   const all = new Headers({ ...HEADERS, ...headers });
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return (
