@@ -100,8 +100,8 @@ interface DeclarationParts<
   path: Path;
   bucket: Bucket;
   summary: string;
-  /** What the summary does not say, for readers of the description. */
-  description?: string;
+  /** In sentences what the summary does not say, for readers of the description; line breaks begin a paragraph. */
+  description: readonly string[];
   /** What each parameter of the path is. */
   params: Readonly<Record<PathParamNames<Path>, string>>;
   query: QuerySchema;

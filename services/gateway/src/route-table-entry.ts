@@ -37,7 +37,7 @@ export interface RouteFacts {
   readonly path: string;
   readonly bucket: Bucket;
   readonly summary: string;
-  readonly description: string | null;
+  readonly description: readonly string[];
   readonly params: Readonly<Record<string, string>>;
   readonly query: z.ZodType;
   readonly body: Required<BodyDeclaration<z.ZodType>> & {

@@ -72,7 +72,6 @@ export function uploadRoute<
 }: UploadDeclaration<Path, QuerySchema, Status>): ScopedRoute {
   return {
     contentTypes: JSON_ONLY,
-    description: null,
     errors: [],
     redirects: null,
     requestHeaders: [],
@@ -122,7 +121,6 @@ function toRoute<
   const lists = listPlacesOf(body.schema);
   return {
     contentTypes: JSON_ONLY,
-    description: null,
     errors: [],
     redirects: null,
     requestHeaders: [],

@@ -72,10 +72,10 @@ describe("the API catalog", () => {
     expect(headers["content-type"]).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     );
-    const api = `${test.url}/api/v1`;
+    const api = "/api/v1";
     expect(JSON.parse(body.toString())).toEqual({
       linkset: [
-        { anchor: test.url + PATH, item: [{ href: api }] },
+        { anchor: PATH, item: [{ href: api }] },
         {
           anchor: api,
           "service-desc": [
@@ -84,8 +84,8 @@ describe("the API catalog", () => {
               type: "application/vnd.oai.openapi+json;version=3.1",
             },
           ],
-          "service-doc": [{ href: `${test.url}/docs`, type: "text/html" }],
-          status: [{ href: `${test.url}/readyz`, type: "application/json" }],
+          "service-doc": [{ href: "/docs", type: "text/html" }],
+          status: [{ href: "/readyz", type: "application/json" }],
         },
       ],
     });
@@ -110,9 +110,9 @@ describe("the API catalog", () => {
     });
   });
 
-  it("names the origin that clients use, by PUBLIC_URL or as proxies say", async () => {
-    const { body } = await ask(PATH, { host: "api.example", "x-forwarded-proto": "https" });
-    expect(body.toString()).toContain('"https://api.example/api/v1"');
+  it("names the origin of PUBLIC_URL, and never the host that a request names", async () => {
+    const { body } = await ask(PATH, { host: "evil.example", "x-forwarded-proto": "https" });
+    expect(body).toEqual((await ask(PATH)).body);
     const named = await startTestGateway({ publicUrl: "https://workflows.example" });
     try {
       const text = await (await fetch(named.url + PATH)).text();
@@ -121,7 +121,6 @@ describe("the API catalog", () => {
     } finally {
       await named.close();
     }
-    expect((await ask(PATH, { host: "a b" })).status).toBe(400);
   });
 });
 

@@ -11,6 +11,7 @@ const plain = {
   method: "GET",
   bucket: "read",
   summary: "A route",
+  description: ["It is declared, and nobody calls it."],
   query: NO_QUERY,
   body: NO_BODY,
   responses: { 200: { description: "Done.", data: z.null() } },
