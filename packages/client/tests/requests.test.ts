@@ -75,9 +75,9 @@ describe("a request", () => {
     const own = createClient({
       baseUrl: double.url,
       apiKey: KEY,
-      fetch: (input, init) => {
-        seen.push(String(input));
-        return fetch(input, init);
+      fetch: (url, init) => {
+        seen.push(url.href);
+        return fetch(url, init);
       },
     });
     await own.runs.get("run_1");

@@ -121,6 +121,7 @@ import type {
   StepResult,
   Table,
   TableFolder,
+  TableImport,
   TableMove,
   TablePatch,
   TriggeredRun,
@@ -1603,7 +1604,7 @@ export function createTable(api: Api, body: NewTable, options?: CallOptions): Pr
  */
 export function importTable(
   api: Api,
-  body: NonNullable<ImportTableData["body"]>,
+  body: TableImport | string,
   options?: CallOptions & { query?: NonNullable<ImportTableData["query"]> },
 ): Promise<Table> {
   return call(api, { method: "POST", path: "/tables/import", body, textType: "text/csv" }, options);
