@@ -5,7 +5,7 @@ export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 export interface ApiOptions {
   /** Where the API is: `https://workflows.example.com/api/v1`. */
   baseUrl: string | URL;
-  /** `wfk_…`. Without one the browser's session cookie counts. */
+  /** `wfk_…`. Without one the session of the page's own origin counts. */
   apiKey?: string | undefined;
   /** How often a request is sent again, at most; 2 by default. */
   maxRetries?: number | undefined;
@@ -98,7 +98,6 @@ export class Api {
       // A redirect would take the key along, to whatever host it names.
       redirect: "manual",
       ...(body === undefined ? {} : { body }),
-      ...(all.has("x-api-key") ? {} : { credentials: "include" }),
     });
   }
 }
