@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startBrowser, startHttpDouble } from "@workflow/testkit";
@@ -118,10 +119,46 @@ describe("the package", () => {
       client.workflows.explode();
       // @ts-expect-error -- there is no such status
       client.runs.list({ status: "resting" });
+      client.runs.list({ status: undefined });
     `;
       expect(await packed.checkTypes(code, compiler)).toBe("");
     },
   );
+});
+
+describe("the package's page", () => {
+  /** What the examples take for given, each unless it makes its own. */
+  const GIVEN: Readonly<Record<string, string>> = {
+    client: 'import("@workflow/client").WorkflowClient',
+    body: 'import("@workflow/client").NewWorkflow',
+    id: "string",
+    runId: "string",
+    input: "Record<string, unknown>",
+    secret: "string",
+    email: "string",
+    password: "string",
+    baseUrl: "string",
+    apiKey: "string",
+    app: "any",
+    express: "any",
+    process: "{ env: Record<string, string> }",
+  };
+
+  it("has examples whose types hold", async () => {
+    const page = await readFile(
+      new URL("../../packages/client/README.md", import.meta.url),
+      "utf8",
+    );
+    const examples = Array.from(page.matchAll(/```ts\n([\s\S]*?)```/g), ([, code = ""]) => code);
+    expect(examples.length).toBeGreaterThan(6);
+    for (const example of examples) {
+      const given = Object.entries(GIVEN)
+        .filter(([name]) => !new RegExp(`const (?:${name}\\b|\\{ ${name} \\})`).test(example))
+        .map(([name, type]) => `declare const ${name}: ${type};`);
+      const code = `${example.replaceAll("async (request, response)", "async (request: any, response: any)")}\n${given.join("\n")}\nexport {};`;
+      expect([example, await packed.checkTypes(code, "typescript-7")]).toEqual([example, ""]);
+    }
+  });
 });
 
 describe("a bundle", () => {

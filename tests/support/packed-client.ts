@@ -13,7 +13,6 @@ const ESBUILD = join(REPOSITORY, "node_modules/.bin/esbuild");
 
 /** The client library as its users have it: packed, and installed in a folder that holds nothing else. */
 export interface PackedClient {
-  folder: string;
   /** What the package brings, by its paths. */
   files: readonly string[];
   /** Puts a program into the folder and runs it with the machine's own Node; what it prints. */
@@ -46,7 +45,6 @@ export async function packClient(): Promise<PackedClient> {
     return path;
   };
   return {
-    folder: home,
     files,
     async runProgram(code, variables = {}) {
       const path = await write("program.js", code);
@@ -60,7 +58,8 @@ export async function packClient(): Promise<PackedClient> {
         "--noEmit --strict --exactOptionalPropertyTypes --target es2022 --module nodenext --lib es2022,dom,dom.asynciterable";
       return run(process.execPath, [tsc, ...flags.split(" "), path], { cwd: home, env }).then(
         ({ stdout }) => stdout,
-        (error: unknown) => String(error instanceof Object && "stdout" in error && error.stdout),
+        (error: unknown) =>
+          String(typeof error === "object" && error !== null && "stdout" in error && error.stdout),
       );
     },
     async bundle(code) {

@@ -52,6 +52,7 @@ function operationsModule(whole: ApiDocument, all: readonly DocumentedOperation[
 import { call, callForStream } from "../call.ts";
 import { list } from "../list.ts";
 import type { List } from "../list.ts";
+import type { Query } from "../request.ts";
 import type { ${types.join(", ")} } from "./types.gen.ts";
 
 ${printed.map(({ code }) => code).join("\n")}`;

@@ -85,7 +85,7 @@ function addBodyAndQuery(operation: DocumentedOperation, signature: Signature): 
   }
   if (query.length === 0) return null;
   types.add(data);
-  const type = `NonNullable<${data}["query"]>`;
+  const type = `Query<${data}>`;
   if (hasBody) return type;
   const isRequired = query.some((each) => each.required === true);
   signature.parameters.push(`query${isRequired ? "" : "?"}: ${type}`);

@@ -13,7 +13,8 @@ export interface Page<Item, Meta> {
 
 /**
  * A list that is read as it is needed. Iterate over it for all items, or await it for the first page; each
- * iteration asks the service anew. Nothing is sent before.
+ * iteration asks the service anew. Nothing is sent before. An async function that returns a list returns its first
+ * page, since it awaits what it returns.
  */
 export class List<Item, Meta = undefined>
   implements AsyncIterable<Item>, PromiseLike<Page<Item, Meta>>

@@ -60,7 +60,7 @@ describe("a request", () => {
 
   test("leaves out what is undefined, and the body where there is none", async () => {
     answer = () => ({ body: { success: true, data: [] } });
-    await client.runs.list({ status: undefined, limit: 5 } as object);
+    await client.runs.list({ status: undefined, limit: 5 });
     await client.workflows.activate("w");
     expect(double.requests[0]?.path).toBe("/api/v1/runs?limit=5");
     expect(double.requests[1]).toMatchObject({ body: "" });

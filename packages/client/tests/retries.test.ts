@@ -169,6 +169,22 @@ describe("how long it waits", () => {
   });
 });
 
+test("a sync start is waited for as long as the service may take for it", async () => {
+  let isLate = false;
+  script = [
+    async (_, response) => {
+      // Longer than the client waits for anything else.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      isLate = response.destroyed;
+      return good(STARTED);
+    },
+  ];
+  const hasty = createClient({ baseUrl: double.url, apiKey: "wfk_test", timeoutMs: 100 });
+  await hasty.workflows.run(ID, { mode: "sync", maxExecutionTimeMs: 60_000 });
+  expect(isLate).toBe(false);
+  expect(double.requests).toHaveLength(1);
+});
+
 describe("a caller's signal", () => {
   test("ends a request that is under way", async () => {
     const controller = new AbortController();

@@ -3,6 +3,7 @@ import type { Api, CallOptions, IfMatch } from "../api.ts";
 import { call, callForStream } from "../call.ts";
 import { list } from "../list.ts";
 import type { List } from "../list.ts";
+import type { Query } from "../request.ts";
 import type {
   ActivatedWorkflow,
   AddMemberData,
@@ -157,7 +158,7 @@ import type {
  */
 export function listBlocks(
   api: Api,
-  query?: NonNullable<ListBlocksData["query"]>,
+  query?: Query<ListBlocksData>,
   options?: CallOptions,
 ): List<Block> {
   return list(api, { method: "GET", path: "/blocks", query }, options);
@@ -179,7 +180,7 @@ export function getBlock(api: Api, type: string, options?: CallOptions): Promise
  */
 export function listWorkflows(
   api: Api,
-  query?: NonNullable<ListWorkflowsData["query"]>,
+  query?: Query<ListWorkflowsData>,
   options?: CallOptions,
 ): List<Workflow, PageMeta> {
   return list(api, { method: "GET", path: "/workflows", query }, options);
@@ -362,7 +363,7 @@ export function importWorkflow(
 export function listVersions(
   api: Api,
   id: string,
-  query?: NonNullable<ListVersionsData["query"]>,
+  query?: Query<ListVersionsData>,
   options?: CallOptions,
 ): List<ListVersionsResponse["data"]["versions"][number], PageMeta> {
   return list(
@@ -398,7 +399,7 @@ export function getVersion(
 export function compareVersions(
   api: Api,
   id: string,
-  query: NonNullable<CompareVersionsData["query"]>,
+  query: Query<CompareVersionsData>,
   options?: CallOptions,
 ): Promise<VersionComparison> {
   return call(
@@ -442,7 +443,7 @@ export function rollbackWorkflow(
 export function listWorkflowRuns(
   api: Api,
   id: string,
-  query?: NonNullable<ListWorkflowRunsData["query"]>,
+  query?: Query<ListWorkflowRunsData>,
   options?: CallOptions,
 ): List<RunListItem, PageMeta> {
   return list(api, { method: "GET", path: "/workflows/{id}/runs", params: { id }, query }, options);
@@ -503,7 +504,7 @@ export function triggerSchedule(
  */
 export function listRuns(
   api: Api,
-  query?: NonNullable<ListRunsData["query"]>,
+  query?: Query<ListRunsData>,
   options?: CallOptions,
 ): List<RunListItem, PageMeta> {
   return list(api, { method: "GET", path: "/runs", query }, options);
@@ -535,7 +536,7 @@ export function getRunLogs(api: Api, id: string, options?: CallOptions): Promise
 export function listRunSteps(
   api: Api,
   id: string,
-  query?: NonNullable<ListRunStepsData["query"]>,
+  query?: Query<ListRunStepsData>,
   options?: CallOptions,
 ): List<StepResult, PageMeta> {
   return list(api, { method: "GET", path: "/runs/{id}/steps", params: { id }, query }, options);
@@ -647,7 +648,7 @@ export function decideApproval(
  */
 export function listApprovals(
   api: Api,
-  query?: NonNullable<ListApprovalsData["query"]>,
+  query?: Query<ListApprovalsData>,
   options?: CallOptions,
 ): List<Approval, PageMeta> {
   return list(api, { method: "GET", path: "/approvals", query }, options);
@@ -740,7 +741,7 @@ export function deleteSecret(
 export function getAuthUrl(
   api: Api,
   provider: string,
-  query?: NonNullable<GetAuthUrlData["query"]>,
+  query?: Query<GetAuthUrlData>,
   options?: CallOptions,
 ): Promise<Authorization> {
   return call(
@@ -757,7 +758,7 @@ export function getAuthUrl(
  */
 export function listConnections(
   api: Api,
-  query?: NonNullable<ListConnectionsData["query"]>,
+  query?: Query<ListConnectionsData>,
   options?: CallOptions,
 ): List<ListedConnection, PageMeta> {
   return list(api, { method: "GET", path: "/connections", query }, options);
@@ -862,7 +863,7 @@ export function listBankAccounts(
  */
 export function listAgents(
   api: Api,
-  query?: NonNullable<ListAgentsData["query"]>,
+  query?: Query<ListAgentsData>,
   options?: CallOptions,
 ): List<Agent, PageMeta> {
   return list(api, { method: "GET", path: "/agents", query }, options);
@@ -945,7 +946,7 @@ export function executeAgent(
 export function listAgentExecutions(
   api: Api,
   id: string,
-  query?: NonNullable<ListAgentExecutionsData["query"]>,
+  query?: Query<ListAgentExecutionsData>,
   options?: CallOptions,
 ): List<ListedAgentExecution, PageMeta> {
   return list(
@@ -998,7 +999,7 @@ export function evaluateAgent(
  */
 export function listWebhookEndpoints(
   api: Api,
-  query?: NonNullable<ListWebhookEndpointsData["query"]>,
+  query?: Query<ListWebhookEndpointsData>,
   options?: CallOptions,
 ): List<WebhookEndpoint, PageMeta> {
   return list(api, { method: "GET", path: "/webhook-endpoints", query }, options);
@@ -1123,7 +1124,7 @@ export function recoverWebhookEndpoint(
 export function listWebhookDeliveries(
   api: Api,
   id: string,
-  query?: NonNullable<ListWebhookDeliveriesData["query"]>,
+  query?: Query<ListWebhookDeliveriesData>,
   options?: CallOptions,
 ): List<WebhookDelivery, PageMeta> {
   return list(
@@ -1193,7 +1194,7 @@ export function listWebhookEventTypes(api: Api, options?: CallOptions): List<Web
  */
 export function listWebhookEvents(
   api: Api,
-  query?: NonNullable<ListWebhookEventsData["query"]>,
+  query?: Query<ListWebhookEventsData>,
   options?: CallOptions,
 ): List<ListedWebhookEvent, PageMeta> {
   return list(api, { method: "GET", path: "/webhook-events", query }, options);
@@ -1236,7 +1237,7 @@ export function replayWebhookEvent(
  */
 export function listApiKeys(
   api: Api,
-  query?: NonNullable<ListApiKeysData["query"]>,
+  query?: Query<ListApiKeysData>,
   options?: CallOptions,
 ): List<ApiKey, PageMeta> {
   return list(api, { method: "GET", path: "/auth/api-keys", query }, options);
@@ -1262,7 +1263,7 @@ export function createApiKey(
  */
 export function revokeApiKeys(
   api: Api,
-  query: NonNullable<RevokeApiKeysData["query"]>,
+  query: Query<RevokeApiKeysData>,
   options?: CallOptions,
 ): Promise<RevokeApiKeysResponse["data"]> {
   return call(api, { method: "DELETE", path: "/auth/api-keys", query }, options);
@@ -1347,7 +1348,7 @@ export function changePassword(
  */
 export function listMembers(
   api: Api,
-  query?: NonNullable<ListMembersData["query"]>,
+  query?: Query<ListMembersData>,
   options?: CallOptions,
 ): List<Member, PageMeta> {
   return list(api, { method: "GET", path: "/members", query }, options);
@@ -1396,7 +1397,7 @@ export function changeRole(
 export function removeMember(
   api: Api,
   userId: string,
-  query?: NonNullable<RemoveMemberData["query"]>,
+  query?: Query<RemoveMemberData>,
   options?: CallOptions,
 ): Promise<RemoveMemberResponse["data"]> {
   return call(
@@ -1413,7 +1414,7 @@ export function removeMember(
  */
 export function listAuditLogs(
   api: Api,
-  query?: NonNullable<ListAuditLogsData["query"]>,
+  query?: Query<ListAuditLogsData>,
   options?: CallOptions,
 ): List<AuditEvent, PageMeta> {
   return list(api, { method: "GET", path: "/audit-logs", query }, options);
@@ -1426,7 +1427,7 @@ export function listAuditLogs(
  */
 export function listDashboards(
   api: Api,
-  query?: NonNullable<ListDashboardsData["query"]>,
+  query?: Query<ListDashboardsData>,
   options?: CallOptions,
 ): List<DashboardSummary, PageMeta> {
   return list(api, { method: "GET", path: "/dashboards", query }, options);
@@ -1605,7 +1606,7 @@ export function createTable(api: Api, body: NewTable, options?: CallOptions): Pr
 export function importTable(
   api: Api,
   body: TableImport | string,
-  options?: CallOptions & { query?: NonNullable<ImportTableData["query"]> },
+  options?: CallOptions & { query?: Query<ImportTableData> },
 ): Promise<Table> {
   return call(api, { method: "POST", path: "/tables/import", body, textType: "text/csv" }, options);
 }
@@ -1668,7 +1669,7 @@ export function queryRows(
 export function listRows(
   api: Api,
   id: string,
-  query?: NonNullable<ListRowsData["query"]>,
+  query?: Query<ListRowsData>,
   options?: CallOptions,
 ): List<Row, RowsMeta> {
   return list(api, { method: "GET", path: "/tables/{id}/rows", params: { id }, query }, options);
@@ -1714,7 +1715,7 @@ export function batchRows(
 export function exportRows(
   api: Api,
   id: string,
-  query: NonNullable<ExportRowsData["query"]>,
+  query: Query<ExportRowsData>,
   options?: CallOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   return callForStream(
@@ -1747,7 +1748,7 @@ export function updateRow(
   id: string,
   rowId: string,
   body: RowInput,
-  options?: CallOptions & { query?: NonNullable<UpdateRowData["query"]> },
+  options?: CallOptions & { query?: Query<UpdateRowData> },
 ): Promise<Row> {
   return call(
     api,
@@ -1808,7 +1809,7 @@ export function listValues(
   api: Api,
   id: string,
   columnId: string,
-  query?: NonNullable<ListValuesData["query"]>,
+  query?: Query<ListValuesData>,
   options?: CallOptions,
 ): Promise<ColumnValues> {
   return call(
