@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from "@workflow/client";
 import type { WorkflowClient } from "@workflow/client";
-import { freePort, startHttpDouble } from "@workflow/testkit";
+import { freePort, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 
 /** Answers the first requests by these, and all others well. */
@@ -162,7 +162,7 @@ describe("how long it waits", () => {
       signal: controller.signal,
       onResponse: () => {},
     });
-    while (double.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitFor(() => double.requests.length > 0);
     controller.abort(new Error("Enough."));
     await expect(reading).rejects.toThrow("Enough.");
     expect(double.requests).toHaveLength(1);
