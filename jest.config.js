@@ -9,6 +9,8 @@ export default {
       { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" } },
     ],
   },
+  // What `npm run client:build` makes is a package of the same name.
+  modulePathIgnorePatterns: ["<rootDir>/packages/client/dist/"],
   globalSetup: "<rootDir>/packages/testkit/src/jest-global-setup.ts",
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
   setupFilesAfterEnv: [

@@ -1,0 +1,110 @@
+import { checkStatus, readEnvelope } from "./answer.ts";
+import type { Envelope } from "./answer.ts";
+import type { Api } from "./api.ts";
+import { asDescribed } from "./described.ts";
+import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./errors.ts";
+import { prepare } from "./request.ts";
+import type { AnyOptions, Call, PreparedCall } from "./request.ts";
+import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
+
+/**
+ * Makes a call and returns the data of its answer.
+ *
+ * @throws ApiError, ConnectionError, TimeoutError, InvalidAnswerError, or the reason of the caller's signal
+ */
+export async function call<T>(api: Api, what: Call, options: AnyOptions = {}): Promise<T> {
+  const { data } = await callForEnvelope(api, what, options);
+  return asDescribed(data);
+}
+
+/** As `call`, with what the answer says of a list beside its items. */
+export function callForEnvelope(api: Api, what: Call, options: AnyOptions): Promise<Envelope> {
+  return withRetries(api, { what, options, read: readEnvelope });
+}
+
+/**
+ * As `call`, for answers that come bit by bit. Retries end, and `timeoutMs` no longer counts, once the answer begins;
+ * the signal ends what is read after that, too.
+ */
+export function callForStream(
+  api: Api,
+  what: Call,
+  options: AnyOptions = {},
+): Promise<ReadableStream<Uint8Array>> {
+  // An answer without a body, such as 204, is a stream that has ended.
+  const read = (response: Response): Promise<ReadableStream<Uint8Array>> =>
+    Promise.resolve(response.body ?? new Blob([]).stream());
+  return withRetries(api, { what, options, read, isStream: true });
+}
+
+interface Exchange<T> {
+  what: Call;
+  options: AnyOptions;
+  /** Takes a good answer. */
+  read: (response: Response) => Promise<T>;
+  /** The answer goes on after `read`. */
+  isStream?: boolean;
+}
+
+async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
+  const { what, options } = exchange;
+  const { signal, onResponse, maxRetries = api.maxRetries } = options;
+  const prepared = prepare(api, what, options);
+  for (let attempts = 1; ; attempts += 1) {
+    const outcome = await tryOnce(api, prepared, exchange);
+    if ("result" in outcome) {
+      const { status, headers } = outcome.response;
+      onResponse?.({ status, headers, requestId: headers.get("x-request-id") });
+      return outcome.result;
+    }
+    const { error } = outcome;
+    if (hasAttempts(error)) error.attempts = attempts;
+    if (attempts > maxRetries || !mayRepeat(error, prepared.isRepeatable)) throw error;
+    const delayMs = retryDelayMs(error, attempts, api);
+    if (delayMs === null) throw error;
+    await wait(delayMs, signal);
+  }
+}
+
+type Outcome<T> = { result: T; response: Response } | { error: unknown };
+
+async function tryOnce<T>(
+  api: Api,
+  { wire }: PreparedCall,
+  { options, read, isStream = false }: Exchange<T>,
+): Promise<Outcome<T>> {
+  const { signal, timeoutMs = api.timeoutMs } = options;
+  signal?.throwIfAborted();
+  const exchange = new AbortController();
+  const abort = (): void => exchange.abort(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    exchange.abort();
+  }, timeoutMs);
+  const release = (): void => signal?.removeEventListener("abort", abort);
+  try {
+    const response = await api.send({ ...wire, signal: exchange.signal });
+    await checkStatus(response);
+    const result = await read(response);
+    if (!isStream) release();
+    return { result, response };
+  } catch (error) {
+    release();
+    signal?.throwIfAborted();
+    if (isLate) return { error: new TimeoutError(`There was no answer within ${timeoutMs} ms.`) };
+    if (error instanceof ApiError || error instanceof InvalidAnswerError) return { error };
+    return {
+      error: new ConnectionError("The connection to the service failed.", { cause: error }),
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function hasAttempts(error: unknown): error is ApiError | ConnectionError | TimeoutError {
+  return (
+    error instanceof ApiError || error instanceof ConnectionError || error instanceof TimeoutError
+  );
+}

@@ -1,0 +1,71 @@
+/** One event of a stream, by https://html.spec.whatwg.org/multipage/server-sent-events.html. */
+export interface StreamEvent {
+  /** `message` when the stream does not say. */
+  type: string;
+  data: string;
+  /** The last id that the stream has named, in this event or before it; empty when there was none. */
+  lastEventId: string;
+}
+
+/** What a stream says. */
+export interface StreamHandlers {
+  onEvent: (event: StreamEvent) => void;
+  /** How long to wait before the next connection, in milliseconds. */
+  onRetry: (ms: number) => void;
+}
+
+/**
+ * Parses a stream whose pieces may end anywhere, within a character or between the two of a line break too. An
+ * event that the end of the stream cuts off is not told, as the specification has it.
+ *
+ * @param lastEventId what the stream goes on behind
+ * @returns takes the next piece
+ */
+export function createEventStreamParser(
+  handlers: StreamHandlers,
+  lastEventId = "",
+): (piece: Uint8Array) => void {
+  // It takes a byte order mark away, too.
+  const decoder = new TextDecoder();
+  const event = { type: "", data: [] as string[], id: lastEventId };
+  let rest = "";
+  let endsWithReturn = false;
+
+  const takeLine = (line: string): void => {
+    if (line !== "") return takeField(event, line, handlers);
+    if (event.data.length > 0) {
+      const { type, data, id } = event;
+      handlers.onEvent({ type: type || "message", data: data.join("\n"), lastEventId: id });
+    }
+    event.type = "";
+    event.data = [];
+  };
+
+  return (piece) => {
+    let text = decoder.decode(piece, { stream: true });
+    if (text === "") return;
+    // The second half of a line break whose first half has ended the line already.
+    if (endsWithReturn && text.startsWith("\n")) text = text.slice(1);
+    endsWithReturn = text.endsWith("\r");
+    const lines = text.split(/\r\n|\r|\n/);
+    lines[0] = rest + lines[0];
+    rest = lines.pop() ?? "";
+    for (const line of lines) takeLine(line);
+  };
+}
+
+function takeField(
+  event: { type: string; data: string[]; id: string },
+  line: string,
+  { onRetry }: StreamHandlers,
+): void {
+  const colon = line.indexOf(":");
+  // A comment; servers send them so that the connection is not silent.
+  if (colon === 0) return;
+  const name = colon === -1 ? line : line.slice(0, colon);
+  const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
+  if (name === "data") event.data.push(value);
+  else if (name === "event") event.type = value;
+  else if (name === "id" && !value.includes("\0")) event.id = value;
+  else if (name === "retry" && /^\d+$/.test(value)) onRetry(Number(value));
+}

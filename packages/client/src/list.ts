@@ -1,0 +1,101 @@
+import { callForEnvelope } from "./call.ts";
+import type { Api } from "./api.ts";
+import { asDescribed, isObject } from "./described.ts";
+import { InvalidAnswerError } from "./errors.ts";
+import type { AnyOptions, Call } from "./request.ts";
+
+/** A part of a list, as one answer brings it. */
+export interface Page<Item, Meta> {
+  items: readonly Item[];
+  /** Where the list goes on, and of rows how many there are. Undefined for lists that have one page. */
+  meta: Meta;
+}
+
+/**
+ * A list that is read as it is needed. Iterate over it for all items, or await it for the first page; each
+ * iteration asks the service anew. Nothing is sent before. An async function that returns a list returns its first
+ * page, since it awaits what it returns.
+ */
+export class List<Item, Meta = undefined>
+  implements AsyncIterable<Item>, PromiseLike<Page<Item, Meta>>
+{
+  readonly #pages: () => AsyncGenerator<Page<Item, Meta>, void, undefined>;
+
+  constructor(pages: () => AsyncGenerator<Page<Item, Meta>, void, undefined>) {
+    this.#pages = pages;
+  }
+
+  /** The pages, in order. */
+  pages(): AsyncGenerator<Page<Item, Meta>, void, undefined> {
+    return this.#pages();
+  }
+
+  /** Every item; another page is asked for when the items before it are used up. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of this.#pages()) yield* items;
+  }
+
+  /** All items at once, however many requests it takes. */
+  async all(): Promise<Item[]> {
+    const items: Item[] = [];
+    for await (const item of this) items.push(item);
+    return items;
+  }
+
+  /** Makes `await list` give the first page. */
+  then<Kept = Page<Item, Meta>, Caught = never>(
+    onPage?: ((page: Page<Item, Meta>) => Kept | PromiseLike<Kept>) | null,
+    onError?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): Promise<Kept | Caught> {
+    return this.#first().then(onPage, onError);
+  }
+
+  async #first(): Promise<Page<Item, Meta>> {
+    for await (const page of this.#pages()) return page;
+    throw new InvalidAnswerError("The list has no pages.", 200);
+  }
+}
+
+/** The list that a call begins with the first page of. */
+export function list<Item, Meta = undefined>(
+  api: Api,
+  what: Call,
+  options: AnyOptions = {},
+): List<Item, Meta> {
+  return new List(() => readPages<Item, Meta>(api, what, options));
+}
+
+async function* readPages<Item, Meta>(
+  api: Api,
+  first: Call,
+  options: AnyOptions,
+): AsyncGenerator<Page<Item, Meta>, void, undefined> {
+  for (let next: Call | null = first; next !== null;) {
+    const { data, meta } = await callForEnvelope(api, next, options);
+    const items = itemsOf(data, first.items);
+    yield { items: asDescribed(items), meta: asDescribed(meta) };
+    next = following(next, meta, items.length);
+  }
+}
+
+function itemsOf(data: unknown, member: string | undefined): unknown[] {
+  const items = member === undefined ? data : isObject(data) && data[member];
+  if (!Array.isArray(items)) throw new InvalidAnswerError("The answer holds no list.", 200);
+  return items;
+}
+
+/** The call of the next page; null behind the last one. A page that leads nowhere is the last. */
+function following(last: Call, meta: unknown, count: number): Call | null {
+  if (!isObject(meta) || meta["hasMore"] !== true) return null;
+  const { cursor, offset } = meta;
+  if (typeof cursor === "string") {
+    if (last.query?.["cursor"] === cursor) {
+      throw new InvalidAnswerError("The list does not go on: its cursor is the same again.", 200);
+    }
+    return { ...last, query: { ...last.query, cursor } };
+  }
+  if (typeof offset !== "number" || count === 0) return null;
+  const position = { offset: offset + count };
+  if (last.method === "GET") return { ...last, query: { ...last.query, ...position } };
+  return { ...last, body: { ...(isObject(last.body) ? last.body : {}), ...position } };
+}

@@ -1,0 +1,82 @@
+import type { Api } from "./api.ts";
+import { isObject } from "./described.ts";
+import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
+
+/** Statuses of an overloaded or absent service; another try may fare better. */
+const PASSING = new Set([429, 502, 503, 504]);
+/** The connection was refused before anything was sent. */
+const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_MAX_MS = 8_000;
+
+/**
+ * Whether a request that failed may be sent again.
+ *
+ * @param isRepeatable whether doing its work twice is as good as once
+ */
+export function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
+  if (error instanceof ApiError) {
+    // Who is refused for a limit has not been heard. Of the others the work may be done.
+    return PASSING.has(error.status) && (isRepeatable || error.status === 429);
+  }
+  if (error instanceof TimeoutError) return isRepeatable;
+  return error instanceof ConnectionError && (isRepeatable || NOT_SENT.has(causeCode(error)));
+}
+
+/**
+ * How long to wait before the next try, in milliseconds: what the service asks for and a little more, so that
+ * not all come back at once, or else a random part of a time that doubles. Null when the service asks for more than
+ * the client waits.
+ *
+ * @param attempts how many tries there were
+ */
+export function retryDelayMs(
+  error: unknown,
+  attempts: number,
+  { maxRetryDelayMs }: Pick<Api, "maxRetryDelayMs">,
+): number | null {
+  const asked = error instanceof ApiError ? error.retryAfterMs : null;
+  const limit = Math.min(maxRetryDelayMs, BACKOFF_MAX_MS);
+  const jitter = Math.random() * Math.min(limit, BACKOFF_BASE_MS * 2 ** (attempts - 1));
+  if (asked === null) return jitter;
+  return asked > maxRetryDelayMs ? null : Math.min(maxRetryDelayMs, asked + jitter);
+}
+
+/**
+ * The header `Retry-After` (RFC 9110, section 10.2.3) in milliseconds from now; null when it is missing or
+ * unreadable.
+ */
+export function readRetryAfter(headers: Headers, now: number): number | null {
+  const value = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** Resolves after so long; rejects with the signal's reason when it is aborted before. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted === true) abort();
+  });
+}
+
+/** The system's code of a failed connection, which Node gives with the cause's cause; empty where there is none. */
+function causeCode({ cause }: ConnectionError): string {
+  const code = memberOf(memberOf(cause, "cause"), "code") ?? memberOf(cause, "code");
+  return typeof code === "string" ? code : "";
+}
+
+/** Undefined for what is no object. Errors of another realm are none of this one's `Error`. */
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}

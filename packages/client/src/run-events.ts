@@ -1,0 +1,177 @@
+import { callForStream } from "./call.ts";
+import type { CallOptions, Api } from "./api.ts";
+import { asDescribed } from "./described.ts";
+import { ConnectionError, WorkflowError } from "./errors.ts";
+import { createEventStreamParser } from "./event-stream.ts";
+import type { StreamEvent } from "./event-stream.ts";
+import type { RunListItem, StepResult } from "./generated/types.gen.ts";
+import { wait } from "./retry.ts";
+
+/** Where a run stands. */
+export type RunUpdate = RunListItem & {
+  /** Only of a run that has completed. */
+  output?: unknown;
+};
+
+/** What is told of a run: where it stands, or how a step ended. */
+export type RunEvent =
+  { type: "run"; id: string; data: RunUpdate } | { type: "step"; id: string; data: StepResult };
+
+/** How to follow a run. */
+export interface WatchOptions extends CallOptions {
+  /** The id of the last event that is known already. */
+  after?: string | undefined;
+  /**
+   * After so long without a sign of life the connection counts as lost, in milliseconds; 45,000 by default. The service
+   * gives one every 15 s.
+   */
+  idleTimeoutMs?: number | undefined;
+}
+
+/** More than for single calls: who follows a run for hours outlives a restart of the service. */
+const WATCH_RETRIES = 10;
+const RECONNECT_MS = 1_000;
+const IDLE_TIMEOUT_MS = 45_000;
+/** A connection that lasted so long was a good one, even when the run did nothing. */
+const GOOD_CONNECTION_MS = 10_000;
+
+const TERMINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timeout"]);
+
+/** Whether a run with this status has ended. */
+export function isTerminal(status: string): boolean {
+  return TERMINAL.has(status);
+}
+
+/**
+ * Follows a run to its end: what has happened already, then each change as it comes, each once. Connections that break
+ * are made anew and go on where they were, `maxRetries` (10 by default) in a row. Breaking off the iteration
+ * closes the connection.
+ *
+ * @throws as every call does, once there is no getting through
+ */
+export async function* watchRun(
+  api: Api,
+  id: string,
+  options: WatchOptions = {},
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { after = "", maxRetries = WATCH_RETRIES, signal } = options;
+  const state: WatchState = { lastEventId: after, reconnectMs: RECONNECT_MS, isOver: false };
+  let failures = 0;
+  for (;;) {
+    const startedAt = Date.now();
+    const before = state.lastEventId;
+    let lost: unknown;
+    try {
+      yield* readConnection(api, { id, options, maxRetries }, state);
+    } catch (error) {
+      // Refusals are final, and who could not connect has tried for long enough.
+      if (error instanceof WorkflowError || signal?.aborted === true) throw error;
+      lost = error;
+    }
+    if (state.isOver) return;
+    const wasGood = state.lastEventId !== before || Date.now() - startedAt >= GOOD_CONNECTION_MS;
+    failures = wasGood ? 0 : failures + 1;
+    if (failures > maxRetries) {
+      throw new ConnectionError("The stream of events breaks again and again.", { cause: lost });
+    }
+    // Some of those who were cut off together come a little later.
+    await wait(state.reconnectMs * (1 + Math.random() / 2), signal);
+  }
+}
+
+interface WatchState {
+  lastEventId: string;
+  /** As the service asks for. */
+  reconnectMs: number;
+  /** The run has ended and everything was told. */
+  isOver: boolean;
+}
+
+interface Watch {
+  id: string;
+  options: WatchOptions;
+  maxRetries: number;
+}
+
+/** The events of one connection. Throws what breaks it, as the platform does. */
+async function* readConnection(
+  api: Api,
+  watch: Watch,
+  state: WatchState,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = watch.options;
+  const reader = (await openStream(api, watch, state)).getReader();
+  const events: StreamEvent[] = [];
+  const take = createEventStreamParser(
+    {
+      onEvent: (event) => events.push(event),
+      onRetry: (ms) => {
+        state.reconnectMs = Math.min(ms, api.maxRetryDelayMs);
+      },
+    },
+    state.lastEventId,
+  );
+  try {
+    for (;;) {
+      const piece = await withinTime(reader.read(), idleTimeoutMs);
+      if (piece.done) return;
+      take(piece.value);
+      for (const event of events.splice(0)) {
+        if (event.lastEventId !== "" && event.lastEventId === state.lastEventId) continue;
+        state.lastEventId = event.lastEventId;
+        const known = toRunEvent(event);
+        if (known === null) continue;
+        if (known.type === "run" && isTerminal(known.data.status)) state.isOver = true;
+        yield known;
+        if (state.isOver) return;
+      }
+    }
+  } finally {
+    // Of a connection that has broken there is nothing left to close.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function openStream(
+  api: Api,
+  { id, options, maxRetries }: Watch,
+  state: WatchState,
+): Promise<ReadableStream<Uint8Array>> {
+  const { signal, timeoutMs, headers, onResponse } = options;
+  const position = state.lastEventId === "" ? {} : { "last-event-id": state.lastEventId };
+  return callForStream(
+    api,
+    { method: "GET", path: "/runs/{id}/events", params: { id }, accept: "text/event-stream" },
+    {
+      signal,
+      timeoutMs,
+      maxRetries,
+      headers: { ...headers, ...position },
+      onResponse: (response) => {
+        // No content: the run has ended, and everything was told.
+        if (response.status === 204) state.isOver = true;
+        onResponse?.(response);
+      },
+    },
+  );
+}
+
+/** Rejects when the promise takes longer; what it comes to then is of no interest. */
+async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Nothing came for ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Null for events that this version does not know. */
+function toRunEvent({ type, data, lastEventId: id }: StreamEvent): RunEvent | null {
+  if (type === "run") return { type, id, data: asDescribed(JSON.parse(data)) };
+  if (type === "step") return { type, id, data: asDescribed(JSON.parse(data)) };
+  return null;
+}

@@ -1,0 +1,204 @@
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ConnectionError, createClient, isApiError } from "@workflow/client";
+import type { RunEvent, WorkflowClient } from "@workflow/client";
+import { startHttpDouble } from "@workflow/testkit";
+import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
+import { fc } from "@workflow/testkit/property-test";
+
+type Answer = Parameters<DoubleHandler>[1];
+
+/** Answers one connection after the other; the last one again and again. */
+let script: DoubleHandler[];
+let double: HttpDouble;
+let client: WorkflowClient;
+
+beforeEach(async () => {
+  script = [];
+  double = await startHttpDouble((request, response) => {
+    const next = script.length > 1 ? script.shift() : script[0];
+    return next?.(request, response);
+  });
+  client = createClient({ baseUrl: `${double.url}/api/v1`, apiKey: "wfk_test" });
+});
+
+afterEach(() => double.close());
+
+const RUNNING = event("run", "p1", { id: "run_1", status: "running" });
+const STEP = event("step", "p2", { stepId: "größe", status: "success", output: "a\nb" });
+const COMPLETED = event("run", "p3", { id: "run_1", status: "completed", output: { n: 1 } });
+
+const COMMENT = ":\n\n: still here\n";
+const LINE_ENDS = ["\n", "\r\n", "\r"];
+
+const TOLD = [
+  { type: "run", id: "p1", data: { id: "run_1", status: "running" } },
+  { type: "step", id: "p2", data: { stepId: "größe", status: "success", output: "a\nb" } },
+  { type: "run", id: "p3", data: { id: "run_1", status: "completed", output: { n: 1 } } },
+];
+
+describe("a stream", () => {
+  test("is told event by event, and ends with the run", async () => {
+    script = [stream([RUNNING, STEP, COMPLETED, RUNNING])];
+    expect(await eventsOf()).toEqual(TOLD);
+    expect(double.requests).toHaveLength(1);
+    expect(double.requests[0]).toMatchObject({
+      path: "/api/v1/runs/run_1/events",
+      headers: { accept: "text/event-stream", "x-api-key": "wfk_test" },
+    });
+  });
+
+  test("says the same wherever its pieces end and however its lines do", async () => {
+    const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
+    const property = fc.asyncProperty(cuts, fc.constantFrom(...LINE_ENDS), async (places, end) => {
+      const text = [RUNNING, COMMENT, STEP, COMMENT, COMPLETED].join("");
+      script = [pieces(Buffer.from(`\u{feff}${text.replaceAll("\n", end)}`), places)];
+      expect(await eventsOf()).toEqual(TOLD);
+    });
+    await fc.assert(property);
+  });
+
+  test("passes over kinds of events that this version does not know", async () => {
+    script = [stream([event("weather", "p0", { rain: true }), RUNNING, "data\n\n", COMPLETED])];
+    expect((await eventsOf()).map(({ id }) => id)).toEqual(["p1", "p3"]);
+  });
+
+  test("of several lines of data is one document", async () => {
+    script = [stream(['event: run\nid: p3\ndata: {"status":\ndata:  "completed"}\n\n'])];
+    expect(await eventsOf()).toEqual([{ type: "run", id: "p3", data: { status: "completed" } }]);
+  });
+});
+
+describe("a connection that breaks", () => {
+  test("is made anew and goes on behind the last event", async () => {
+    script = [
+      stream(["retry: 1\n\n", RUNNING, "event: step\nid: p2\nda"], { cut: true }),
+      stream(["retry: 1\n\n", STEP]),
+      stream([COMPLETED]),
+    ];
+    expect(await eventsOf()).toEqual(TOLD);
+    const positions = double.requests.map(({ headers }) => headers["last-event-id"]);
+    expect(positions).toEqual([undefined, "p1", "p2"]);
+  });
+
+  test("tells nothing twice when the server repeats the last event", async () => {
+    script = [stream(["retry: 1\n\n", RUNNING, STEP]), stream([STEP, COMPLETED])];
+    expect(await eventsOf()).toEqual(TOLD);
+  });
+
+  test("ends well when the server says that everything was told", async () => {
+    script = [stream(["retry: 1\n\n", RUNNING]), () => ({ status: 204 })];
+    expect((await eventsOf()).map(({ id }) => id)).toEqual(["p1"]);
+  });
+
+  test("is one that gives no sign of life", async () => {
+    script = [silentAfter(`retry: 1\n\n${RUNNING}`), stream([STEP, COMPLETED])];
+    expect(await eventsOf({ idleTimeoutMs: 300 })).toEqual(TOLD);
+  });
+
+  test("again and again ends with an error", async () => {
+    script = [stream(["retry: 1\n\n"])];
+    const reading = eventsOf({ maxRetries: 3 });
+    await expect(reading).rejects.toBeInstanceOf(ConnectionError);
+    expect(double.requests).toHaveLength(4);
+  });
+
+  test("and is refused then ends with the refusal", async () => {
+    const error = { code: "UNAUTHORIZED", message: "No.", requestId: "request-1" };
+    script = [
+      stream(["retry: 1\n\n", RUNNING]),
+      () => ({ status: 401, body: { success: false, error } }),
+    ];
+    const failure = await eventsOf().catch((reason: unknown) => reason);
+    expect(isApiError(failure, "UNAUTHORIZED")).toBe(true);
+    expect(double.requests).toHaveLength(2);
+  });
+});
+
+describe("a reader who has enough", () => {
+  test("closes the connection by breaking off", async () => {
+    const closed = onceClosed();
+    for await (const { id } of client.runs.events("run_1")) {
+      expect(id).toBe("p1");
+      break;
+    }
+    await closed;
+  });
+
+  test("closes the connection by a signal, and gets its reason", async () => {
+    const closed = onceClosed();
+    const controller = new AbortController();
+    const reading = (async () => {
+      for await (const _ of client.runs.events("run_1", { signal: controller.signal })) {
+        controller.abort(new Error("Enough."));
+      }
+    })();
+    await expect(reading).rejects.toThrow("Enough.");
+    await closed;
+  });
+});
+
+test("a reader who knows the beginning gets the rest", async () => {
+  script = [stream([COMPLETED])];
+  await eventsOf({ after: "p2" });
+  expect(double.requests[0]?.headers["last-event-id"]).toBe("p2");
+});
+
+async function eventsOf(options = {}): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const each of client.runs.events("run_1", options)) events.push(each);
+  return events;
+}
+
+function event(type: string, id: string, data: object): string {
+  return `event: ${type}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A connection that tells this and ends, by a cut if so wished. */
+function stream(texts: readonly string[], { cut = false } = {}): DoubleHandler {
+  return (_, response) => {
+    begin(response);
+    response.write(texts.join(""), () => {
+      if (cut) response.destroy();
+      else response.end();
+    });
+  };
+}
+
+/** A connection that sends bytes in pieces which end at these places. */
+function pieces(bytes: Buffer, cuts: readonly number[]): DoubleHandler {
+  return async (_, response) => {
+    begin(response);
+    let start = 0;
+    for (const end of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
+      await new Promise((resolve) => response.write(bytes.subarray(start, end), resolve));
+      start = Math.max(start, end);
+    }
+    response.end();
+  };
+}
+
+function silentAfter(text: string): DoubleHandler {
+  return (_, response) => {
+    begin(response);
+    response.write(text);
+  };
+}
+
+/** Resolves when the client closes a connection that would go on. */
+async function onceClosed(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    script = [
+      (_, response) => {
+        void once(response, "close").then(() => resolve());
+        begin(response);
+        response.write(RUNNING);
+      },
+    ];
+  });
+}
+
+function begin(response: Answer): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.socket?.setNoDelay(true);
+}
