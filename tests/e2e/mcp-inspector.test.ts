@@ -24,8 +24,15 @@ async function inspect(era: string, words: readonly string[]): Promise<unknown> 
     join(inspector, "clients/launcher/build/index.js"),
     "--cli",
     new URL("/mcp", system.origin).href,
-    ...["--transport", "http", "--protocol-era", era, "--format", "json", "--quiet"],
-    ...["--header", `x-api-key: ${system.acme.key}`],
+    "--transport",
+    "http",
+    "--protocol-era",
+    era,
+    "--format",
+    "json",
+    "--quiet",
+    "--header",
+    `x-api-key: ${system.acme.key}`,
     ...words,
   ]);
   return JSON.parse(stdout);

@@ -4,15 +4,8 @@ import { z } from "zod";
 import { makeAgent } from "../support/agents.ts";
 import { canvasState } from "../support/canvas.ts";
 import { clientOf } from "../support/client.ts";
-import {
-  createActive,
-  createInStatus,
-  getWorkflow,
-  postRun,
-  runToEnd,
-  transform,
-} from "../support/scenarios.ts";
-import { createThreeVersions, put, rollBack } from "../support/versions.ts";
+import { createActive, createInStatus, runToEnd, transform } from "../support/scenarios.ts";
+import { createThreeVersions, listVersions, put, rollBack } from "../support/versions.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 

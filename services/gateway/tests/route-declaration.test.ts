@@ -80,7 +80,7 @@ describe("a route declaration", () => {
       connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
       docsLimits: { admit: () => {} },
       inbound: (_request, _response, next) => next(),
-    mcp: (_request, _response, next) => next(),
+      mcp: (_request, _response, next) => next(),
       stopping: new AbortController().signal,
       readiness: { missing: async () => [], setStopping: () => {} },
       report: () => {},
