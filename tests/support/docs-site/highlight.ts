@@ -6,7 +6,8 @@ interface Highlighter {
   highlight(code: string, options: { language: string }): { value: string };
 }
 
-const highlighter: Highlighter = createRequire(import.meta.url)("highlight.js");
+const require = createRequire(import.meta.url);
+const highlighter: Highlighter = require("highlight.js");
 
 /**
  * Code as HTML, its words in elements with classes.

@@ -5,10 +5,11 @@
 export const SECTIONS = [
   {
     title: "Start",
+    files: ["docs/README.md", "docs/quickstart.md", "docs/concepts.md"],
+  },
+  {
+    title: "Examples",
     files: [
-      "docs/README.md",
-      "docs/quickstart.md",
-      "docs/concepts.md",
       "examples/order-intake/README.md",
       "examples/ticket-triage/README.md",
       "examples/webhooks/README.md",

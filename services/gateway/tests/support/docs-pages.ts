@@ -69,9 +69,11 @@ export async function openPage(
 export async function coloursOf(page: Page, name: string): Promise<number> {
   await mkdir(SCREENSHOTS, { recursive: true });
   const image = await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
-  const blank = await page.context().browser()?.newPage();
+  const browser = page.context().browser();
+  if (browser === null) throw new Error("The page belongs to no browser.");
+  const blank = await blankPageOf(browser);
   const source = JSON.stringify(`data:image/png;base64,${image.toString("base64")}`);
-  const colours: unknown = await blank?.evaluate(`(async () => {
+  const colours: unknown = await blank.evaluate(`(async () => {
     const image = new Image();
     image.src = ${source};
     await image.decode();
@@ -81,6 +83,14 @@ export async function coloursOf(page: Page, name: string): Promise<number> {
     const { data } = context.getImageData(0, 0, image.width, image.height);
     return new Set(new Uint32Array(data.buffer)).size;
   })()`);
-  await blank?.close();
   return z.number().parse(colours);
+}
+
+const blankPages = new WeakMap<Browser, Promise<Page>>();
+
+/** A page for pictures, which lives as long as its browser: many are looked at. */
+function blankPageOf(browser: Browser): Promise<Page> {
+  const known = blankPages.get(browser) ?? browser.newPage();
+  blankPages.set(browser, known);
+  return known;
 }

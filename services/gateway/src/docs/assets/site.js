@@ -32,8 +32,9 @@ async function fillIndex() {
     storeFields: ["path", "title", "anchor", "heading", "text"],
     searchOptions: {
       boost: { title: 2, heading: 4 },
-      // Why things are as they are is asked for less often than how they are.
-      boostDocument: (_id, _term, { path }) => (/^(?:adr|bench)\b/.test(path) ? 0.4 : 1),
+      // More readers use the service than work on it.
+      boostDocument: (_id, _term, { path }) =>
+        /^(?:adr|architecture|contributing)\b/.test(path) ? 0.4 : 1,
       prefix: true,
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
       combineWith: "AND",

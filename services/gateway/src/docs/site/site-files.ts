@@ -61,7 +61,7 @@ function openPages(
     return { page, frame: () => framePage(page, { ...parts, references }) };
   });
   // Frames differ by their page and these contents; so one of them stands for the words that all share.
-  const shared = JSON.stringify([parts, frames[0]?.frame()]);
+  const shared = digestOf(JSON.stringify([parts, frames[0]?.frame()]));
   return new Map(
     frames.map(({ page, frame }): [string, StaticFile] => {
       const digest = digestOf(page.sha256 + shared);
