@@ -178,6 +178,30 @@ describe("in a browser", () => {
     await page.context().close();
   });
 
+  it("a language that is chosen once is chosen everywhere on the page", async () => {
+    const { page, problems } = await open("/docs/quickstart");
+    const choosers = page.locator(".variants");
+    await choosers.nth(1).getByText("TypeScript", { exact: true }).click();
+    const chosen: unknown = await page.evaluate(
+      "[...document.querySelectorAll('.variants input:checked')].map(({ value }) => value)",
+    );
+    expect(chosen).toEqual(Array.from({ length: await choosers.count() }, () => "ts"));
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(["/docs/api", "/docs/grpc"])("%s fits a phone, too", async (path) => {
+    const { page, problems } = await open(path, { viewport: { width: 360, height: 740 } });
+    await page.getByRole("link", { name: "Guide", exact: true }).waitFor();
+    const name = `${path.slice(1).replaceAll("/", "-")}-phone`;
+    expect(await coloursOf(page, name)).toBeGreaterThan(20);
+    const excess: unknown = await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    expect({ excess, problems }).toEqual({ excess: 0, problems: [] });
+    await page.context().close();
+  });
+
   it("on a phone the contents open and close by a button", async () => {
     const { page, problems } = await open("/docs/steps", { viewport: { width: 360, height: 740 } });
     const contents = page.getByRole("navigation", { name: "Contents" });

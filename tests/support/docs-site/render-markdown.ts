@@ -68,31 +68,29 @@ export function renderCode(file: string, text: string): RenderedPage {
 }
 
 /** Gives each heading the id that GitHub would, and gathers the text below it. */
-function nameHeadings(tokens: Token[]): PageSection[] {
+function nameHeadings(tokens: readonly Token[]): PageSection[] {
   const slugger = new GithubSlugger();
   const sections: PageSection[] = [];
   for (const [at, token] of tokens.entries()) {
-    const words = wordsOf(token);
-    if (tokens[at - 1]?.type === "heading_open") continue;
-    if (token.type !== "heading_open") {
-      const section = sections.at(-1);
-      if (section !== undefined && words !== "") section.text += ` ${words}`;
+    const opening = tokens[at - 1];
+    if (opening?.type === "heading_open") {
+      const heading = wordsOf(token);
+      const id = slugger.slug(heading);
+      const level = Number(opening.tag.slice(1));
+      opening.attrSet("id", id);
+      if (level > 1) token.children?.push(permalink(id));
+      sections.push({ id, level, heading, text: "" });
       continue;
     }
-    const heading = wordsOf(tokens[at + 1]);
-    const id = slugger.slug(heading);
-    token.attrSet("id", id);
-    sections.push({ id, level: Number(token.tag.slice(1)), heading, text: "" });
-    const inline = tokens[at + 1];
-    if (token.tag !== "h1") inline?.children?.push(permalink(id));
+    const section = sections.at(-1);
+    if (section !== undefined) section.text += ` ${wordsOf(token)}`;
   }
   for (const section of sections) section.text = section.text.replaceAll(/\s+/g, " ").trim();
   return sections;
 }
 
 /** What a reader sees of a token. */
-function wordsOf(token: Token | undefined): string {
-  if (token === undefined) return "";
+function wordsOf(token: Token): string {
   if (token.type === "fence" || token.type === "code_block") return token.content;
   return (token.children ?? [])
     .map(({ type, content }) => (type === "softbreak" ? " " : content))
@@ -100,12 +98,9 @@ function wordsOf(token: Token | undefined): string {
 }
 
 function permalink(id: string): Token {
-  const [, paragraph] = markdown.parse("x", {});
-  const token = paragraph?.children?.[0];
-  if (token === undefined) throw new Error("A paragraph has no text.");
-  token.type = "html_inline";
-  token.content = ` <a class="permalink" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
-  return token;
+  const link = new MarkdownIt.Token("html_inline", "", 0);
+  link.content = ` <a class="permalink" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
+  return link;
 }
 
 function resolveLinks(tokens: Token[], file: string): RenderedPage["links"] {
