@@ -90,6 +90,19 @@ export default {
       to: { path: "^(packages/(?!definition|errors|catalog)|services)/" },
     },
     {
+      name: "client-depends-on-nothing",
+      comment: "it is installed by others, in Node and in browsers",
+      severity: "error",
+      from: { path: "^packages/client/src" },
+      to: { pathNot: "^packages/client/src" },
+    },
+    {
+      name: "client-is-for-those-outside",
+      severity: "error",
+      from: { path: "^(services|packages/(?!client/)|deploy)" },
+      to: { path: "^packages/client/" },
+    },
+    {
       name: "scrubber-knows-no-service",
       severity: "error",
       from: { path: "^packages/scrubber/src" },

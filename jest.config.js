@@ -1,7 +1,7 @@
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
   testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
-  testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples}/**/*.test.ts"],
+  testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples,bench}/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
     "^.+\\.ts$": [

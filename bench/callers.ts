@@ -28,7 +28,14 @@ export async function makeCallers(system: System, count: number): Promise<string
   return keys;
 }
 
-/** The same request once for each caller. */
-export function requestOfEach(keys: readonly string[], request: LoadRequest): LoadRequest[] {
-  return keys.map((key) => ({ ...request, headers: { ...request.headers, "x-api-key": key } }));
+/** A request of each caller; of several requests each has its turn. */
+export function requestOfEach(
+  keys: readonly string[],
+  requests: readonly LoadRequest[],
+): LoadRequest[] {
+  return keys.flatMap((key, index) => {
+    const request = requests[index % requests.length];
+    if (request === undefined) return [];
+    return { ...request, headers: { ...request.headers, "x-api-key": key } };
+  });
 }

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { migrate, newUuid, openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
@@ -32,12 +34,17 @@ const WARM_UP = 300;
 const MAX = 1_000_000;
 const WINDOW_MS = 60_000;
 const COMPANIES = 8;
+/** So long the newcomer hears what the others know. */
+const JOIN_MS = 3_000;
 const nothing = z.object({});
 
 await (process.argv[2] === "peer" ? runPeer(process.argv[3]) : runAll());
 
 async function runPeer(natsUrl = ""): Promise<void> {
   await startWindows(natsUrl, createScope());
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  process.on("message", () => process.send?.(delay.max / 1e6));
   process.send?.("ready");
 }
 
@@ -56,6 +63,7 @@ async function runAll(): Promise<void> {
     scope.defer(() => rm(dataDir, { recursive: true, force: true }));
     const postgres = await startLocalPostgres({ dataDir, durable: true });
     scope.defer(() => postgres.stop());
+    await measureJoin(nats.url);
     await measureShared(nats.url, scope);
     await measureKeyValue(nats.url);
     const directory = join(REPOSITORY, "services/gateway/migrations");
@@ -114,6 +122,30 @@ async function measureShared(natsUrl: string, scope: Scope): Promise<void> {
     const asked = Array.from({ length: 50 }, (_, index) => remote[(turn + index) % remote.length]);
     await Promise.all(asked.map(async (claims) => windows.claim(claims ?? [])));
   });
+}
+
+/** How long event loops stand still when a gateway joins one that has many busy companies. */
+async function measureJoin(natsUrl: string): Promise<void> {
+  const scope = createScope();
+  const windows = await startWindows(natsUrl, scope);
+  const ages: number[] = [];
+  for (let age = 59_000; age > 0; age -= 10) ages.push(age, 2);
+  for (const claims of Array.from({ length: 250 }, () => claimOf(newUuid()))) {
+    for (const [key] of claims) windows.learn([key, "elsewhere", ages]);
+  }
+  globalThis.gc?.();
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const peer = fork(fileURLToPath(import.meta.url), ["peer", natsUrl]);
+  scope.defer(() => void peer.kill("SIGKILL"));
+  delay.enable();
+  await once(peer, "message");
+  await pause(JOIN_MS);
+  const reported = once(peer, "message");
+  peer.send("report");
+  const [ms] = z.tuple([z.number(), z.unknown()]).parse(await reported);
+  const own = (delay.max / 1e6).toFixed(0);
+  console.log(`a gateway joins 250 companies: ${own} ms at once there, ${ms.toFixed(0)} ms here`);
+  await scope.close();
 }
 
 /** A window as one value that is read and written back on condition that nobody else did. */

@@ -30,6 +30,7 @@ import { mixedCallers } from "./scenarios/mixed-callers.ts";
 import { parallelCalls } from "./scenarios/parallel-calls.ts";
 import { pureSteps } from "./scenarios/pure-steps.ts";
 import { runLatency } from "./scenarios/run-latency.ts";
+import { slowClients } from "./scenarios/slow-clients.ts";
 import { suspendedRuns } from "./scenarios/suspended-runs.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
 import { tableImport } from "./scenarios/table-import.ts";
@@ -64,6 +65,7 @@ const SCENARIOS: readonly Scenario[] = [
   deliveryBacklog,
   deliveries,
   deliveryNeighbours,
+  slowClients,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -81,6 +81,7 @@ async function start(options: z.output<typeof gatewayStart>): Promise<void> {
     connectPage: { authorizations: Object.create(null), limits: { admit: () => {} } },
     docsLimits: { admit: () => {} },
     inbound: (_request, _response, next) => next(),
+    mcp: (_request, _response, next) => next(),
     connections: createCompanyConnections({ total: CONNECTIONS_MAX, perTenant: CONNECTIONS_MAX }),
   });
   const { port } = await listenHttp(app, {

@@ -3,11 +3,14 @@ import type { Target } from "../alternate.ts";
 import { makeCallers, requestOfEach } from "../callers.ts";
 import { startFloor } from "../floors/start-floor.ts";
 import { createActiveWorkflow, fetchText, getWorkflowRequest } from "../rest.ts";
+import type { LoadRequest } from "../load-protocol.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { medianOf } from "../statistics.ts";
 
 const CONNECTIONS = 16;
 const MANY_CONNECTIONS = 50;
+/** Read in turn: reads of the same one at the same time share an answer. */
+const WORKFLOWS = 100;
 
 export const getWorkflow: Scenario = {
   id: "a",
@@ -15,17 +18,24 @@ export const getWorkflow: Scenario = {
   method:
     `GET /workflows/{id} over ${CONNECTIONS} connections, in turn with a floor that answers the ` +
     "same body: bare Express, one gRPC hop, one prepared select by primary key. CPU is the " +
-    "processor time of the one Node process per request. The same again over " +
+    "processor time of the one Node process per request. " +
+    `${WORKFLOWS} workflows are read in turn. The same again over ` +
     `${MANY_CONNECTIONS} connections, each request with another one of 10,000 API keys. ` +
     "Authentication, rate limits and a log line for each request are on.",
   async measure({ system, load, sizes, scope }) {
-    const request = getWorkflowRequest(system, await createActiveWorkflow(system, "Read"));
+    const requests: LoadRequest[] = [];
+    for (let index = 0; index < WORKFLOWS; index += 1) {
+      const id = await createActiveWorkflow(system, `Read ${index}`);
+      requests.push(getWorkflowRequest(system, id));
+    }
+    const [request] = requests;
+    if (request === undefined) throw new Error("There is nothing to read.");
     const started = await startFloor(scope, system, "read-floor.ts", await fetchText(request));
     const url = `${started.url}/documents/00000000-0000-7000-8000-000000000000`;
     const floor: Target = { pid: started.pid, request: { url, method: "GET", headers: {} } };
-    const one: Target = { pid: system.pid, request };
+    const one: Target = { pid: system.pid, request, variety: requests };
     const keys = await makeCallers(system, sizes.callers);
-    const many: Target = { ...one, variety: requestOfEach(keys, request) };
+    const many: Target = { ...one, variety: requestOfEach(keys, requests) };
 
     const few = await alternate({ load, sizes, connections: CONNECTIONS, system: one, floor });
     const connections = MANY_CONNECTIONS;

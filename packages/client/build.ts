@@ -2,15 +2,16 @@ import { execFile } from "node:child_process";
 import { cp, glob, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { z } from "zod";
 
 const PACKAGE = import.meta.dirname;
 const DIST = resolve(process.argv[2] ?? join(PACKAGE, "dist"));
 const COMPILER = join(PACKAGE, "../../node_modules/typescript-7/bin/tsc");
 
 /** What users install: the folder is a package of its own, whose manifest names compiled files. */
-const { name, version, description } = JSON.parse(
-  await readFile(join(PACKAGE, "package.json"), "utf8"),
-) as Record<string, string>;
+const { name, version, description } = z
+  .object({ name: z.string(), version: z.string(), description: z.string() })
+  .parse(JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8")));
 const manifest = {
   name,
   version,

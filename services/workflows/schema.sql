@@ -113,3 +113,4 @@ table workflows.workflows
   CREATE INDEX workflows_list_by_name_idx ON workflows.workflows USING btree (company_id, created_at DESC, id DESC) INCLUDE (name) WHERE (status <> 'archived'::text)
   CREATE INDEX workflows_list_by_status_and_name_idx ON workflows.workflows USING btree (company_id, status, created_at DESC, id DESC) INCLUDE (name)
   CREATE INDEX workflows_name_idx ON workflows.workflows USING gin (company_id, lower(name) public.gin_trgm_ops)
+  CREATE UNIQUE INDEX workflows_tools_idx ON workflows.workflows USING btree (company_id, ((settings #>> '{mcp,name}'::text[]))) WHERE ((status = 'active'::text) AND ((settings #>> '{mcp,name}'::text[]) IS NOT NULL))

@@ -1,20 +1,22 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { answerObjects } from "@workflow/service-gateway/answer-objects";
 import { createOpenApiDocument } from "@workflow/service-gateway/openapi";
 import { OPERATIONS } from "@workflow/service-gateway/routes";
 import { EVENT_TYPES } from "@workflow/service-webhooks/event-types";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { Description, DESCRIPTION_FILE } from "../support/description/description.ts";
+import { Description, DESCRIPTION_FILE, readExamples } from "../support/description/description.ts";
 import { collectExamples } from "../support/description/examples.ts";
 
 /** As it is made, in the form in which it lies in the sources. */
 let text: string;
 let description: Description;
 
-beforeAll(() => {
-  const made = createOpenApiDocument({ operations: OPERATIONS, eventTypes: EVENT_TYPES });
+beforeAll(async () => {
+  const examples = await readExamples();
+  const made = createOpenApiDocument({ operations: OPERATIONS, eventTypes: EVENT_TYPES, examples });
   text = `${JSON.stringify(made, null, 2)}\n`;
   description = new Description(made);
 });
@@ -63,6 +65,29 @@ describe("the description of the API", () => {
       return validate(value) ? [] : [{ at, value, errors: validate.errors }];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("says of each operation in a few words what it does, and in sentences what that means", () => {
+    const told = description.operations.map(({ operationId, summary, description: words }) => ({
+      operationId,
+      isShort: summary.length <= 70 && /^[A-Z][^.;:]*[^.]$/.test(summary),
+      // What follows the last empty line is the same for all of their kind.
+      sentences:
+        words
+          .split("\n\n")
+          .slice(0, -1)
+          .join(" ")
+          .split(/\.(?: |$)/).length - 1,
+    }));
+    expect(told.filter(({ isShort, sentences }) => !isShort || sentences < 1)).toEqual([]);
+  });
+
+  it("lets answers have members that are new", () => {
+    const objects = answerObjects(description.document);
+    expect(objects.length).toBeGreaterThan(100);
+    expect(objects.filter(({ additionalProperties }) => additionalProperties === false)).toEqual(
+      [],
+    );
   });
 
   it("shows an example of every body", () => {

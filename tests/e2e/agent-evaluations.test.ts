@@ -36,6 +36,11 @@ const evaluate = (body: unknown, id = agentId, key = system.acme.key): Promise<A
 const CASE = { input: { text: "Ada pays." }, expect: { equals: { payer: "Ada" } } };
 
 describe("POST /agents/{id}/evaluate", () => {
+  it("names the agent as it is stored, however the request spells its id", async () => {
+    const answer = await evaluate({ cases: [CASE] }, agentId.toUpperCase());
+    expect(answer).toMatchObject({ status: 200, data: { agentId } });
+  });
+
   it("answers how many cases passed, and of each what came of it", async () => {
     const cases = [
       { name: "by value", ...CASE },

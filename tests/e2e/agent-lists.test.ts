@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { z } from "zod";
-import { agentSchema, getAgent, listAgentIds, makeAgent } from "../support/agents.ts";
+import { getAgent, listAgentIds, makeAgent } from "../support/agents.ts";
+import { clientOf } from "../support/client.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
@@ -67,18 +67,10 @@ describe("GET /agents", () => {
     for (let count = 0; count < 3; count += 1) await makeAgent(system, key);
     const ids = await list("", key);
     const seen: string[] = [];
-    let cursor: string | null = "";
-    while (cursor !== null) {
-      const path = `/agents?limit=3&cursor=${cursor}`;
-      const answer = await system.call("GET", path, { key });
-      seen.push(
-        ...z
-          .array(agentSchema)
-          .parse(answer.data)
-          .map(({ id }) => id),
-      );
-      expect(answer.meta?.hasMore).toBe(answer.meta?.cursor !== null);
-      cursor = answer.meta?.cursor ?? null;
+    for await (const { items, meta } of clientOf(system, key).agents.list({ limit: 3 }).pages()) {
+      expect(items.length).toBeLessThanOrEqual(3);
+      seen.push(...items.map(({ id }) => id));
+      expect(meta.hasMore).toBe(meta.cursor !== null);
     }
     expect(seen).toEqual(ids);
   });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { WorkflowClient } from "@workflow/client";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { HttpDouble } from "@workflow/testkit";
+import { clientOf } from "../support/client.ts";
 import {
   createActive,
   delay,
@@ -15,19 +17,21 @@ import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
 let system: WholeSystem;
+let client: WorkflowClient;
 let outside: HttpDouble;
 
 beforeAll(async () => {
   // Requests of /stall are never answered.
   outside = await startHttpDouble(({ path }) => (path === "/stall" ? undefined : {}));
   system = await startWholeSystem();
+  client = clientOf(system);
 });
 afterAll(async () => {
   await system.stop();
   await outside.close();
 });
 
-const cancel = (runId: string) => system.call("POST", `/runs/${runId}/cancel`);
+const INVALID_STATE = { name: "ApiError", status: 400, code: "INVALID_STATE" };
 
 function request(id: string, path: string) {
   return {
@@ -40,10 +44,9 @@ function request(id: string, path: string) {
 }
 
 async function expectCancelled(runId: string): Promise<void> {
-  const answer = await cancel(runId);
-  expect(answer.status).toBe(200);
-  expect(answer.data).toEqual({ id: runId, status: "cancelled", message: expect.any(String) });
-  const run = await getRun(system, runId);
+  const answer = await client.runs.cancel(runId);
+  expect(answer).toEqual({ id: runId, status: "cancelled", message: expect.any(String) });
+  const run = await client.runs.get(runId);
   expect(run).toMatchObject({ status: "cancelled", output: null });
   expect(run.completedAt).not.toBeNull();
 }
@@ -90,11 +93,9 @@ describe("POST /runs/{id}/cancel", () => {
       }[status];
       const settings = status === "timeout" ? { timeoutMs: 50 } : {};
       const runId = await startRun(system, await createActive(system, { steps, settings }));
-      if (status === "cancelled") await cancel(runId);
+      if (status === "cancelled") await client.runs.cancel(runId);
       const before = await waitForRun(system, runId, [status]);
-      const answer = await cancel(runId);
-      expect(answer.status).toBe(400);
-      expect(answer.error?.code).toBe("INVALID_STATE");
+      await expect(client.runs.cancel(runId)).rejects.toMatchObject(INVALID_STATE);
       expect(await getRun(system, runId)).toEqual(before);
     },
   );
@@ -102,24 +103,28 @@ describe("POST /runs/{id}/cancel", () => {
   it("of twenty at the same time succeeds once", async () => {
     const id = await createActive(system, { steps: [delay("sleep", 60_000)] });
     const runId = await startRun(system, id);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(runId)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const refused = answers.filter(({ error }) => error?.code === "INVALID_STATE");
+    const calls = Array.from({ length: 20 }, () => client.runs.cancel(runId));
+    const outcomes = await Promise.allSettled(calls);
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === "rejected" ? [outcome.reason] : [],
+    );
     expect(refused).toHaveLength(19);
+    for (const reason of refused) expect(reason).toMatchObject(INVALID_STATE);
   });
 
   it("that races with the run's end agrees with what the run says for good", async () => {
     const id = await createActive(system, { steps: [transform("out", 1)] });
     for (let time = 0; time < 20; time += 1) {
       const runId = await startRun(system, id);
-      const answer = await cancel(runId);
+      const [outcome] = await Promise.allSettled([client.runs.cancel(runId)]);
       const run = await waitForRun(system, runId);
-      expect(run.status).toBe(answer.status === 200 ? "cancelled" : "completed");
-      if (answer.status !== 200) expect(answer.error?.code).toBe("INVALID_STATE");
+      expect(run.status).toBe(outcome.status === "fulfilled" ? "cancelled" : "completed");
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject(INVALID_STATE);
     }
   });
 
   it.each(["run_00000000000000000000000000", "nonsense"])("of %s is 404", async (runId) => {
-    expect(await cancel(runId)).toMatchObject({ status: 404, error: { code: "NOT_FOUND" } });
+    const refusal = { status: 404, code: "NOT_FOUND" };
+    await expect(client.runs.cancel(runId)).rejects.toMatchObject(refusal);
   });
 });

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { WorkflowClient } from "@workflow/client";
 import { canvasState } from "../support/canvas.ts";
+import { clientOf } from "../support/client.ts";
 import { createInStatus, createWorkflow, transform } from "../support/scenarios.ts";
-import { workflowSchema } from "../support/scenarios.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
 import type { WholeSystem } from "../support/whole-system.ts";
 
 let system: WholeSystem;
+let client: WorkflowClient;
 beforeAll(async () => {
   system = await startWholeSystem();
+  client = clientOf(system);
 });
 afterAll(() => system.stop());
-
-const clone = (id: string, body: unknown) =>
-  system.call("POST", `/workflows/${id}/clone`, { body });
 
 const FULL = {
   name: "Original",
@@ -28,18 +28,13 @@ describe("POST /workflows/{id}/clone", () => {
     "copies a workflow that is %s into a draft of version 1",
     async (status) => {
       const id = await createInStatus(system, status, FULL);
-      const answer = await clone(id, { name: "Copy" });
-      expect(answer.status).toBe(201);
-      const { clonedFrom, ...copy } = workflowSchema
-        .extend({ clonedFrom: workflowSchema.shape.id })
-        .parse(answer.data);
-      expect(clonedFrom).toBe(id);
-      expect(copy).toMatchObject({ ...FULL, name: "Copy", status: "draft", version: 1 });
+      const copy = await client.workflows.clone(id, { name: "Copy" });
+      const changed = { name: "Copy", status: "draft", version: 1, clonedFrom: id };
+      expect(copy).toMatchObject({ ...FULL, ...changed });
       expect(copy.id).not.toBe(id);
-      const { data } = await system.call("GET", `/workflows/${copy.id}`);
-      expect(data).toEqual(answer.data);
-      expect((await system.call("POST", `/workflows/${copy.id}/activate`)).status).toBe(200);
-      expect((await system.call("GET", `/workflows/${id}`)).data).toMatchObject({ status });
+      expect(await client.workflows.get(copy.id)).toEqual(copy);
+      await client.workflows.activate(copy.id);
+      expect(await client.workflows.get(id)).toMatchObject({ status });
     },
   );
 
@@ -47,36 +42,28 @@ describe("POST /workflows/{id}/clone", () => {
     const { id } = await createWorkflow(system, FULL);
     const body = { canvasState: canvasState() };
     await system.call("PATCH", `/workflows/${id}/canvas`, { body });
-    const secret = { key: "TOKEN", value: "hush-hush" };
-    await system.call("POST", `/workflows/${id}/secrets`, { body: secret });
-    await system.call("POST", `/workflows/${id}/versions/1/rollback`);
-    const copy = workflowSchema.shape.id.parse(Object((await clone(id, { name: "Copy" })).data).id);
-    expect((await system.call("GET", `/workflows/${copy}`)).data).toMatchObject({
-      ...body,
-      isVisual: true,
-      version: 1,
-    });
-    expect((await system.call("GET", `/workflows/${copy}/secrets`)).data).toEqual([]);
-    expect((await system.call("GET", `/workflows/${copy}/versions`)).data).toMatchObject({
-      currentVersion: 1,
-      versions: [{ version: 1 }],
-    });
+    await client.secrets.create(id, { key: "TOKEN", value: "hush-hush" });
+    await client.versions.rollback(id, 1);
+    const { id: copy } = await client.workflows.clone(id, { name: "Copy" });
+    const now = await client.workflows.get(copy);
+    expect(now).toMatchObject({ ...body, isVisual: true, version: 1 });
+    expect(await client.secrets.list(copy).all()).toEqual([]);
+    expect(await client.versions.list(copy).all()).toMatchObject([{ version: 1 }]);
   });
 
   it("takes an unfinished draft over as it is", async () => {
     const { id } = await createWorkflow(system);
     const steps = [{ id: "loop", type: "loop", name: "loop", config: { count: 1, steps: [] } }];
-    await system.call("PATCH", `/workflows/${id}/canvas`, {
-      body: { canvasState: canvasState(), steps },
-    });
-    expect(await clone(id, { name: "Copy" })).toMatchObject({ status: 201, data: { steps } });
+    const body = { canvasState: canvasState(), steps };
+    await system.call("PATCH", `/workflows/${id}/canvas`, { body });
+    expect(await client.workflows.clone(id, { name: "Copy" })).toMatchObject({ steps });
   });
 
   it.each([[{}], [{ name: "" }], [{ name: null }], [{ name: 7 }], [{ name: "x".repeat(256) }]])(
     "refuses the body %j",
     async (body) => {
       const { id } = await createWorkflow(system);
-      expect(await clone(id, body)).toMatchObject({
+      expect(await system.call("POST", `/workflows/${id}/clone`, { body })).toMatchObject({
         status: 400,
         error: { code: "BAD_REQUEST", details: [{ path: ["name"] }] },
       });

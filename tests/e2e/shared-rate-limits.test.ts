@@ -1,15 +1,13 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   createApiKey,
   insertPreparedCompany,
   setRateLimits,
 } from "@workflow/service-gateway/admin";
-import { COMPILE_CACHE, createTestDatabase, freePort, waitFor } from "@workflow/testkit";
+import { createTestDatabase, waitFor } from "@workflow/testkit";
 import type { TestDatabase } from "@workflow/testkit";
+import { startGatewayProcess } from "../support/gateway-process.ts";
 import { startKillableNats } from "../support/killable-nats.ts";
 import type { KillableNats } from "../support/killable-nats.ts";
 import { startWholeSystem } from "../support/whole-system.ts";
@@ -20,7 +18,6 @@ import type { Gateway, WholeSystem } from "../support/whole-system.ts";
  * take less: whatever is let through in one of them is within one window.
  */
 
-const MAIN = fileURLToPath(new URL("../../services/gateway/src/main.ts", import.meta.url));
 const LIMIT = 60;
 /** What several gateways may let through beyond it. */
 const LIMIT_AND_TOLERANCE = Math.floor(LIMIT * 1.02);
@@ -158,7 +155,12 @@ describe("gateways on one NATS", () => {
 
   it("remember what one has let through that is killed", async () => {
     const keys = await newKeys();
-    const { child, origin } = await startProcess();
+    const { child, origin } = await startGatewayProcess(system, {
+      DATABASE_URL: database.connectionUri,
+      NATS_URL: nats.url,
+      RATE_LIMIT_READ: String(LIMIT),
+      RATE_LIMIT_COMPANY_FACTOR: "1",
+    });
     try {
       const alone = await askAll(keys, LIMIT / 2, [origin]);
       const exited = once(child, "exit");
@@ -195,39 +197,3 @@ describe("gateways on one NATS", () => {
     }
   });
 });
-
-/** A gateway that can be killed. */
-async function startProcess(): Promise<{ child: ChildProcess; origin: string }> {
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const { grpcAddresses: to } = system;
-  const child = spawn(process.execPath, [MAIN], {
-    env: {
-      ...COMPILE_CACHE,
-      ...system.tokens.environment("gateway"),
-      PORT: String(port),
-      METRICS_PORT: "0",
-      LOG_LEVEL: "error",
-      DATABASE_URL: database.connectionUri,
-      NATS_URL: nats.url,
-      WORKFLOWS_GRPC_ADDR: to.workflows,
-      RUNS_GRPC_ADDR: to.runs,
-      TABLES_GRPC_ADDR: to.tables,
-      INTEGRATIONS_GRPC_ADDR: to.integrations,
-      WEBHOOKS_GRPC_ADDR: to.webhooks,
-      RATE_LIMIT_READ: String(LIMIT),
-      RATE_LIMIT_COMPANY_FACTOR: "1",
-    },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const end = (): void => void child.kill("SIGKILL");
-  process.once("exit", end);
-  child.once("exit", () => process.off("exit", end));
-  const answers = async (): Promise<boolean> => {
-    const response = await fetch(`${origin}/livez`).catch(() => null);
-    await response?.text();
-    return response?.status === 200;
-  };
-  await waitFor(answers, { timeoutMs: 60_000, what: "the gateway's process" });
-  return { child, origin };
-}

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { afterAll, afterEach, expect } from "@jest/globals";
-import type { AnswerChecker } from "./description/answer-checker.ts";
+import { isOurs, judgeAnswer, seenAnswers, takeProblems } from "./description/watch-answers.ts";
 
 /*
  * Jest's set-up of every test file: each answer of the API that a test gets by `fetch` is compared with the
@@ -13,18 +13,12 @@ import type { AnswerChecker } from "./description/answer-checker.ts";
 const LISTS = process.env["ANSWER_CHECK"] === "list";
 /** A service's own tests have doubles behind the gateway, which answer what no service would. */
 const OF_WHOLE_SYSTEMS = !/\/services\/[\w-]+\/tests\//.test(expect.getState().testPath ?? "");
-/** On every answer of the gateway (D8), and on none of those that stand in for the outside world. */
-const OURS = 'rel="service-desc"';
 const SEEN_DIRECTORY = new URL("../../.cache/answers/", import.meta.url);
-
-const seen = new Set<string>();
-let problems: string[] = [];
-let checker: Promise<AnswerChecker> | undefined;
 
 const send = globalThis.fetch;
 globalThis.fetch = async (input, init) => {
   const response = await send(input, init);
-  if (OF_WHOLE_SYSTEMS && response.headers.get("link")?.includes(OURS) && !response.redirected) {
+  if (OF_WHOLE_SYSTEMS && isOurs(response.headers) && !response.redirected) {
     const method = init?.method ?? (input instanceof Request ? input.method : "GET");
     await watch(response, method, new URL(response.url).pathname);
   }
@@ -34,25 +28,19 @@ globalThis.fetch = async (input, init) => {
 afterEach(reportProblems);
 afterAll(async () => {
   await reportProblems();
-  if (seen.size > 0) await keepSeen();
+  if (seenAnswers.size > 0) await keepSeen();
 });
 
 async function watch(response: Response, method: string, pathname: string): Promise<void> {
-  const { status } = response;
-  const contentType = response.headers.get("content-type");
-  const { check } = await loadChecker();
-  const judge = (body: string | null): void => {
-    const verdict = check({ method, pathname, status, contentType, body });
-    if (verdict === null) return;
-    seen.add(verdict.seen);
-    problems.push(...verdict.problems);
-  };
+  const { status, headers } = response;
+  const judge = (body: string | null): Promise<void> =>
+    judgeAnswer({ method, pathname, status, headers, body });
   if (response.body === null) return judge("");
-  judge(null);
+  await judge(null);
   const read = response.text.bind(response);
   const readAndJudge = async (): Promise<string> => {
     const body = await read();
-    judge(body);
+    await judge(body);
     return body;
   };
   Object.defineProperty(response, "text", { value: readAndJudge });
@@ -61,22 +49,8 @@ async function watch(response: Response, method: string, pathname: string): Prom
   });
 }
 
-/** Loaded with the first answer: most test files of packages get none. */
-async function loadChecker(): Promise<Pick<AnswerChecker, "check">> {
-  checker ??= createChecker();
-  const loaded = await checker;
-  return { check: (answer) => loaded.check(answer) };
-}
-
-async function createChecker(): Promise<AnswerChecker> {
-  const { AnswerChecker } = await import("./description/answer-checker.ts");
-  const { readDescription } = await import("./description/description.ts");
-  return new AnswerChecker(await readDescription());
-}
-
 async function reportProblems(): Promise<void> {
-  const found = [...new Set(problems)].join("\n");
-  problems = [];
+  const found = takeProblems().join("\n");
   if (found === "") return;
   if (!LISTS) throw new Error(`services/gateway/openapi.json describes other answers:\n${found}`);
   await mkdir(SEEN_DIRECTORY, { recursive: true });
@@ -88,5 +62,5 @@ async function keepSeen(): Promise<void> {
   await mkdir(SEEN_DIRECTORY, { recursive: true });
   const name = relative(process.cwd(), expect.getState().testPath ?? "").replaceAll("/", "+");
   const file = new URL(`${name}.json`, SEEN_DIRECTORY);
-  await writeFile(file, JSON.stringify([...seen].toSorted()));
+  await writeFile(file, JSON.stringify([...seenAnswers].toSorted()));
 }

@@ -3,6 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Route } from "@workflow/service-gateway/routes";
 import { prepareAudited } from "./audited-requests.ts";
 import { makeCompanyObjects } from "./company-objects.ts";
+import type { ReceivedHeaders } from "./description/answer-headers.ts";
+import { judgeAnswer } from "./description/watch-answers.ts";
 import type { DrivenSystem } from "./driven-system.ts";
 import { fillPath, idPositionsOf, nameOf } from "./route-requests.ts";
 import type { Resource } from "./route-requests.ts";
@@ -105,9 +107,13 @@ export function sendRaw(
     });
     request.on("error", reject);
     request.on("response", (response) => {
-      readText(response).then((text) => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-      }, reject);
+      readText(response)
+        .then(async (text) => {
+          const answer = { status: response.statusCode ?? 0, headers: response.headers, text };
+          await judge(method, path, answer);
+          resolve(answer);
+        })
+        .catch(reject);
     });
     request.end(body);
   });
@@ -122,12 +128,32 @@ export function createSenders(): () => string {
   };
 }
 
+/** Like what comes by `fetch` in all tests. */
+async function judge(
+  method: string,
+  path: string,
+  { status, headers, text }: RawAnswer,
+): Promise<void> {
+  const pathname = `/api/v1${path.split("?")[0]}`;
+  // Of events there is only the beginning.
+  const body = isEvents(headers) ? null : text;
+  await judgeAnswer({ method, pathname, status, headers: headersOf(headers), body });
+}
+
+/** The headers of an answer as `fetch` would have them. */
+export function headersOf(headers: IncomingHttpHeaders): ReceivedHeaders {
+  return { get: (name) => headers[name.toLowerCase()]?.toString() ?? null };
+}
+
+function isEvents(headers: IncomingHttpHeaders): boolean {
+  return headers["content-type"]?.startsWith("text/event-stream") === true;
+}
+
 async function readText(response: IncomingMessage): Promise<string> {
-  const isEvents = response.headers["content-type"]?.startsWith("text/event-stream") === true;
   const chunks: Buffer[] = [];
   for await (const chunk of response) {
     chunks.push(Buffer.from(chunk));
-    if (isEvents) break;
+    if (isEvents(response.headers)) break;
   }
   return Buffer.concat(chunks).toString();
 }

@@ -3,20 +3,23 @@ import { z } from "zod";
 const schema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
+  get properties() {
+    return z.record(z.string(), schema).optional();
+  },
+  get items() {
+    return schema.optional();
+  },
 });
 
 const content = z.record(z.string(), z.looseObject({ schema: schema.optional() }));
 
-const parameter = z.union([
-  z.looseObject({ $ref: z.string() }),
-  z.looseObject({
-    in: z.string(),
-    name: z.string(),
-    required: z.boolean().optional(),
-    schema: schema.optional(),
-  }),
-]);
+/** A reference to a parameter, or one that stands in its place. */
+const parameter = z.looseObject({
+  $ref: z.string().optional(),
+  in: z.string().optional(),
+  name: z.string().optional(),
+  required: z.boolean().optional(),
+});
 
 const operation = z.looseObject({
   operationId: z.string(),
@@ -88,7 +91,7 @@ export function withoutSurroundings(document: ApiDocument): ApiDocument {
       const good = Object.entries(responses).filter(([status]) => status.startsWith("2"));
       item[method] = {
         ...found.data,
-        parameters: parameters.filter((each) => "in" in each && each["in"] !== "header"),
+        parameters: parameters.filter((each) => each.in === "path" || each.in === "query"),
         responses: Object.fromEntries(good),
       };
     }

@@ -9,7 +9,9 @@ import { nameOf } from "./names.ts";
 import { comment, printOperation } from "./operation-code.ts";
 
 const REPOSITORY = join(import.meta.dirname, "../../..");
-const GENERATED = join(import.meta.dirname, "../src/generated");
+const SOURCE = join(import.meta.dirname, "../src/generated");
+/** Where the code goes; the test of what is committed wants it elsewhere. */
+const TARGET = process.argv[2] ?? SOURCE;
 const DOCUMENT = join(REPOSITORY, "services/gateway/openapi.json");
 
 const HEAD = "// Made from services/gateway/openapi.json by `npm run client:generate`.\n";
@@ -23,9 +25,8 @@ await write("operations.gen.ts", operationsModule(document, operations));
 await write("resources.gen.ts", resourcesModule(operations));
 
 async function write(name: string, code: string): Promise<void> {
-  const path = join(GENERATED, name);
-  const config = await resolveConfig(path);
-  await writeFile(path, await format(HEAD + code, { ...config, filepath: path }));
+  const config = await resolveConfig(join(SOURCE, name));
+  await writeFile(join(TARGET, name), await format(HEAD + code, { ...config, filepath: name }));
 }
 
 /** The types of components, bodies, queries and answers. */
@@ -51,6 +52,7 @@ function operationsModule(whole: ApiDocument, all: readonly DocumentedOperation[
 import { call, callForStream } from "../call.ts";
 import { list } from "../list.ts";
 import type { List } from "../list.ts";
+import type { Query } from "../request.ts";
 import type { ${types.join(", ")} } from "./types.gen.ts";
 
 ${printed.map(({ code }) => code).join("\n")}`;

@@ -71,26 +71,23 @@ function addBodyAndQuery(operation: DocumentedOperation, signature: Signature): 
   const data = `${upperFirst(operationId)}Data`;
   const json = requestBody?.content["application/json"]?.schema;
   const hasBody = requestBody !== undefined && !isEmptyObject(json);
-  const query = parameters.flatMap((each) =>
-    "in" in each && each["in"] === "query" ? [each] : [],
-  );
+  const query = parameters.filter((each) => each.in === "query");
   if (hasBody) {
     const isRequired = requestBody.required === true;
-    const { length } = Object.keys(requestBody.content);
-    const component = length === 1 ? componentOf(json) : null;
+    const component = componentOf(json);
+    const text = Object.keys(requestBody.content).find((each) => each.startsWith("text/"));
     const type = component ?? `NonNullable<${data}["body"]>`;
     types.add(component ?? data);
-    signature.parameters.push(`body${isRequired ? "" : "?"}: ${type}`);
-    // The service takes no body for an empty one.
+    const orText = text === undefined ? "" : " | string";
+    signature.parameters.push(`body${isRequired ? "" : "?"}: ${type}${orText}`);
     members.push("body");
-    const text = Object.keys(requestBody.content).find((each) => each.startsWith("text/"));
     if (text !== undefined) members.push(`textType: "${text}"`);
   }
   if (query.length === 0) return null;
   types.add(data);
-  const type = `NonNullable<${data}["query"]>`;
+  const type = `Query<${data}>`;
   if (hasBody) return type;
-  const isRequired = query.some((each) => each["required"] === true);
+  const isRequired = query.some((each) => each.required === true);
   signature.parameters.push(`query${isRequired ? "" : "?"}: ${type}`);
   members.push("query");
   return null;
@@ -99,7 +96,7 @@ function addBodyAndQuery(operation: DocumentedOperation, signature: Signature): 
 function headersOf(document: ApiDocument, { parameters = [] }: DocumentedOperation): Set<string> {
   return new Set(
     parameters.flatMap((each) => {
-      const name = "$ref" in each ? each["$ref"]?.split("/").at(-1) : undefined;
+      const name = each.$ref?.split("/").at(-1);
       const found = name === undefined ? undefined : document.components.parameters[name];
       return found === undefined ? [] : [found.name];
     }),
@@ -147,7 +144,7 @@ function listResult({ response, data, meta }: ListShape, members: string[]): Res
   const name = response.replace(/^List|Response$/g, "").toLowerCase();
   const isPlain = data?.type === "array";
   if (!isPlain) members.push(`items: "${name}"`);
-  const component = isPlain ? componentOf(items(data)) : null;
+  const component = isPlain ? componentOf(data.items) : null;
   const item = component ?? `${response}["data"]${isPlain ? "" : `["${name}"]`}[number]`;
   const types = [component ?? response, ...(meta === null ? [] : [meta])];
   return {
@@ -162,11 +159,7 @@ function isEmptyObject(schema: Schema | undefined): boolean {
 }
 
 function member(schema: Schema | undefined, name: string): Schema | undefined {
-  return schema?.properties?.[name] as Schema | undefined;
-}
-
-function items(schema: Schema): Schema | undefined {
-  return schema["items"] as Schema | undefined;
+  return schema?.properties?.[name];
 }
 
 /** The name of the component that a schema refers to; null for others. */

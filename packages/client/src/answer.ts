@@ -1,3 +1,4 @@
+import { isObject } from "./described.ts";
 import { ApiError, InvalidAnswerError } from "./errors.ts";
 import { readRetryAfter } from "./retry.ts";
 
@@ -65,8 +66,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,8 +1,11 @@
+/** What sends requests: as much of `fetch` as is needed. */
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+
 /** How to reach the service, and how patient to be. */
 export interface ApiOptions {
   /** Where the API is: `https://workflows.example.com/api/v1`. */
   baseUrl: string | URL;
-  /** `wfk_…`. Without one the browser's session cookie counts. */
+  /** `wfk_…`. Without one the session of the page's own origin counts. */
   apiKey?: string | undefined;
   /** How often a request is sent again, at most; 2 by default. */
   maxRetries?: number | undefined;
@@ -16,7 +19,7 @@ export interface ApiOptions {
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Stands in for the global `fetch`. */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: Fetch | undefined;
 }
 
 /** What can be said of a single call. */
@@ -70,7 +73,7 @@ export class Api {
   readonly timeoutMs: number;
   readonly maxRetryDelayMs: number;
   readonly #headers: Headers;
-  readonly #fetch: typeof globalThis.fetch;
+  readonly #fetch: Fetch;
 
   constructor(options: ApiOptions) {
     this.baseUrl = readBaseUrl(options.baseUrl);
@@ -81,7 +84,7 @@ export class Api {
     if (options.apiKey !== undefined) this.#headers.set("x-api-key", readKey(options.apiKey));
     // As a method of this object a browser's fetch would refuse to work.
     const send = options.fetch ?? globalThis.fetch;
-    this.#fetch = (input, init) => send(input, init);
+    this.#fetch = (url, init) => send(url, init);
   }
 
   /** Sends a request as it is. Rejects as `fetch` does. */
@@ -95,7 +98,6 @@ export class Api {
       // A redirect would take the key along, to whatever host it names.
       redirect: "manual",
       ...(body === undefined ? {} : { body }),
-      ...(all.has("x-api-key") ? {} : { credentials: "include" }),
     });
   }
 }
@@ -153,7 +155,7 @@ declare const process: { versions?: { node?: string } } | undefined;
 
 /** Browsers say themselves who they are, and some would ask the service first whether they may say more. */
 function userAgent(): Record<string, string> {
-  if (typeof document !== "undefined" || typeof process === "undefined") return {};
+  if ("document" in globalThis || typeof process === "undefined") return {};
   const node = process.versions?.node;
   return node === undefined ? {} : { "user-agent": `workflow-client/0.1.0 node/${node}` };
 }

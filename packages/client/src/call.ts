@@ -1,6 +1,7 @@
 import { checkStatus, readEnvelope } from "./answer.ts";
 import type { Envelope } from "./answer.ts";
 import type { Api } from "./api.ts";
+import { asDescribed } from "./described.ts";
 import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./errors.ts";
 import { prepare } from "./request.ts";
 import type { AnyOptions, Call, PreparedCall } from "./request.ts";
@@ -13,8 +14,7 @@ import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
  */
 export async function call<T>(api: Api, what: Call, options: AnyOptions = {}): Promise<T> {
   const { data } = await callForEnvelope(api, what, options);
-  // The service holds its own answers to the description that T was made from.
-  return data as T;
+  return asDescribed(data);
 }
 
 /** As `call`, with what the answer says of a list beside its items. */

@@ -1,5 +1,6 @@
 import { connect } from "./api.ts";
 import type { Api, ApiOptions } from "./api.ts";
+import { asDescribed } from "./described.ts";
 import { RESOURCES } from "./generated/resources.gen.ts";
 import { watchRun } from "./run-events.ts";
 import { runAndWait, runWorkflow, waitForRun } from "./runs.ts";
@@ -33,7 +34,7 @@ export function createClient(options: ApiOptions): WorkflowClient {
     name,
     bindAll(api, operations),
   ]);
-  return Object.fromEntries(bound) as WorkflowClient;
+  return asDescribed(Object.fromEntries(bound));
 }
 
 /** The generated operations with those that are more than one call. */

@@ -1,3 +1,4 @@
+import { asDescribed, isObject } from "./described.ts";
 import type { ErrorCode } from "./generated/types.gen.ts";
 
 /** What is wrong with one field of a request. */
@@ -54,16 +55,16 @@ export class ApiError<Code extends string = string> extends WorkflowError {
 
   constructor({ code, message, status, requestId, details, retryAfterMs }: ApiErrorParts) {
     super(message);
-    this.code = code as Code;
+    this.code = asDescribed(code);
     this.status = status;
     this.requestId = requestId;
-    this.details = details as DetailsOf<Code>;
+    this.details = asDescribed(details);
     this.retryAfterMs = retryAfterMs;
   }
 
   /** The fields that are wrong, as far as the service names any. */
   get problems(): readonly FieldProblem[] {
-    const { details } = this as { details: unknown };
+    const details: unknown = this.details;
     return Array.isArray(details) ? details.filter(isFieldProblem) : [];
   }
 }
@@ -104,18 +105,10 @@ export function isApiError<Code extends ErrorCode | (string & {})>(
   code: Code,
 ): error is ApiError<Code>;
 export function isApiError(error: unknown, code?: string): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const isAnswer = "name" in error && error.name === "ApiError" && "code" in error;
-  return isAnswer && (code === undefined || error.code === code);
+  if (!isObject(error) || error["name"] !== "ApiError" || !("code" in error)) return false;
+  return code === undefined || error["code"] === code;
 }
 
 function isFieldProblem(value: unknown): value is FieldProblem {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "path" in value &&
-    Array.isArray(value.path) &&
-    "message" in value &&
-    typeof value.message === "string"
-  );
+  return isObject(value) && Array.isArray(value["path"]) && typeof value["message"] === "string";
 }

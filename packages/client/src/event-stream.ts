@@ -9,9 +9,9 @@ export interface StreamEvent {
 
 /** What a stream says. */
 export interface StreamHandlers {
-  onEvent(event: StreamEvent): void;
+  onEvent: (event: StreamEvent) => void;
   /** How long to wait before the next connection, in milliseconds. */
-  onRetry(ms: number): void;
+  onRetry: (ms: number) => void;
 }
 
 /**

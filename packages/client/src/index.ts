@@ -1,7 +1,15 @@
 export { createClient } from "./client.ts";
 export type { WorkflowClient } from "./client.ts";
 export { connect } from "./api.ts";
-export type { CallOptions, Api, ApiOptions, Idempotent, IfMatch, ResponseInfo } from "./api.ts";
+export type {
+  Api,
+  ApiOptions,
+  CallOptions,
+  Fetch,
+  Idempotent,
+  IfMatch,
+  ResponseInfo,
+} from "./api.ts";
 export {
   ApiError,
   ConnectionError,

@@ -1,5 +1,6 @@
 import { callForEnvelope } from "./call.ts";
 import type { Api } from "./api.ts";
+import { asDescribed, isObject } from "./described.ts";
 import { InvalidAnswerError } from "./errors.ts";
 import type { AnyOptions, Call } from "./request.ts";
 
@@ -12,7 +13,8 @@ export interface Page<Item, Meta> {
 
 /**
  * A list that is read as it is needed. Iterate over it for all items, or await it for the first page; each
- * iteration asks the service anew. Nothing is sent before.
+ * iteration asks the service anew. Nothing is sent before. An async function that returns a list returns its first
+ * page, since it awaits what it returns.
  */
 export class List<Item, Meta = undefined>
   implements AsyncIterable<Item>, PromiseLike<Page<Item, Meta>>
@@ -71,23 +73,21 @@ async function* readPages<Item, Meta>(
   for (let next: Call | null = first; next !== null;) {
     const { data, meta } = await callForEnvelope(api, next, options);
     const items = itemsOf(data, first.items);
-    // As in `call`: the types are those of the description.
-    yield { items: items as Item[], meta: meta as Meta };
+    yield { items: asDescribed(items), meta: asDescribed(meta) };
     next = following(next, meta, items.length);
   }
 }
 
 function itemsOf(data: unknown, member: string | undefined): unknown[] {
-  const items = member === undefined ? data : (data as Record<string, unknown> | null)?.[member];
+  const items = member === undefined ? data : isObject(data) && data[member];
   if (!Array.isArray(items)) throw new InvalidAnswerError("The answer holds no list.", 200);
   return items;
 }
 
 /** The call of the next page; null behind the last one. A page that leads nowhere is the last. */
 function following(last: Call, meta: unknown, count: number): Call | null {
-  if (typeof meta !== "object" || meta === null) return null;
-  const { hasMore, cursor, offset } = meta as Record<string, unknown>;
-  if (hasMore !== true) return null;
+  if (!isObject(meta) || meta["hasMore"] !== true) return null;
+  const { cursor, offset } = meta;
   if (typeof cursor === "string") {
     if (last.query?.["cursor"] === cursor) {
       throw new InvalidAnswerError("The list does not go on: its cursor is the same again.", 200);
@@ -97,5 +97,5 @@ function following(last: Call, meta: unknown, count: number): Call | null {
   if (typeof offset !== "number" || count === 0) return null;
   const position = { offset: offset + count };
   if (last.method === "GET") return { ...last, query: { ...last.query, ...position } };
-  return { ...last, body: { ...(last.body as object | undefined), ...position } };
+  return { ...last, body: { ...(isObject(last.body) ? last.body : {}), ...position } };
 }

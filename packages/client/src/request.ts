@@ -4,6 +4,15 @@ import type { CallOptions, Api, Idempotent, IfMatch, WireRequest } from "./api.t
 /** What a query parameter may be; those that are undefined are left out. */
 export type QueryValue = string | number | boolean | undefined;
 
+/** The query of an operation. What may be left out may be undefined as well, however strict the compiler is. */
+export type Query<Operation extends { query?: unknown }> = OrUndefined<
+  NonNullable<Operation["query"]>
+>;
+
+type OrUndefined<T> = {
+  [Name in keyof T]: T extends Record<Name, unknown> ? T[Name] : T[Name] | undefined;
+};
+
 /** A call of one operation, before it is put into words. */
 export interface Call {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

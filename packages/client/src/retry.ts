@@ -1,4 +1,5 @@
 import type { Api } from "./api.ts";
+import { isObject } from "./described.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
 
 /** Statuses of an overloaded or absent service; another try may fare better. */
@@ -77,7 +78,5 @@ function causeCode({ cause }: ConnectionError): string {
 
 /** Undefined for what is no object. Errors of another realm are none of this one's `Error`. */
 function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
+  return isObject(value) ? value[name] : undefined;
 }

@@ -1,5 +1,6 @@
 import { callForStream } from "./call.ts";
 import type { CallOptions, Api } from "./api.ts";
+import { asDescribed } from "./described.ts";
 import { ConnectionError, WorkflowError } from "./errors.ts";
 import { createEventStreamParser } from "./event-stream.ts";
 import type { StreamEvent } from "./event-stream.ts";
@@ -170,7 +171,7 @@ async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
 
 /** Null for events that this version does not know. */
 function toRunEvent({ type, data, lastEventId: id }: StreamEvent): RunEvent | null {
-  if (type === "run") return { type, id, data: JSON.parse(data) as RunUpdate };
-  if (type === "step") return { type, id, data: JSON.parse(data) as StepResult };
+  if (type === "run") return { type, id, data: asDescribed(JSON.parse(data)) };
+  if (type === "step") return { type, id, data: asDescribed(JSON.parse(data)) };
   return null;
 }

@@ -27,7 +27,7 @@ export function runWorkflow(
   return call(
     api,
     { method: "POST", path: "/workflows/{id}/run", params: { id }, body, keyed: true },
-    { timeoutMs: api.timeoutMs + waitMs, ...withoutUndefined(options) },
+    { ...options, timeoutMs: options.timeoutMs ?? api.timeoutMs + waitMs },
   );
 }
 
@@ -112,10 +112,4 @@ async function lastEvent(api: Api, id: string, options: CallOptions): Promise<vo
   for await (const event of watchRun(api, id, options)) {
     if (event.type === "run" && isTerminal(event.data.status)) return;
   }
-}
-
-/** So that an option that is there but undefined does not stand in for the default. */
-function withoutUndefined<T extends object>(options: T): Partial<T> {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Partial<T>;
 }

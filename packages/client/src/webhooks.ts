@@ -1,3 +1,4 @@
+import { asDescribed } from "./described.ts";
 import { WorkflowError } from "./errors.ts";
 import type { Webhooks } from "./generated/types.gen.ts";
 
@@ -160,7 +161,7 @@ function readPayload(bytes: Uint8Array): WebhookPayload {
     throw refusal("body", "The delivery's body is not that of an event.");
   }
   // Only the service can have signed it, and it keeps to its description.
-  return payload as WebhookPayload;
+  return asDescribed(payload);
 }
 
 function refusal(reason: WebhookRefusal, message: string): WebhookVerificationError {

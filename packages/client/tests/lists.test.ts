@@ -3,6 +3,7 @@ import { createClient, InvalidAnswerError } from "@workflow/client";
 import type { WorkflowClient } from "@workflow/client";
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
+import { z } from "zod";
 
 let answer: DoubleHandler;
 let double: HttpDouble;
@@ -70,12 +71,8 @@ describe("a list with cursors", () => {
 
 test("rows go on by their offset, in the body of a query and in the address", async () => {
   answer = ({ method, path, body }) => {
-    const sent: unknown =
-      method === "POST"
-        ? JSON.parse(body)
-        : Object.fromEntries(new URL(path, double.url).searchParams);
-    const { offset = 0 } = sent as { offset?: number | string };
-    const start = Number(offset);
+    const sent: unknown = method === "POST" ? JSON.parse(body) : queryOf(path);
+    const start = z.object({ offset: z.coerce.number().default(0) }).parse(sent).offset;
     const meta = { total: 5, limit: 2, offset: start, hasMore: start + 2 < 5 };
     return good(ITEMS.slice(start, start + 2), meta);
   };
@@ -123,6 +120,10 @@ test("a server that promises more behind an empty page is not asked for ever", a
   answer = () => good([], { total: 9, limit: 2, offset: 0, hasMore: true });
   await expect(client.rows.query("t").all()).resolves.toEqual([]);
 });
+
+function queryOf(path: string): Record<string, string> {
+  return Object.fromEntries(new URL(path, double.url).searchParams);
+}
 
 function good(data: unknown, meta?: unknown) {
   return { body: { success: true, data, ...(meta === undefined ? {} : { meta }) } };

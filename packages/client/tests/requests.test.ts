@@ -1,9 +1,15 @@
+import { readFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { connect, createClient, getRunStep, isApiError } from "@workflow/client";
 import type { ApiOptions, ResponseInfo, WorkflowClient } from "@workflow/client";
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
+import { z } from "zod";
+
+const manifest = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")));
 
 const KEY = "wfk_0123456789abcdefghijklmnopqrstuv";
 
@@ -26,7 +32,7 @@ describe("a request", () => {
       path: "/runs/run%2F1/steps/loop1%5B2%5D.child",
       headers: {
         "x-api-key": KEY,
-        "user-agent": expect.stringMatching(/^workflow-client\/\d+\.\d+\.\d+ node\//),
+        "user-agent": `workflow-client/${manifest.version} node/${process.versions.node}`,
       },
     });
   });
@@ -54,7 +60,7 @@ describe("a request", () => {
 
   test("leaves out what is undefined, and the body where there is none", async () => {
     answer = () => ({ body: { success: true, data: [] } });
-    await client.runs.list({ status: undefined, limit: 5 } as object);
+    await client.runs.list({ status: undefined, limit: 5 });
     await client.workflows.activate("w");
     expect(double.requests[0]?.path).toBe("/api/v1/runs?limit=5");
     expect(double.requests[1]).toMatchObject({ body: "" });
@@ -75,9 +81,9 @@ describe("a request", () => {
     const own = createClient({
       baseUrl: double.url,
       apiKey: KEY,
-      fetch: (input, init) => {
-        seen.push(String(input));
-        return fetch(input, init);
+      fetch: (url, init) => {
+        seen.push(url.href);
+        return fetch(url, init);
       },
     });
     await own.runs.get("run_1");

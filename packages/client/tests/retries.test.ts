@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from "@workflow/client";
 import type { WorkflowClient } from "@workflow/client";
-import { freePort, startHttpDouble } from "@workflow/testkit";
+import { freePort, startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 
 /** Answers the first requests by these, and all others well. */
@@ -162,11 +162,27 @@ describe("how long it waits", () => {
       signal: controller.signal,
       onResponse: () => {},
     });
-    while (double.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitFor(() => double.requests.length > 0);
     controller.abort(new Error("Enough."));
     await expect(reading).rejects.toThrow("Enough.");
     expect(double.requests).toHaveLength(1);
   });
+});
+
+test("a sync start is waited for as long as the service may take for it", async () => {
+  let isLate = false;
+  script = [
+    async (_, response) => {
+      // Longer than the client waits for anything else.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      isLate = response.destroyed;
+      return good(STARTED);
+    },
+  ];
+  const hasty = createClient({ baseUrl: double.url, apiKey: "wfk_test", timeoutMs: 100 });
+  await hasty.workflows.run(ID, { mode: "sync", maxExecutionTimeMs: 60_000 });
+  expect(isLate).toBe(false);
+  expect(double.requests).toHaveLength(1);
 });
 
 describe("a caller's signal", () => {

@@ -2,6 +2,21 @@ import { z } from "zod";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { retryPolicySchema } from "./retry-policy.ts";
 
+/** Characters that every AI provider takes in the name of a tool. */
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const toolSchema = z.looseObject({
+  name: z
+    .string()
+    .regex(TOOL_NAME, "must be 1 to 64 letters, digits, underscores or hyphens")
+    .meta({ description: "The tool's name; of a company's active workflows one may have it" }),
+  description: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .meta({ description: "What the tool does and when to use it, for the model that chooses" }),
+});
+
 /** The settings of D15; unknown keys are kept. Times are in milliseconds. */
 export const settingsSchema = z.looseObject({
   timeoutMs: z
@@ -28,6 +43,9 @@ export const settingsSchema = z.looseObject({
     .max(50)
     .optional()
     .meta({ description: "Words by which run lists find the workflow's runs" }),
+  mcp: toolSchema
+    .optional()
+    .meta({ description: "Offers the active workflow to AI clients as a tool, at `/mcp`" }),
 });
 
 /** Settings as the caller sent them. */

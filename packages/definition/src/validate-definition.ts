@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Violation } from "@workflow/errors";
 import { checkSteps } from "./check-steps.ts";
 import type { ParsedExpressions } from "./expression.ts";
-import { isTooDeep } from "./json.ts";
+import { isJsonObject, isTooDeep } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { Problems } from "./problems.ts";
@@ -94,7 +94,7 @@ function* check(
     checkSchema(input.inputSchema, "inputSchema", problems);
     yield;
     checkSchema(input.outputSchema, "outputSchema", problems);
-    if (isGiven(input.settings)) problems.parse(settingsSchema, input.settings, ["settings"]);
+    if (isGiven(input.settings)) checkSettings(input, problems);
   }
   return isValid(input, problems)
     ? { ok: true, definition: input }
@@ -104,6 +104,15 @@ function* check(
 /** Where nothing was found wrong the checks above have established the type. */
 function isValid(input: DefinitionInput, problems: Problems): input is WorkflowDefinition {
   return problems.violations.length === 0 && isGiven(input.trigger) && isGiven(input.steps);
+}
+
+/** A tool takes named arguments, so the input of a workflow that is one must be an object. */
+function checkSettings({ settings, inputSchema }: DefinitionInput, problems: Problems): void {
+  const parsed = problems.parse(settingsSchema, settings, ["settings"]);
+  if (parsed?.mcp === undefined || !isJsonObject(inputSchema)) return;
+  const { type } = inputSchema;
+  if (type === undefined || type === "object") return;
+  problems.add(["inputSchema", "type"], 'must be "object" for a workflow with settings.mcp');
 }
 
 function isGiven(value: unknown): boolean {

@@ -7,75 +7,112 @@ import type { ReportRequest } from "./request-log.ts";
 
 const CLOCK_TOLERANCE_MS = 5;
 
+/** How far a call has come. */
 interface CallState {
+  readonly context: CallContext;
+  readonly call: ServerInterceptingCallInterface;
   kind: "waiting" | "unary" | "stream";
   isHandled: boolean;
   isOver: boolean;
-  call: ServerInterceptingCallInterface;
+  /** Among the calls in flight; -1 once the call is done with. */
+  place: number;
+}
+
+const STATE = Symbol("state of the call");
+
+interface FollowedContext extends CallContext {
+  [STATE]?: CallState;
 }
 
 /**
  * The calls that were let in and are not done with. A call has two ends, which may come in either
  * order: its handler returns, and its stream closes. It is reported at the first, forgotten when
  * both have come.
+ *
+ * They stand in an array, where the last one takes the place of one that leaves. A Map with so much coming and
+ * going keeps what has left it from the garbage collector's quick rounds (ADR 49).
  */
 export class InFlight {
-  readonly #calls = new Map<CallContext, CallState>();
+  readonly #calls: CallState[] = [];
   readonly #report: ReportRequest;
+  #onIdle = (): void => {};
 
   constructor(report: ReportRequest) {
     this.#report = report;
   }
 
   /** The guard has let the call in; its message is still to be read. */
-  admitted(context: CallContext, call: ServerInterceptingCallInterface): void {
-    this.#calls.set(context, { kind: "waiting", isHandled: false, isOver: false, call });
+  admitted(context: FollowedContext, call: ServerInterceptingCallInterface): void {
+    const place = this.#calls.length;
+    const state = {
+      context,
+      call,
+      kind: "waiting",
+      isHandled: false,
+      isOver: false,
+      place,
+    } as const;
+    context[STATE] = state;
+    this.#calls.push(state);
   }
 
   /** The handler begins. */
-  started(context: CallContext, kind: "unary" | "stream"): void {
-    const state = this.#calls.get(context);
+  started(context: FollowedContext, kind: "unary" | "stream"): void {
+    const state = context[STATE];
     if (state !== undefined) state.kind = kind;
   }
 
   /** The handler has ended with this outcome. */
-  handled(context: CallContext, code: Code, error?: AppError): void {
-    const state = this.#calls.get(context);
+  handled(context: FollowedContext, code: Code, error?: AppError): void {
+    const state = context[STATE];
     if (state === undefined || state.isHandled) return;
     state.isHandled = true;
     if (!state.isOver) this.#report(context.start, context.identity.companyId, code, error);
-    this.#forgetIfDone(context, state);
+    this.#forgetIfDone(state);
   }
 
   /** The stream has closed: the answer was sent, or the caller is not waiting any more. */
-  over(context: CallContext): void {
-    const state = this.#calls.get(context);
+  over(context: FollowedContext): void {
+    const state = context[STATE];
     if (state === undefined || state.isOver) return;
     state.isOver = true;
     if (!state.isHandled) {
       this.#report(context.start, context.identity.companyId, abortEarly(context));
     }
-    this.#forgetIfDone(context, state);
+    this.#forgetIfDone(state);
+  }
+
+  /** Resolves when no call is left, of those to come as well; to be asked once. */
+  whenIdle(): Promise<void> {
+    if (this.#calls.length === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onIdle = resolve));
   }
 
   /** Asks every open stream to end, with this error. */
   abortStreams(error: AppError): void {
-    for (const [context, state] of this.#calls) {
-      if (state.kind === "stream") context.abort(error);
+    for (const { context, kind } of this.#calls.slice()) {
+      if (kind === "stream") context.abort(error);
     }
   }
 
   /** Answers whatever still runs with this error, without waiting for its handler. */
   endAll(error: AppError): void {
-    for (const [context, { call }] of this.#calls) {
+    for (const { context, call } of this.#calls.slice()) {
       context.abort(error);
       call.sendStatus(toErrorStatus(error));
     }
   }
 
-  #forgetIfDone(context: CallContext, state: CallState): void {
+  #forgetIfDone(state: CallState): void {
     const isDone = state.isOver && (state.isHandled || state.kind === "waiting");
-    if (isDone) this.#calls.delete(context);
+    if (!isDone || state.place === -1) return;
+    const last = this.#calls.pop();
+    if (last !== undefined && last !== state) {
+      this.#calls[state.place] = last;
+      last.place = state.place;
+    }
+    state.place = -1;
+    if (this.#calls.length === 0) this.#onIdle();
   }
 }
 

@@ -74,7 +74,7 @@ export interface RpcServer {
    * Stops: unready, no new calls, open streams ended with UNAVAILABLE, running calls finished (a
    * client stream is one when all of its requests have been read, a server stream when it is said to end
    * by itself); what is left after `graceMs`
-   * (default 10 s) is cut off. May be called more than once.
+   * (default 10 s) is cut off, and so are connections without a call. May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -189,7 +189,8 @@ class GrpcServer implements RpcServer {
     const allClosed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
     this.#inFlight.abortStreams(error);
     for (const call of this.#openCalls) call.sendStatus(toErrorStatus(error));
-    await Promise.race([allClosed, delay(graceMs)]);
+    // Connections that never spoke HTTP/2 close with nobody: it is calls that are waited for.
+    await Promise.race([allClosed, this.#inFlight.whenIdle(), delay(graceMs)]);
     this.#inFlight.endAll(error);
     await Promise.race([allClosed, delay(2 * ENDING_MS)]);
     this.#server.forceShutdown();

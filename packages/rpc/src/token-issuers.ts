@@ -29,7 +29,7 @@ interface IssuerPolicy {
 /** Beginning of the scopes that services hold among themselves; no key, role or command gives one. */
 const INTERNAL_SCOPE = "internal:";
 /** Short, because tokens of services cannot be revoked: they are not looked up anywhere. */
-const SERVICE_LIFE_SECONDS_MAX = 120;
+export const SERVICE_LIFE_SECONDS_MAX = 120;
 
 /** The longest life of a token that the admin command mints, in seconds: 30 days. */
 export const MINTED_LIFE_SECONDS_MAX = 30 * 24 * 60 * 60;

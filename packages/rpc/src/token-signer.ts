@@ -3,7 +3,14 @@ import { SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
 import type { Identity } from "./identity.ts";
 import { keyIdOf, readSigningKey, TOKEN_ALGORITHM } from "./keys.ts";
+import { SERVICE_LIFE_SECONDS_MAX } from "./token-issuers.ts";
 import type { TokenAudience, TokenIssuer } from "./token-issuers.ts";
+
+/**
+ * A token is signed anew when so much of its life is left, at the latest when half of it is: the clocks of two
+ * services may differ by that.
+ */
+const RENEWED_BEFORE_END_MS = 30_000;
 
 /** Of one client: identities that are in use at the same time, about 1 KiB each. */
 const MINTED_TOKENS_MAX = 20_000;
@@ -71,7 +78,7 @@ export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
 export interface TokenMinterOptions {
   /** The service that is called; no other accepts the tokens. */
   audience: TokenAudience;
-  /** Default 60. */
+  /** Default 120, the longest that services may have. */
   ttlSeconds?: number;
   /** The clock, in milliseconds since the epoch. */
   now?: () => number;
@@ -83,12 +90,13 @@ interface MintedToken {
 }
 
 /**
- * Keeps one signed token an identity and signs a new one when less than half of its life is left.
+ * Keeps one signed token an identity and signs a new one 30 s before it ends, see `RENEWED_BEFORE_END_MS`.
  * A service thereby sends the same token for many calls, which lets the receiver skip the
  * signature check.
  */
 export function createTokenMinter(signer: TokenSigner, options: TokenMinterOptions): TokenMinter {
-  const { audience, ttlSeconds = 60, now = Date.now } = options;
+  const { audience, ttlSeconds = SERVICE_LIFE_SECONDS_MAX, now = Date.now } = options;
+  const usedForMs = Math.max(ttlSeconds * 500, ttlSeconds * 1000 - RENEWED_BEFORE_END_MS);
   const minted = new LRUCache<string, MintedToken>({ max: MINTED_TOKENS_MAX });
 
   return {
@@ -97,7 +105,7 @@ export function createTokenMinter(signer: TokenSigner, options: TokenMinterOptio
       const known = minted.get(key);
       if (known !== undefined && now() < known.renewAtMs) return known.token;
       const token = signer.sign(identity, { audience, ttlSeconds });
-      const entry = { token, renewAtMs: now() + ttlSeconds * 500 };
+      const entry = { token, renewAtMs: now() + usedForMs };
       minted.set(key, entry);
       // A failed signature is not kept: the next caller tries again.
       token.catch(() => {

@@ -135,6 +135,24 @@ describe("a minter", () => {
     expect(tokens).toEqual(["token-1", "token-1", "token-2", "token-3", "token-1", "token-4"]);
   });
 
+  it("uses a token of the usual life until 30 s before its end", async () => {
+    let now = 0;
+    const lives: number[] = [];
+    const counting: TokenSigner = {
+      sign: async (_identity, { ttlSeconds }) => `token-${lives.push(ttlSeconds)}`,
+    };
+    const minter = createTokenMinter(counting, { audience, now: () => now });
+
+    const tokens = [await minter.mint(alice)];
+    now = 89_999;
+    tokens.push(await minter.mint(alice));
+    now = 90_000;
+    tokens.push(await minter.mint(alice));
+
+    expect(tokens).toEqual(["token-1", "token-1", "token-2"]);
+    expect(lives).toEqual([120, 120]);
+  });
+
   it("tries again after a failed signature", async () => {
     let calls = 0;
     const minter = createTokenMinter(

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
@@ -99,6 +100,24 @@ describe("closing", () => {
     expect(await ended).toMatchObject({ code: status.UNAVAILABLE });
     watcher.close();
     echo.client.close();
+  });
+
+  it("does not wait for connections that have not said what they want", async () => {
+    await using echo = await startEcho();
+    const [host = "", port = ""] = echo.address.split(":");
+    const sockets = await Promise.all(
+      ["", "PRI * HTTP/2"].map(async (begun) => {
+        const socket = connect({ host, port: Number(port), allowHalfOpen: true });
+        socket.on("error", () => {});
+        await once(socket, "connect");
+        socket.write(begun);
+        return socket;
+      }),
+    );
+
+    await echo.server.close(600_000);
+
+    for (const socket of sockets) socket.destroy();
   });
 
   it("may be asked for twice", async () => {

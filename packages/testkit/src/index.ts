@@ -12,6 +12,7 @@ export type { LocalNats } from "./local-nats.ts";
 export { startLocalNatsCluster } from "./nats-cluster.ts";
 export type { LocalNatsCluster, NatsNode } from "./nats-cluster.ts";
 export { freePort } from "./free-port.ts";
+export { installPackage } from "./install-package.ts";
 export { startAnthropicDouble } from "./anthropic-double.ts";
 export type { AnthropicDoubleOptions } from "./anthropic-double.ts";
 export { MODEL_TROUBLES } from "./model-double.ts";

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import { CONNECT_BASE, serveConnectPage } from "./connect-page/serve-connect-page.ts";
 import type { ConnectPageOptions } from "./connect-page/serve-connect-page.ts";
 import { API_CATALOG_PATH, serveApiCatalog } from "./docs/api-catalog.ts";
-import { DOCS_BASE } from "./docs/docs-files.ts";
+import { API_REFERENCE_PATH, DOCS_BASE } from "./docs/docs-files.ts";
 import { serveDocs } from "./docs/serve-docs.ts";
 import type { Readiness } from "./health.ts";
 import type { AddressLimits } from "./http/address-limits.ts";
@@ -18,10 +18,11 @@ import { afterAnswer, beginRequest, requestInfoOf } from "./http/request-info.ts
 import type { RequestSettings } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
 import { createPlainErrorHandler } from "./inbound/plain-error.ts";
-import { INBOUND_BASE } from "./inbound/serve-inbound.ts";
+import { INBOUND_BASE } from "./inbound/inbound-base.ts";
 import { serveDescription } from "./openapi/serve-description.ts";
+import { MCP_PATH } from "./mcp/serve-mcp.ts";
 import type { RequestReport } from "./request-report.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "./route-table-entry.ts";
 
 /** Where the API is mounted. */
 export const API_BASE = "/api/v1";
@@ -32,7 +33,7 @@ const DESCRIPTION_PATH = `${API_BASE}/openapi.json`;
 const DOCUMENTED = {
   apiBase: API_BASE,
   descriptionPath: DESCRIPTION_PATH,
-  docsPath: DOCS_BASE,
+  docsPaths: [DOCS_BASE, API_REFERENCE_PATH],
   statusPath: "/readyz",
 };
 
@@ -46,6 +47,8 @@ export interface AppOptions extends PipelineDependencies {
   docsLimits: AddressLimits;
   /** Answers inbound webhooks. */
   inbound: RequestHandler;
+  /** Answers AI clients. */
+  mcp: RequestHandler;
 }
 
 /** The Express application: health, the routes of the table, and one envelope for all errors. */
@@ -66,6 +69,7 @@ export function createApp(options: AppOptions): Express {
   app.all(DESCRIPTION_PATH, serveDescription({ limits: options.docsLimits, ...DOCUMENTED }));
   app.all(API_CATALOG_PATH, serveApiCatalog({ publicUrl: options.publicUrl, ...DOCUMENTED }));
   app.use(DOCS_BASE, serveDocs({ limits: options.docsLimits, ...DOCUMENTED }));
+  app.all(MCP_PATH, options.mcp);
   app.use(INBOUND_BASE, options.inbound);
   app.use(CONNECT_BASE, serveConnectPage({ ...options.connectPage, apiBase: API_BASE }));
   app.use(() => {

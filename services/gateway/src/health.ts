@@ -1,5 +1,5 @@
 import type { Database } from "@workflow/db";
-import type { Backends } from "./route.ts";
+import type { Backends } from "./route-context.ts";
 import { isAnswering } from "./store/is-answering.ts";
 
 /** Whether the gateway can serve requests. */

@@ -1,32 +1,10 @@
 import { createCursorCodec, openDatabase } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
-import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
-import { AuthorizationsServiceService } from "@workflow/proto/integrations/v1/authorizations";
-import { ConnectionsServiceService } from "@workflow/proto/integrations/v1/connections";
-import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
-import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
-import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
-import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
-import { RunStatsServiceService } from "@workflow/proto/runs/v1/stats";
-import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
-import { TablesServiceService } from "@workflow/proto/tables/v1/tables";
-import { EndpointsServiceService } from "@workflow/proto/webhooks/v1/endpoints";
-import { InboundEventsServiceService } from "@workflow/proto/webhooks/v1/events";
-import { DashboardsServiceService } from "@workflow/proto/workflows/v1/dashboards";
-import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
-import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
-import type {
-  RpcClient,
-  RpcClientOptions,
-  RpcDefinition,
-  RpcTls,
-  TokenAudience,
-  TokenSigner,
-} from "@workflow/rpc";
 import { AnswerTurns, createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Express } from "express";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createApp } from "./app.ts";
@@ -34,27 +12,29 @@ import { createAuditReader } from "./audit/audit-reader.ts";
 import { startAuditRetention } from "./audit/audit-retention.ts";
 import { consumeAudit } from "./audit/consume-audit.ts";
 import { startIdentity } from "./auth/start-identity.ts";
+import { connectBackends } from "./connect-backends.ts";
+import type { BackendOptions } from "./connect-backends.ts";
 import { createReadiness } from "./health.ts";
+import type { Readiness } from "./health.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { AnswerHeaders } from "./http/answer-headers.ts";
 import { Compressor } from "./http/compression.ts";
 import { createCompanyConnections } from "./http/company-connections.ts";
+import type { RequestSettings } from "./http/request-info.ts";
 import { listenHttp } from "./http/server.ts";
 import type { ClientTimeouts } from "./http/server.ts";
 import { createProxyTrust } from "./http/trusted-proxies.ts";
 import type { TrustedProxies } from "./http/trusted-proxies.ts";
+import type { PipelineDependencies } from "./http/pipeline.ts";
+import { serveMcp } from "./mcp/serve-mcp.ts";
 import { createInbound } from "./inbound/serve-inbound.ts";
 import { startRateLimits } from "./rate-limits/start-rate-limits.ts";
 import type { RateLimitOptions } from "./rate-limits/start-rate-limits.ts";
-import { createTableImporter } from "./imports/table-importer.ts";
 import { createRequestReport } from "./request-report.ts";
-import type { Backends } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
-import { createRowBatcher } from "./row-batcher.ts";
-import { createStartBatcher } from "./start-batcher.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
 
-export interface GatewayServiceOptions {
+export interface GatewayServiceOptions extends BackendOptions {
   databaseUrl: string;
   databasePoolSize: number;
   /** The address to listen on; all addresses of the machine by default. */
@@ -77,20 +57,12 @@ export interface GatewayServiceOptions {
   clientTimeouts?: Partial<ClientTimeouts>;
   /** Days for which events of the audit log are kept, at least 30; 0, the default, is for ever. */
   auditRetentionDays?: number;
-  workflowsGrpcAddress: string;
-  runsGrpcAddress: string;
-  tablesGrpcAddress: string;
-  integrationsGrpcAddress: string;
-  webhooksGrpcAddress: string;
   /** Where inbound webhooks go, as they came: `host:port`. */
   webhooksHttpAddress: string;
   /** Requests that may come in any minute; without it callers have no limit, and senders of webhooks 10,000. */
   rateLimits?: RateLimitOptions;
   /** How long one may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
   inboundTimeoutMs?: number;
-  /** Signs the identity that goes along with each call of a service. */
-  tokenSigner: TokenSigner;
-  grpcTls?: RpcTls | undefined;
   /** Where the services tell what callers changed. */
   bus: EventBus;
   logger: Logger;
@@ -108,12 +80,6 @@ export interface RunningGateway {
 const DRAIN_MS = 10_000;
 const CONNECTIONS_MAX = 10_000;
 const COMPANY_CONNECTIONS_MAX = 2_000;
-/** Pages of 100 MiB and batches of 8 MiB take seconds on a loaded machine. */
-const ROWS_TIMEOUT_MS = 30_000;
-/** A provider has ten seconds for each answer, and there may be three: renewed, logged in, verified. */
-const CONNECTIONS_TIMEOUT_MS = 45_000;
-/** A test waits 15 s for the receiver, and before that for its turn. */
-const WEBHOOK_ENDPOINTS_TIMEOUT_MS = 30_000;
 /** Bytes of answers that clients have not taken yet: those of one company, and of all. */
 const LARGE_ANSWERS = { perTenant: 32 * 1024 * 1024, total: 128 * 1024 * 1024 };
 const ROLE = "workflow_gateway";
@@ -131,89 +97,23 @@ const DOCS_REQUESTS_MAX = 120;
  * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the port is taken
  */
 export async function startGatewayService(options: GatewayServiceOptions): Promise<RunningGateway> {
-  const { logger } = options;
   const scope = createScope();
   return scope.guard(async () => {
-    const database = await openDatabase({
-      connectionUri: options.databaseUrl,
-      role: ROLE,
-      maxConnections: options.databasePoolSize,
-      applicationName: "workflow-gateway",
-      onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
-    });
-    scope.defer(() => database.end());
-    const deadLetters = createDeadLetters({
-      database,
-      schema: "gateway",
-      logger,
-      metricsRegistry: options.metricsRegistry,
-    });
-    const audit = await consumeAudit(database, options.bus, deadLetters);
-    scope.defer(() => audit.close());
-    startAuditRetention({ database, logger, days: options.auditRetentionDays ?? 0 }, scope);
+    const database = await openOwnDatabase(options, scope);
+    await startAudit(options, database, scope);
     const cursorKey = await getCursorKey(database);
-    const cursors = createCursorCodec(cursorKey);
-    const rateLimits = await startRateLimits(
-      { ...options.rateLimits, cursorKey, logger, metricsRegistry: options.metricsRegistry },
-      scope,
-    );
     const stopping = new AbortController();
-    const backends = {
-      ...connectBackends(options, stopping.signal, scope),
-      auditLog: createAuditReader(database, cursors),
-    };
-    const { databaseUrl } = options;
-    const { authenticator, signIns } = await startIdentity(
-      { database, databaseUrl, role: ROLE, logger },
-      scope,
-    );
-    const readiness = createReadiness(database, backends);
-    const inbound = createInbound({
-      address: options.webhooksHttpAddress,
-      rateLimits,
-      timeoutMs: options.inboundTimeoutMs,
-      publicUrl: options.publicUrl,
-      database,
-    });
-    scope.defer(() => inbound.close());
-    const { connectionsMax = CONNECTIONS_MAX, companyConnectionsMax = COMPANY_CONNECTIONS_MAX } =
-      options;
     const requests = {
       proxies: createProxyTrust(options.trustedProxies ?? 0),
       answerHeaders: new AnswerHeaders(options.corsOrigins ?? []),
       compressor: new Compressor(),
     };
-    const app = createApp({
-      routes: ROUTES,
-      authenticator,
-      rateLimits,
-      database,
-      forget: (change) => authenticator.forget(change),
-      signIns,
-      cursors,
-      largeAnswers: new AnswerTurns(LARGE_ANSWERS),
-      backends,
-      publicUrl: options.publicUrl,
-      callbacks: createAddressLimits(CALLBACKS_MAX),
-      connectPage: {
-        authorizations: backends.authorizations,
-        limits: createAddressLimits(PAGE_LOOKS_MAX),
-      },
-      docsLimits: createAddressLimits(DOCS_REQUESTS_MAX),
-      inbound: inbound.serve,
-      connections: createCompanyConnections({
-        total: connectionsMax,
-        perTenant: companyConnectionsMax,
-      }),
-      stopping: stopping.signal,
-      readiness,
-      report: createRequestReport(logger, options.metricsRegistry),
-      requests,
-    });
+    const parts = { database, cursorKey, requests, stopping: stopping.signal };
+    const { app, readiness } = await prepareApp(options, parts, scope);
     const server = await listenHttp(app, {
       host: options.host ?? "0.0.0.0",
       port: options.port,
-      connectionsMax,
+      connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
       requests,
       lingeringMs: options.lingeringMs,
       timeouts: options.clientTimeouts,
@@ -225,61 +125,102 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
   });
 }
 
-function connectBackends(
-  options: GatewayServiceOptions,
-  stopping: AbortSignal,
+async function openOwnDatabase(
+  { databaseUrl, databasePoolSize, logger }: GatewayServiceOptions,
   scope: Scope,
-): Omit<Backends, "auditLog"> {
-  const { grpcTls: tls, tokenSigner } = options;
-  const service = (audience: TokenAudience, address: string): RpcClientOptions => ({
-    address,
-    tls,
-    minter: createTokenMinter(tokenSigner, { audience }),
+): Promise<Database> {
+  const database = await openDatabase({
+    connectionUri: databaseUrl,
+    role: ROLE,
+    maxConnections: databasePoolSize,
+    applicationName: "workflow-gateway",
+    onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
   });
-  const connect = <D extends RpcDefinition>(
-    definition: D,
-    to: RpcClientOptions,
-    more: Partial<RpcClientOptions> = {},
-  ): RpcClient<D> => {
-    const client = createRpcClient(definition, { ...to, ...more });
-    scope.defer(() => client.close());
-    return client;
+  scope.defer(() => database.end());
+  return database;
+}
+
+/** Takes the events of the audit log from the bus, and removes those that are too old. */
+async function startAudit(
+  { bus, logger, metricsRegistry, auditRetentionDays = 0 }: GatewayServiceOptions,
+  database: Database,
+  scope: Scope,
+): Promise<void> {
+  const schema = "gateway";
+  const deadLetters = createDeadLetters({ database, schema, logger, metricsRegistry });
+  const audit = await consumeAudit(database, bus, deadLetters);
+  scope.defer(() => audit.close());
+  startAuditRetention({ database, logger, days: auditRetentionDays }, scope);
+}
+
+/** What the application is made of. */
+interface AppParts {
+  readonly database: Database;
+  readonly cursorKey: Awaited<ReturnType<typeof getCursorKey>>;
+  readonly requests: RequestSettings;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Starts what requests are served with, and makes the application that serves them. */
+async function prepareApp(
+  options: GatewayServiceOptions,
+  { database, cursorKey, requests, stopping }: AppParts,
+  scope: Scope,
+): Promise<{ app: Express; readiness: Readiness }> {
+  const { databaseUrl, logger, metricsRegistry, publicUrl } = options;
+  const cursors = createCursorCodec(cursorKey);
+  const rateLimits = await startRateLimits(
+    { ...options.rateLimits, cursorKey, logger, metricsRegistry },
+    scope,
+  );
+  const backends = {
+    ...connectBackends(options, stopping, scope),
+    auditLog: createAuditReader(database, cursors),
   };
-  const toWorkflows = service("workflows", options.workflowsGrpcAddress);
-  const toRuns = service("runs", options.runsGrpcAddress);
-  const toTables = service("tables", options.tablesGrpcAddress);
-  const toIntegrations = service("integrations", options.integrationsGrpcAddress);
-  const toWebhooks = service("webhooks", options.webhooksGrpcAddress);
-  const runs = connect(RunsServiceService, toRuns);
-  const tables = connect(TablesServiceService, toTables);
-  const rows = connect(RowsServiceService, toTables, {
-    maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
-    defaultTimeoutMs: ROWS_TIMEOUT_MS,
+  const identity = { database, databaseUrl, role: ROLE, logger };
+  const { authenticator, signIns } = await startIdentity(identity, scope);
+  const readiness = createReadiness(database, backends);
+  const inbound = createInbound({
+    address: options.webhooksHttpAddress,
+    rateLimits,
+    timeoutMs: options.inboundTimeoutMs,
+    publicUrl,
+    database,
   });
-  return {
-    workflows: connect(WorkflowsServiceService, toWorkflows),
-    dashboards: connect(DashboardsServiceService, toWorkflows),
-    runs,
-    approvals: connect(ApprovalsServiceService, toRuns),
-    schedules: connect(SchedulesServiceService, toRuns),
-    runStats: connect(RunStatsServiceService, toRuns),
-    tables,
-    rows,
-    secrets: connect(SecretsServiceService, toIntegrations),
-    actions: connect(ActionsServiceService, toIntegrations),
-    authorizations: connect(AuthorizationsServiceService, toIntegrations),
-    connections: connect(ConnectionsServiceService, toIntegrations, {
-      defaultTimeoutMs: CONNECTIONS_TIMEOUT_MS,
+  scope.defer(() => inbound.close());
+  const pipeline: PipelineDependencies = {
+    authenticator,
+    rateLimits,
+    database,
+    forget: (change) => authenticator.forget(change),
+    signIns,
+    cursors,
+    largeAnswers: new AnswerTurns(LARGE_ANSWERS),
+    backends,
+    publicUrl,
+    callbacks: createAddressLimits(CALLBACKS_MAX),
+    connections: createCompanyConnections({
+      total: options.connectionsMax ?? CONNECTIONS_MAX,
+      perTenant: options.companyConnectionsMax ?? COMPANY_CONNECTIONS_MAX,
     }),
-    agents: connect(AgentsServiceService, toIntegrations),
-    inboundEvents: connect(InboundEventsServiceService, toWebhooks),
-    webhookEndpoints: connect(EndpointsServiceService, toWebhooks, {
-      defaultTimeoutMs: WEBHOOK_ENDPOINTS_TIMEOUT_MS,
-    }),
-    starts: createStartBatcher(runs, stopping),
-    rowInserts: createRowBatcher(rows),
-    imports: createTableImporter(tables),
+    stopping,
   };
+  const app = createApp({
+    ...pipeline,
+    routes: ROUTES,
+    connectPage: {
+      authorizations: backends.authorizations,
+      limits: createAddressLimits(PAGE_LOOKS_MAX),
+    },
+    docsLimits: createAddressLimits(DOCS_REQUESTS_MAX),
+    inbound: inbound.serve,
+    mcp: serveMcp({ ...pipeline, logger }),
+    readiness,
+    report: createRequestReport(logger, metricsRegistry),
+    requests,
+  });
+  return { app, readiness };
 }
 
 export { EVENT_CONSUMERS } from "./audit/consume-audit.ts";

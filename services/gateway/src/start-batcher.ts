@@ -7,6 +7,7 @@ import type {
   StartRunsResult,
 } from "@workflow/proto/runs/v1/runs";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
+import { StoppableWaits } from "./stoppable-waits.ts";
 import { createTurnBatcher, failureError } from "./turn-batcher.ts";
 import type { BatchItem, BatchResult } from "./turn-batcher.ts";
 
@@ -14,7 +15,7 @@ import type { BatchItem, BatchResult } from "./turn-batcher.ts";
 export interface StartBatcher {
   /**
    * Starts a run and, with `waitMs`, waits for its end; no longer than until the gateway stops, when it
-   * answers with the run as it was started, `timedOut` false.
+   * answers with the run and its status, `timedOut` false.
    *
    * @throws AppError what the runs service says, as if it had been called for this run alone
    */
@@ -54,7 +55,7 @@ export function createStartBatcher(
       for (const [index, result] of results.entries()) yield { index, result: responseOf(result) };
     },
   });
-  const waits = new StoppableWaits(stopping);
+  const waits = new StoppableWaits(runs, stopping);
   const startAndWait = createTurnBatcher<WaitingStart, StartRunResponse>({
     ...limits,
     charsOf: ({ message }) => charsOf(message),
@@ -70,7 +71,7 @@ export function createStartBatcher(
   return {
     start: (message, call) =>
       message.waitMs > 0
-        ? waits.wait((onWaiting) =>
+        ? waits.wait(call, (onWaiting) =>
             within(message.waitMs + WAIT_MARGIN_MS, startAndWait({ message, onWaiting }, call)),
           )
         : start(message, call),
@@ -89,42 +90,6 @@ async function* startAll(
     for (const { index, result, waiting } of results) {
       if (waiting === undefined) yield { index, result: responseOf(result) };
       else items[index]?.request.onWaiting(waiting);
-    }
-  }
-}
-
-/** Waits for runs that end with the gateway, as soon as it is known which run each is for. */
-class StoppableWaits {
-  readonly #stopping: AbortSignal;
-  readonly #leaves = new Set<() => void>();
-
-  constructor(stopping: AbortSignal) {
-    this.#stopping = stopping;
-    stopping.addEventListener("abort", () => {
-      for (const leave of this.#leaves) leave();
-    });
-  }
-
-  /** Resolves with what `begin` gives, or before with the run that it says it is waiting for. */
-  async wait(
-    begin: (onWaiting: (run: Run) => void) => Promise<StartRunResponse>,
-  ): Promise<StartRunResponse> {
-    let known: Run | undefined;
-    let leave = (): void => {};
-    const left = new Promise<StartRunResponse>((resolve) => {
-      leave = () => {
-        if (known !== undefined) resolve({ run: known, existing: false, timedOut: false });
-      };
-    });
-    this.#leaves.add(leave);
-    const answer = begin((run) => {
-      known = run;
-      if (this.#stopping.aborted) leave();
-    });
-    try {
-      return await Promise.race([answer, left]);
-    } finally {
-      this.#leaves.delete(leave);
     }
   }
 }

@@ -44,6 +44,21 @@ describe.each([
     });
   });
 
+  it("refuses a list of over 10,000 elements by its length, without a look at these", async () => {
+    const ones = (count: number): string => `[${Array(count).fill(1).join(",")}]`;
+    const listsOf = (columns: string) => `{${more}"name":"T","rows":[],"columns":${columns}}`;
+    const message = "must have at most 10000 elements";
+    expect((await refusal(listsOf(ones(10_001)))).violations).toEqual([
+      { path: ["columns"], message },
+    ]);
+    const options = `[{"name":"A","type":"text"},{"name":"B","type":"select","options":${ones(10_001)}}]`;
+    expect((await refusal(listsOf(options))).violations).toEqual([
+      { path: ["columns", "1", "options"], message },
+    ]);
+    // One less, and each is looked at.
+    expect((await refusal(listsOf(ones(10_000)))).violations[0]?.path).toEqual(["columns", "0"]);
+  });
+
   it("takes the last of a member that is repeated", async () => {
     const { rows } = await read(
       `{${more}"rows":[[1],{}],"name":"T","columns":[],"rows":[{"a":1}],"rows":[{"b":1},{"c":1}]}`,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@jest/globals";
+import { describe, expect, it, jest } from "@jest/globals";
 import { Members } from "../src/rate-limits/members.ts";
 import type { Outcome } from "../src/rate-limits/messages.ts";
 import { Moments } from "../src/rate-limits/moments.ts";
@@ -90,6 +90,27 @@ describe("a sliding window", () => {
     expect(take("a", 3)).toEqual([0, MINUTE_MS + 700 - 1_000, 10, MINUTE_MS - 1_000]);
   });
 
+  it("is searched once for the moment when a company has room again, however many are refused", () => {
+    const { clock, windows, take } = createWindows();
+    for (let count = 0; count < 5_000; count += 1) {
+      take("all", 10_000);
+      clock.now += 10;
+    }
+    const search = jest.spyOn(Moments.prototype, "oldest");
+    try {
+      for (let key = 0; key < 1_000; key += 1) {
+        const claim = windows.claim([
+          [`group|${key}`, 10],
+          ["group|all", 20],
+        ]);
+        expect(firstOf(claim)).toEqual([1, MINUTE_MS - 200, 0]);
+      }
+      expect(search.mock.calls.filter(([n]) => n > 1)).toEqual([[4_981]]);
+    } finally {
+      search.mockRestore();
+    }
+  });
+
   it("lets no more through when much comes within the same milliseconds", () => {
     const { clock, isAccepted } = createWindows();
     const start = clock.now;
@@ -122,20 +143,33 @@ describe("a sliding window", () => {
   });
 });
 
+describe("the gateways of a window", () => {
+  it("stay apart in windows, whatever number they have got", () => {
+    const { clock, windows, take } = createWindows();
+    for (let gateway = 0; gateway < 500; gateway += 1) {
+      windows.note(`gateway ${gateway}`, ["group|a"]);
+      windows.learn(["group|a", `gateway ${gateway}`, [0, 2]]);
+      clock.now += 1_000;
+    }
+    // Two of each of the last 59, which are at least a second old, and this one.
+    expect(take("a", 1_000)[2]).toBe(2 * 59 + 1);
+  });
+});
+
 describe("moments", () => {
   it("count nothing twice that is told by several", () => {
     const moments = new Moments();
-    for (let moment = 0; moment < 100; moment += 10) moments.add(moment, 1);
-    moments.add(100, 2);
-    const told = moments.agesAt(200).get(1) ?? [];
-    moments.learn(1, told, 200);
-    moments.learn(1, told.slice(3), 200);
-    moments.learn(3, told, 200);
-    moments.learn(3, told.slice(0, 5), 200);
+    for (let moment = 0; moment < 1_000; moment += 100) moments.add(moment, 1);
+    moments.add(1_000, 2);
+    const told = moments.agesAt(2_000).get(1) ?? [];
+    moments.learn(1, told, 2_000);
+    moments.learn(1, told.slice(6), 2_000);
+    moments.learn(3, told, 2_000);
+    moments.learn(3, told.slice(0, 10), 2_000);
     expect(moments.count).toBe(21);
-    moments.dropUntil(95);
+    moments.dropUntil(950);
     expect(moments.count).toBe(1);
-    expect(moments.oldest(1)).toBe(100);
+    expect(moments.oldest(1)).toBe(1_000);
   });
 });
 

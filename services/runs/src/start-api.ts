@@ -25,6 +25,7 @@ import { cancelRun } from "./rpc/cancel-run.ts";
 import { checkDeployment } from "./rpc/check-deployment.ts";
 import { decideApproval } from "./rpc/decide-approval.ts";
 import { getRunStats } from "./rpc/get-run-stats.ts";
+import { getRunStatuses } from "./rpc/get-run-statuses.ts";
 import { getRunStep } from "./rpc/get-run-step.ts";
 import { getRun } from "./rpc/get-run.ts";
 import { getSchedule } from "./rpc/get-schedule.ts";
@@ -150,6 +151,7 @@ export async function startApi(
     readRun: readRun(context),
     listRunSteps: listRunSteps(context),
     getRunStep: getRunStep(context),
+    getRunStatuses: getRunStatuses(context),
     listRuns: listRuns(context),
     cancelRun: cancelRun(context),
     retryRun: retryRun(context),

@@ -57,6 +57,38 @@ async function readPages(
 
 const idsOf = (runs: readonly Run[]) => runs.map(({ id }) => id);
 
+describe("GetRunStatuses", () => {
+  const standOf = (runIds: string[], identity: Identity = harness.identity) =>
+    harness.runs.getRunStatuses({ runIds }, { identity });
+
+  it("tells where runs of the company stand, and nothing of other ids", async () => {
+    const ended = await harness.runToEnd(await harness.deploy([mapping("a", 1)]));
+    const waitingFor = await harness.deploy([delay("wait", 600_000)]);
+    const waiting = await harness.start(waitingFor);
+    await harness.waitForRun(waitingFor, RunStatus.SUSPENDED);
+    const asked = [ended.id, waiting, newId("run_"), "run_x", "run_'\0"];
+    const { runs } = await standOf(asked);
+    expect(new Map(runs.map(({ runId, status }) => [runId, status]))).toEqual(
+      new Map([
+        [ended.id, RunStatus.COMPLETED],
+        [waiting, RunStatus.SUSPENDED],
+      ]),
+    );
+    const stranger = testIdentity(newUuid());
+    expect(await standOf(asked, stranger)).toEqual({ runs: [] });
+    expect(await standOf(["run_x"])).toEqual({ runs: [] });
+    await cancel(waiting);
+  });
+
+  it.each([0, 1_001])("refuses %i ids", async (count) => {
+    const asking = standOf(Array.from({ length: count }, () => newId("run_")));
+    await expect(asking).rejects.toMatchObject({
+      reason: "BAD_REQUEST",
+      violations: [{ path: ["run_ids"], message: "must have 1 to 1000 entries" }],
+    });
+  });
+});
+
 describe("GetRun", () => {
   it("shows a run with its step results and documents", async () => {
     const workflowId = await harness.deploy([mapping("a", "{{input.x}}"), mapping("b", 2)]);

@@ -323,3 +323,34 @@ describe("the list of events", () => {
     });
   });
 });
+
+describe("a service that stops", () => {
+  it("answers what is under way, and waits for nobody who has asked for nothing", async () => {
+    const service = await harness.startAnother();
+    const [host = "", port = ""] = service.httpAddress.split(":");
+    const open = async (text: string) => {
+      const socket = connect({ host, port: Number(port), allowHalfOpen: true });
+      const client = { socket, received: "", isEnded: false };
+      socket.setEncoding("utf8");
+      socket.on("data", (chunk) => (client.received += String(chunk)));
+      socket.on("end", () => (client.isEnded = true));
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      socket.write(text);
+      return client;
+    };
+    const begun = await open("POST /webhooks/custom HTTP/1.1\r\nHost: x\r\nX-Long: ");
+    const path = `/webhooks/custom/${randomUUID()}/hook`;
+    const asking = await open(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await waitFor(() => asking.received.startsWith("HTTP/1.1 100 "));
+    const stopped = service.stop();
+    await waitFor(() => begun.isEnded);
+    asking.socket.write("{}");
+    await waitFor(() => asking.isEnded);
+    await stopped;
+    expect(asking.received).toContain("HTTP/1.1 200 ");
+    for (const { socket } of [begun, asking]) socket.destroy();
+  });
+});

@@ -2,11 +2,14 @@ import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { AgentModels } from "./domain/agent-models.ts";
 import type { HandOver } from "./deployment/hand-over.ts";
+import type { WorkflowReads } from "./store/workflow-reads.ts";
 import type { DefinitionChecker } from "./validation/definition-checker.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
+  /** Of single workflows. */
+  reads: WorkflowReads;
   cursors: CursorCodec;
   handOver: HandOver;
   audit: AuditTrail;

@@ -36,9 +36,11 @@ import { deleteWidget } from "./rpc/delete-widget.ts";
 import { getDashboard } from "./rpc/get-dashboard.ts";
 import { getVersion } from "./rpc/get-version.ts";
 import { getWidgetQuery } from "./rpc/get-widget-query.ts";
+import { getTool } from "./rpc/get-tool.ts";
 import { getWorkflow } from "./rpc/get-workflow.ts";
 import { importWorkflow } from "./rpc/import-workflow.ts";
 import { listDashboards } from "./rpc/list-dashboards.ts";
+import { listTools } from "./rpc/list-tools.ts";
 import { listVersions } from "./rpc/list-versions.ts";
 import { listWorkflows } from "./rpc/list-workflows.ts";
 import { pauseWorkflow } from "./rpc/pause-workflow.ts";
@@ -50,6 +52,7 @@ import { updateDashboard } from "./rpc/update-dashboard.ts";
 import { updateWidget } from "./rpc/update-widget.ts";
 import { updateWorkflow } from "./rpc/update-workflow.ts";
 import { getCursorKey } from "./store/cursor-key.ts";
+import { createWorkflowReads } from "./store/workflow-reads.ts";
 import { createDefinitionChecker } from "./validation/definition-checker.ts";
 
 /** What the service needs from its surroundings. */
@@ -136,6 +139,7 @@ export async function startWorkflowsService(
     const server = createServer(
       {
         database,
+        reads: createWorkflowReads(database),
         cursors,
         handOver,
         audit,
@@ -196,6 +200,8 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
     saveCanvas: saveCanvas(context),
     cloneWorkflow: cloneWorkflow(context),
     importWorkflow: importWorkflow(context),
+    listTools: listTools(context),
+    getTool: getTool(context),
     listVersions: listVersions(context),
     getVersion: getVersion(context),
     compareVersions: compareVersions(context),

@@ -1,6 +1,9 @@
+import { answerObjects } from "@workflow/service-gateway/answer-objects";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { HeaderChecker } from "./answer-headers.ts";
+import type { ReceivedHeaders } from "./answer-headers.ts";
 import type { DescribedOperation, Description } from "./description.ts";
 
 /** What came back for a request. */
@@ -9,8 +12,7 @@ export interface ReceivedAnswer {
   /** Of the address, as it was sent. */
   pathname: string;
   status: number;
-  /** The header; null without one. */
-  contentType: string | null;
+  headers: ReceivedHeaders;
   /** Null where nobody has read it to its end. */
   body: string | null;
 }
@@ -32,11 +34,15 @@ const BODY_CHARS_MAX = 1024 * 1024;
 export class AnswerChecker {
   readonly #description: Description;
   readonly #ajv = createAjv();
+  readonly #headers: HeaderChecker;
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(description: Description) {
     this.#description = description;
-    this.#ajv.addSchema(description.document, "description");
+    const document = structuredClone(description.document);
+    closeAnswers(document);
+    this.#ajv.addSchema(document, "description");
+    this.#headers = new HeaderChecker(description, this.#ajv);
   }
 
   /** Null for what is no operation: an unknown path or method. */
@@ -52,11 +58,15 @@ export class AnswerChecker {
     });
     const types = operation.responses.get(String(answer.status));
     if (types === undefined) return fail("the description does not know this status");
+    const { status, headers } = answer;
+    const wrong = this.#headers.check(operation, status, headers);
+    if (wrong.length > 0) return fail(wrong.join("; "));
     if (answer.method === "HEAD") return { seen: head, problems: [] };
-    if (types.length === 0 && answer.contentType === null) {
+    const contentType = headers.get("content-type");
+    if (types.length === 0 && contentType === null) {
       return answer.body ? fail("a body is not described") : { seen: head, problems: [] };
     }
-    const type = answer.contentType?.split(";")[0]?.trim() ?? "none";
+    const type = contentType?.split(";")[0]?.trim() ?? "none";
     if (!types.includes(type)) {
       return fail(`the content type is ${type}, described are ${types.join(", ") || "none"}`);
     }
@@ -64,8 +74,9 @@ export class AnswerChecker {
     const isJson = type === "application/json";
     // A file or a stream may have nothing to tell.
     if (isJson && body === "") return fail("the body that is described is missing");
-    if (body === null || body.length > BODY_CHARS_MAX || !isJson) {
-      return { seen: head, problems: [] };
+    if (body === null || body.length > BODY_CHARS_MAX) return { seen: head, problems: [] };
+    if (!isJson) {
+      return isTold(type, body) ? { seen: head, problems: [] } : fail(`the body is no ${type}`);
     }
     const value: unknown = JSON.parse(body);
     const code = codeOf(value);
@@ -95,10 +106,35 @@ export class AnswerChecker {
   }
 }
 
+/** Clients have to expect members that are new; here one that is not described is a fault. */
+function closeAnswers(document: object): void {
+  for (const schema of answerObjects(document)) schema["additionalProperties"] ??= false;
+}
+
 function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   addFormats.default(ajv);
   return ajv;
+}
+
+/** Whether a text is of a type that is told line by line; of others, such as CSV, anything is. */
+function isTold(type: string, body: string): boolean {
+  const lines = body.split("\n").filter((line) => line !== "");
+  if (type === "application/jsonl") return lines.every(isJsonText);
+  if (type !== "text/event-stream") return true;
+  return lines.every((line) => {
+    const [, field = "", value = ""] = /^(\w*): ?(.*)$/.exec(line) ?? [];
+    return field === "data" ? isJsonText(value) : ["", "event", "id", "retry"].includes(field);
+  });
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The code of an error's envelope. */

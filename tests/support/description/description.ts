@@ -4,12 +4,17 @@ import { z } from "zod";
 /** The description of the API that the gateway serves. */
 export const DESCRIPTION_FILE = new URL("../../../services/gateway/openapi.json", import.meta.url);
 
+/** The story of which its examples are made. */
+export const EXAMPLES_FILE = new URL("../../../services/gateway/examples.json", import.meta.url);
+
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 const reference = z.looseObject({ $ref: z.string().optional() });
 const response = reference.extend({ content: z.record(z.string(), z.unknown()).optional() });
 const operation = z.looseObject({
   operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
   responses: z.record(z.string(), response),
 });
 const servers = z.tuple([z.looseObject({ url: z.string() })]).optional();
@@ -24,15 +29,28 @@ const documentSchema = z.looseObject({
   ),
 });
 
+/** A header of an answer. */
+export interface DescribedHeader {
+  /** Whether it is there always. */
+  isRequired: boolean;
+  isInteger: boolean;
+  /** JSON pointer of its schema, escaped for a URI. */
+  schema: string;
+}
+
 /** An operation as far as its answers go. */
 export interface DescribedOperation {
   /** `GET /workflows/{id}`, as the document writes the path. */
   name: string;
   operationId: string;
+  summary: string;
+  description: string;
   path: string;
   method: string;
   /** The content types of each status. */
   responses: ReadonlyMap<string, readonly string[]>;
+  /** The headers of each status, by their names. */
+  headers: ReadonlyMap<string, ReadonlyMap<string, DescribedHeader>>;
   /** The error codes of each status. */
   codes: ReadonlyMap<string, readonly string[]>;
 }
@@ -41,6 +59,8 @@ export interface DescribedOperation {
 export class Description {
   readonly document: object;
   readonly operations: readonly DescribedOperation[];
+  /** Of all headers that some answer is described with. */
+  readonly headerNames: readonly string[];
   readonly #byPattern: readonly { pattern: RegExp; operation: DescribedOperation }[];
 
   constructor(document: object) {
@@ -51,18 +71,27 @@ export class Description {
         const described = operation.safeParse(item[method]);
         if (!described.success) return [];
         const base = (item.servers ?? parsed.servers)?.[0].url ?? "";
-        const { operationId } = described.data;
+        const { operationId, summary, description } = described.data;
         const name = `${method.toUpperCase()} ${path}`;
         const answers = Object.keys(described.data.responses).map((status) => ({
           status,
           at: ["paths", path, method, "responses", status],
         }));
         const responses = new Map(answers.map(({ status, at }) => [status, this.#typesOf(at)]));
-        const codes = new Map(answers.map(({ status, at }) => [status, this.#codesOf(at)]));
-        return [{ base, operation: { name, operationId, path, method, responses, codes } }];
+        const headers = new Map(answers.map(({ status, at }) => [status, this.#headersOf(at)]));
+        const codes = new Map(
+          answers
+            .filter(({ status }) => /^[45]/.test(status))
+            .map(({ status, at }) => [status, this.#codesOf(at)]),
+        );
+        const words = { operationId, summary, description };
+        return [{ base, operation: { name, ...words, path, method, responses, headers, codes } }];
       }),
     );
     this.operations = found.map(({ operation: each }) => each);
+    this.headerNames = [
+      ...new Set(this.operations.flatMap(({ headers }) => [...headers.values()].flatMap(namesOf))),
+    ];
     // A fixed segment goes before a parameter, as in the gateway.
     this.#byPattern = found
       .toSorted((one, other) => countParameters(one.operation) - countParameters(other.operation))
@@ -87,6 +116,19 @@ export class Description {
 
   #typesOf(path: readonly string[]): string[] {
     return Object.keys(memberOf(this.#follow(path).value, "content") ?? {});
+  }
+
+  #headersOf(path: readonly string[]): Map<string, DescribedHeader> {
+    const names = Object.keys(memberOf(this.#follow(path).value, "headers") ?? {});
+    return new Map(
+      names.map((name) => {
+        const at = [...path, "headers", name];
+        const { value } = this.#follow(at);
+        const isRequired = memberOf(value, "required") === true;
+        const isInteger = memberOf(memberOf(value, "schema"), "type") === "integer";
+        return [name, { isRequired, isInteger, schema: this.resolve([...at, "schema"]) }];
+      }),
+    );
   }
 
   /** They stand as the names of examples, one for each code. */
@@ -115,6 +157,32 @@ export class Description {
 export async function readDescription(): Promise<Description> {
   const document = z.looseObject({}).parse(JSON.parse(await readFile(DESCRIPTION_FILE, "utf8")));
   return new Description(document);
+}
+
+/** Requests of the story, in their order. */
+export const toldSchema = z.array(
+  z.object({
+    operationId: z.string(),
+    name: z.string(),
+    params: z.record(z.string(), z.string()),
+    query: z.record(z.string(), z.string()),
+    body: z.unknown().optional(),
+    status: z.int(),
+    contentType: z.string().nullable(),
+    answer: z.unknown(),
+  }),
+);
+
+/** A request of the story that the examples are made of, and its answer, as they went over the wire. */
+export type Told = z.output<typeof toldSchema>[number];
+
+/** Reads the story as it lies in the sources. */
+export async function readExamples(): Promise<Told[]> {
+  return toldSchema.parse(JSON.parse(await readFile(EXAMPLES_FILE, "utf8")));
+}
+
+function namesOf(headers: ReadonlyMap<string, DescribedHeader>): string[] {
+  return [...headers.keys()];
 }
 
 function memberOf(value: unknown, name: string): unknown {

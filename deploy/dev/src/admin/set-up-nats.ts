@@ -1,6 +1,5 @@
 import { setUpNats } from "@workflow/events";
 import { ConfigError } from "@workflow/service";
-import { EVENT_STREAMS } from "../event-consumers.ts";
 import type { Command } from "./command.ts";
 
 /** As the setting says. */
@@ -16,6 +15,8 @@ export const setUpNatsCommand: Command = {
     }
     const given = values.oneOf("replicas", ["1", "3", "5", AS_SET]);
     const replicas = given === AS_SET ? asSet : COPIES[given];
+    // The services say what they hear of. To load all of them would cost each command most of its time.
+    const { EVENT_STREAMS } = await import("../event-consumers.ts");
     const made = await setUpNats({ servers, replicas, streams: EVENT_STREAMS });
     const lines = [
       ...made.streams.map((name) => `stream ${name}`),

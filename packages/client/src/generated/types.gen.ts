@@ -1609,7 +1609,7 @@ export type Condition =
        * Any JSON value, or a template.
        */
       right: unknown;
-      ignoreCase?: boolean;
+      ignoreCase?: boolean | null;
     }
   | {
       /**
@@ -2318,6 +2318,20 @@ export type WorkflowSettings = {
    * Words by which run lists find the workflow's runs
    */
   tags?: Array<string>;
+  /**
+   * Offers the active workflow to AI clients as a tool, at `/mcp`
+   */
+  mcp?: {
+    /**
+     * The tool's name; of a company's active workflows one may have it
+     */
+    name: string;
+    /**
+     * What the tool does and when to use it, for the model that chooses
+     */
+    description: string;
+    [key: string]: unknown;
+  };
   [key: string]: unknown;
 };
 
@@ -7353,7 +7367,7 @@ export type ListAgentsData = {
     /**
      * Whether core agents are in the list.
      */
-    includeBuiltIn?: "true" | "false";
+    includeBuiltIn?: boolean;
     /**
      * How many items a page has at most, 1 to 100.
      */
@@ -8421,7 +8435,7 @@ export type RemoveMemberData = {
     /**
      * Whether the API keys end, too, that the person made, directly or through other keys.
      */
-    revokeKeys?: false | true;
+    revokeKeys?: boolean;
   };
   url: "/members/{userId}";
 };
@@ -8911,7 +8925,7 @@ export type ImportTableData = {
     /**
      * Whether changes of rows are told as events.
      */
-    rowEvents?: "true" | "false";
+    rowEvents?: boolean;
     /**
      * What stands between values; by default the comma, semicolon or tab that the header has most of.
      */
@@ -9240,7 +9254,7 @@ export type UpdateRowData = {
     /**
      * Whether members that are not given stay as they are; else all of the data is replaced.
      */
-    merge?: "true" | "false";
+    merge?: boolean;
   };
   url: "/tables/{id}/rows/{rowId}";
 };

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { isNotModified } from "../http/entity-tags.ts";
-import { publicOriginOf } from "../http/public-origin.ts";
 import { answerOptions, READING, wrongMethod } from "../http/methods.ts";
 import { requestInfoOf } from "../http/request-info.ts";
 
@@ -12,24 +11,27 @@ const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.
 
 /** What the catalog leads to. */
 export interface ApiCatalogOptions {
-  /** Where the gateway is reached; as the request says by default. */
+  /** Where the gateway is reached; without it links are relative to the catalog's own address. */
   publicUrl: string | undefined;
   apiBase: string;
   descriptionPath: string;
-  docsPath: string;
+  /** What people read first, and every operation. */
+  docsPaths: readonly string[];
   statusPath: string;
 }
 
-/** Answers the catalog: this origin's one API, and where it is described. Everybody may read it. */
+/**
+ * Answers the catalog: this origin's one API, and where it is described. Everybody may read it. Nothing of
+ * the request stands in it: who names another host in `Host` would lead the readers of a cache there.
+ */
 export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
+  const text = JSON.stringify(linksetOf(options));
+  const etag = `"${createHash("sha256").update(text).digest("base64url")}"`;
   return (request, response) => {
     const info = requestInfoOf(request);
     info.route = API_CATALOG_PATH;
     if (request.method === "OPTIONS") return answerOptions(response, READING);
     if (!READING.includes(request.method)) throw wrongMethod(response, READING);
-    const origin = publicOriginOf(info, options.publicUrl);
-    const text = JSON.stringify(linksetOf(origin, options));
-    const etag = `"${createHash("sha256").update(text).digest("base64url")}"`;
     response.setHeader("ETag", etag);
     response.setHeader("Cache-Control", "no-cache");
     response.setHeader("X-Content-Type-Options", "nosniff");
@@ -45,8 +47,8 @@ export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
 }
 
 /** A set of links (RFC 9264, section 4.2) with the relations of RFC 8631. */
-function linksetOf(origin: string, options: ApiCatalogOptions): object {
-  const { apiBase, descriptionPath, docsPath, statusPath } = options;
+function linksetOf(options: ApiCatalogOptions): object {
+  const { publicUrl: origin = "", apiBase, descriptionPath, docsPaths, statusPath } = options;
   const api = origin + apiBase;
   return {
     linkset: [
@@ -59,7 +61,7 @@ function linksetOf(origin: string, options: ApiCatalogOptions): object {
             type: "application/vnd.oai.openapi+json;version=3.1",
           },
         ],
-        "service-doc": [{ href: origin + docsPath, type: "text/html" }],
+        "service-doc": docsPaths.map((path) => ({ href: origin + path, type: "text/html" })),
         status: [{ href: origin + statusPath, type: "application/json" }],
       },
     ],

@@ -3,7 +3,7 @@ import { AppError } from "@workflow/errors";
 import type { Authenticator, Credentials } from "../auth/authenticator.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { hasOwnOrigin } from "./own-origin.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sessionTokenOf } from "./session-cookie.ts";

@@ -44,11 +44,17 @@ export function ifMatchOf(headers: IncomingHttpHeaders): EtagCondition | undefin
 /**
  * The tag that a reader has and that is still right (RFC 9110, section 13.1.2); null when it is to get the
  * answer.
+ *
+ * @param sentTag the tag that the answer would go out with, which is what `*` gets
  */
-export function findCurrentTag({ method, headers }: IncomingMessage, etag: string): string | null {
+export function findCurrentTag(
+  { method, headers }: IncomingMessage,
+  etag: string,
+  sentTag = etag,
+): string | null {
   const header = headers["if-none-match"];
   if (header === undefined || (method !== "GET" && method !== "HEAD")) return null;
-  if (header.trim() === "*") return etag;
+  if (header.trim() === "*") return sentTag;
   // Strong and weak tags are alike here; a header that can't be read is passed over.
   const tags = parseTags(header)?.map((tag) => tag.replace("W/", ""));
   return tags?.find((tag) => plainTag(tag) === etag) ?? null;

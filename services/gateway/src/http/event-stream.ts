@@ -62,7 +62,9 @@ export async function sendEvents(
     release();
     stopping.removeEventListener("abort", cancel);
     cancel();
-    response.end();
+    // Of a client that does not read the stop would wait in vain; it comes again with the last id it has.
+    if (stopping.aborted && response.writableNeedDrain) response.destroy();
+    else response.end();
   }
 }
 

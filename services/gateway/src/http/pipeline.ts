@@ -10,7 +10,8 @@ import { isCredentialEnded } from "../auth/credential-ended.ts";
 import type { IdentityChange } from "../auth/identity-change.ts";
 import type { SignInGuard } from "../identity/sign-in-guard.ts";
 import type { EventStream, FileReply, LongReply, RedirectReply, Reply } from "../reply.ts";
-import type { Backends, OpenContext, OpenRoute, RawInput, Route, RouteContext } from "../route.ts";
+import type { Backends, OpenContext, RouteContext } from "../route-context.ts";
+import type { OpenRoute, RawInput, Route } from "../route-table-entry.ts";
 import type { AddressLimits } from "./address-limits.ts";
 import { admit, readmit, refuseForeignOrigin } from "./admission.ts";
 import type { Gatekeepers } from "./admission.ts";
@@ -199,7 +200,8 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
   });
 }
 
-function createContext(
+/** What the handler of a route is called with. */
+export function createContext(
   dependencies: PipelineDependencies,
   { identity, session }: Caller,
   info: RequestInfo,

@@ -6,7 +6,7 @@ import { toErrorBody } from "../errors/error-body.ts";
 import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
 import { announceCoding, COMPRESSED_CHARS_MIN } from "./compression.ts";
 import type { Compression } from "./compression.ts";
-import { findCurrentTag } from "./entity-tags.ts";
+import { codedTag, findCurrentTag } from "./entity-tags.ts";
 import { afterAnswer, requestInfoOf } from "./request-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { writeJson } from "./write-json.ts";
@@ -100,7 +100,8 @@ export function sendTagged(
   response: ServerResponse,
   { status, text, etag }: { status: number; text: string; etag: string | undefined },
 ): void {
-  const current = etag === undefined ? null : findCurrentTag(request, etag);
+  const current =
+    etag === undefined ? null : findCurrentTag(request, etag, tagAsSent(response, text, etag));
   if (current !== null) {
     response.statusCode = 304;
     response.setHeader("ETag", current);
@@ -109,6 +110,14 @@ export function sendTagged(
   }
   if (etag !== undefined) response.setHeader("ETag", etag);
   sendJsonText(response, status, text);
+}
+
+/** The tag of an answer in the form in which this client gets it, when there is a place to compress it. */
+function tagAsSent(response: ServerResponse, text: string, etag: string): string {
+  const { compressor } = requestInfoOf(response.req);
+  const coding =
+    text.length < COMPRESSED_CHARS_MIN ? null : (compressor?.codingFor(response) ?? null);
+  return coding === null ? etag : codedTag(etag, coding);
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { Method, Route } from "../route.ts";
+import type { Method } from "../route-declaration.ts";
+import type { Route } from "../route-table-entry.ts";
 
 /** A path of the table that a request names, with what stands in its parameters' places. */
 export interface RouteMatch {

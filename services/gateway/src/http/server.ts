@@ -3,8 +3,10 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { toAppError } from "@workflow/errors";
 import { clientNetworkOf } from "./client-network.ts";
+import { Connections } from "./connections.ts";
 import { holdBody } from "./expected-continue.ts";
 import { LONGEST_HEAD_BYTES } from "./head-size.ts";
+import { answerOn } from "./answering.ts";
 import { createLingeringClose } from "./lingering-close.ts";
 import type { LingeringClose } from "./lingering-close.ts";
 import { createPeerConnections } from "./peer-connections.ts";
@@ -17,7 +19,7 @@ import type { ParserError } from "./unreadable.ts";
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off. */
+  /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off; see `Connections.close`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -58,33 +60,25 @@ export interface ListenOptions {
   timeouts?: Partial<ClientTimeouts> | undefined;
 }
 
-/** The answers that are under way, by their connections. */
-type Answering = ReadonlyMap<Socket, ServerResponse>;
-
 /** Listens on a host and port. Rejects when the address is taken. */
 export function listenHttp(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
-  const { host, port, lingeringMs = LINGERING_MS } = options;
-  let isClosing = false;
-  const answering = new Map<Socket, ServerResponse>();
+  const { host, port, requests, lingeringMs = LINGERING_MS } = options;
   const lingering = createLingeringClose({
     ...LINGERING,
     durationMs: lingeringMs,
     clientOf: (request) => clientNetworkOf(requestInfoOf(request).client.ipAddress),
   });
   const listener: RequestListener = (request, response) => {
-    if (isClosing) response.shouldKeepAlive = false;
-    answering.set(request.socket, response);
-    response.once("close", () => {
-      if (answering.get(request.socket) === response) answering.delete(request.socket);
-    });
+    connections.begin(request, response);
     lingering.guard(request, response);
     app(request, response);
   };
   const server = createHttpServer(listener, options);
+  const connections = new Connections(server, requests.answerHeaders);
   limitPeers(server, lingering, options);
-  allowHalfClose(server, answering);
-  explainUnreadable(server, answering, lingering, options.requests);
-  cutUnread(server, answering, options);
+  allowHalfClose(server);
+  explainUnreadable(server, lingering, requests);
+  cutUnread(server, options);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -93,11 +87,8 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
         host,
         port: portOf(server),
         close: (graceMs) => {
-          isClosing = true;
-          // Their connections would otherwise stay open for the next request.
-          for (const response of answering.values()) response.shouldKeepAlive = false;
           lingering.stop();
-          return closeServer(server, graceMs);
+          return connections.close(graceMs);
         },
       });
     });
@@ -150,11 +141,11 @@ function limitPeers(
  * words for. Of a read it means that nobody waits for the answer any more; routes that end with their client
  * (`endsWithClient`) see to it themselves.
  */
-function allowHalfClose(server: Server, answering: Answering): void {
+function allowHalfClose(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", (socket: Socket) => {
     socket.on("end", () => {
-      const method = answering.get(socket)?.req.method;
+      const method = answerOn(socket)?.req.method;
       if (method === "GET" || method === "HEAD") socket.destroy();
     });
   });
@@ -162,13 +153,12 @@ function allowHalfClose(server: Server, answering: Answering): void {
 
 function explainUnreadable(
   server: Server,
-  answering: Answering,
   lingering: LingeringClose,
   { answerHeaders }: RequestSettings,
 ): void {
   server.on("clientError", (error: ParserError, socket: Socket) => {
     if (lingering.has(socket)) return;
-    const response = answering.get(socket);
+    const response = answerOn(socket);
     if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
       // Who reads the body says so; else an answer is on its way already.
       response.shouldKeepAlive = false;
@@ -180,7 +170,7 @@ function explainUnreadable(
       return;
     }
     if (response !== undefined) response.statusCode = 408;
-    answerUnreadable(error, socket, answerHeaders);
+    answerUnreadable(error, socket, answerHeaders, response?.req.url);
     lingering.close(socket, clientNetworkOf(socket.remoteAddress));
   });
 }
@@ -198,22 +188,15 @@ const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
  * which some has left as activity, so a slow client goes on; and it asks the same of connections that have
  * been idle for too long.
  */
-function cutUnread(server: Server, answering: Answering, { timeouts }: ListenOptions): void {
+function cutUnread(server: Server, { timeouts }: ListenOptions): void {
   const { unreadMs } = { ...TIMEOUTS, ...timeouts };
   server.setTimeout(unreadMs, (socket) => {
-    const response = answering.get(socket);
+    const response = answerOn(socket);
     // Where nothing waits to leave, it is we who take so long.
     if (response === undefined || socket.writableLength > 0) socket.destroy();
     // Node looks once; the answer begins the time anew.
     else socket.setTimeout(unreadMs);
   });
-}
-
-async function closeServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(timer);
 }
 
 function portOf(server: Server): number {

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { AppError } from "@workflow/errors";
 import { toErrorBody } from "../errors/error-body.ts";
 import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
+import { INBOUND_BASE } from "../inbound/inbound-base.ts";
 import type { AnswerHeaders } from "./answer-headers.ts";
 import { headTooLarge } from "./head-size.ts";
 import { newRequestId } from "./request-info.ts";
@@ -16,30 +17,56 @@ export interface ParserError extends NodeJS.ErrnoException {
 /** What Node calls a request of which not all has come in time. */
 export const LATE = "ERR_HTTP_REQUEST_TIMEOUT";
 
-/** Answers what is no readable HTTP request in the envelope of all other errors. */
+/**
+ * Answers what is no readable HTTP request in the envelope of all other errors.
+ *
+ * @param url what was asked for, where that much is known; inbound webhooks have an envelope of their own
+ */
 export function answerUnreadable(
   { code = "", rawPacket }: ParserError,
   socket: Socket,
   headers: AnswerHeaders,
+  url?: string,
 ): void {
   const origin = /^origin:[ \t]*(\S+)[ \t]*$/im.exec(rawPacket?.toString("latin1") ?? "")?.[1];
   const error = EXPLANATIONS[code]?.() ?? badRequest("The request is not valid HTTP.");
-  writeAnswer(socket, error, headers.of(origin, false), STATUS_BY_CODE[code]);
+  const status = STATUS_BY_CODE[code];
+  writeAnswer(socket, error, { entries: headers.of(origin, false), status, url });
 }
 
-/** Answers a connection of which no request is read. */
-export function answerUnread(error: AppError, socket: Socket, headers: AnswerHeaders): void {
-  writeAnswer(socket, error, headers.of(undefined, false));
+/**
+ * Answers a connection of which no request, or no more of one, is read.
+ *
+ * @param url as for `answerUnreadable`
+ */
+export function answerUnread(
+  error: AppError,
+  socket: Socket,
+  headers: AnswerHeaders,
+  url?: string,
+): void {
+  writeAnswer(socket, error, { entries: headers.of(undefined, false), url });
 }
 
 function writeAnswer(
   socket: Socket,
   error: AppError,
-  entries: ReturnType<AnswerHeaders["of"]>,
-  status: number = HTTP_STATUS_BY_REASON[error.reason],
+  {
+    entries,
+    status = HTTP_STATUS_BY_REASON[error.reason],
+    url = "",
+  }: {
+    entries: ReturnType<AnswerHeaders["of"]>;
+    status?: number | undefined;
+    url?: string | undefined;
+  },
 ): void {
   const requestId = newRequestId();
-  const body = JSON.stringify({ success: false, error: toErrorBody(error, requestId) });
+  const body = JSON.stringify(
+    url.startsWith(`${INBOUND_BASE}/`)
+      ? { error: error.message }
+      : { success: false, error: toErrorBody(error, requestId) },
+  );
   const { retryAfterMs } = error;
   socket.write(
     [

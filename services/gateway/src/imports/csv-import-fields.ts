@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { queryBoolean } from "../routes/fields.ts";
 import { columnFields, tableName } from "../routes/tables/table-fields.ts";
 
 /** What may stand between the values of a line. */
@@ -25,11 +26,7 @@ export const csvImportQuery = z.object({
       },
     }),
   folderId: z.string().default("").describe("The folder to lie in; empty: the root."),
-  rowEvents: z
-    .enum(["true", "false"])
-    .default("false")
-    .describe("Whether changes of rows are told as events.")
-    .transform((text) => text === "true"),
+  rowEvents: queryBoolean(false).describe("Whether changes of rows are told as events."),
   delimiter: z
     .enum(DELIMITERS)
     .optional()

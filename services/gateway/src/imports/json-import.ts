@@ -5,10 +5,15 @@ import type { Violation } from "@workflow/errors";
 import { invalidRequest } from "../errors/invalid-request.ts";
 import { explainIssue, toViolations } from "../errors/violations.ts";
 import { decodeUtf8, jsonRejection } from "../http/json-body.ts";
+import { findLongList, listPlacesOf } from "../http/long-lists.ts";
 import { createTableRequest } from "../routes/tables/table-fields.ts";
 import { inBatches, PROBLEMS_MAX, ROWS_MAX } from "./import-plan.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import { importFields } from "./import-fields.ts";
+
+/** The rows are never parsed. */
+const checkedFields = importFields.omit({ rows: true });
+const LISTS = listPlacesOf(checkedFields);
 
 /** Each member but the rows. Larger ones are refused without being parsed. */
 const MEMBER_CHARS_MAX = 1024 * 1024;
@@ -38,16 +43,18 @@ export function readJsonImport(bytes: Uint8Array): ImportPlan {
 function parseFields(members: JsonMembers) {
   const violations: Violation[] = [];
   const given: Record<string, unknown> = {};
-  for (const name of Object.keys(importFields.shape)) {
+  for (const name of Object.keys(checkedFields.shape)) {
     const member = members.get(name);
-    if (member === undefined || name === "rows") continue;
+    if (member === undefined) continue;
     if (member.length > MEMBER_CHARS_MAX) {
       const message = `must have at most ${MEMBER_CHARS_MAX} characters`;
       throw new AppError("PAYLOAD_TOO_LARGE", `${name} ${message}.`);
     }
     given[name] = JSON.parse(member);
   }
-  const checked = importFields.omit({ rows: true }).safeParse(given, { error: explainIssue });
+  const longList = findLongList(given, LISTS);
+  if (longList !== null) throw invalidRequest([longList]);
+  const checked = checkedFields.safeParse(given, { error: explainIssue });
   if (!checked.success) violations.push(...toViolations(checked.error));
   return { fields: checked.data, violations };
 }

@@ -11,12 +11,10 @@ import { afterAnswer, requestInfoOf } from "../http/request-info.ts";
 import type { RequestInfo } from "../http/request-info.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { prepareHeaders } from "./forwarded-headers.ts";
+import { INBOUND_BASE } from "./inbound-base.ts";
 import { createKnownCompanies } from "./known-companies.ts";
 import type { KnownCompanies } from "./known-companies.ts";
 import { createInboundProxy } from "./proxy.ts";
-
-/** Where senders of webhooks find us. */
-export const INBOUND_BASE = "/webhooks";
 
 export interface InboundOptions {
   /** `host:port` where the webhooks service takes them. */

@@ -1,4 +1,4 @@
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 
 /**
  * Whether a read may be repeated on condition that there is something new (`If-None-Match`, 304): that of one object,

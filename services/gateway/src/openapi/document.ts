@@ -1,8 +1,9 @@
 import { createDocument } from "zod-openapi";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { addExamples } from "./add-examples.ts";
-import type { OpenApiDocument } from "./add-examples.ts";
+import type { OpenApiDocument, ToldExample } from "./add-examples.ts";
+import { answerObjects } from "./answer-objects.ts";
 import { HEADERS } from "./headers.ts";
 import { toOperation } from "./operation.ts";
 import { inboundComponents } from "./inbound-paths.ts";
@@ -38,10 +39,16 @@ export interface Described {
   operations: Readonly<Record<string, Route>>;
   /** What endpoints of companies get. */
   eventTypes: readonly WebhookEventType[];
+  /** Requests and answers of one story, to be shown as examples. */
+  examples: readonly ToldExample[];
 }
 
 /** Describes the API as OpenAPI 3.1, every word about an operation from the route table. */
-export function createOpenApiDocument({ operations, eventTypes }: Described): OpenApiDocument {
+export function createOpenApiDocument({
+  operations,
+  eventTypes,
+  examples,
+}: Described): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const [operationId, route] of Object.entries(operations)) {
     const operation = toOperation(operationId, route);
@@ -83,5 +90,32 @@ export function createOpenApiDocument({ operations, eventTypes }: Described): Op
       responses: { ...errorComponents(Object.values(operations)), ...inbound.responses },
     },
   });
-  return addExamples(document);
+  openAnswers(document);
+  dropEmptyDefaults(document);
+  return addExamples(document, examples);
+}
+
+/** An empty text in an address is as good as nothing given: no default to be told, nor to be sent by generated clients. */
+function dropEmptyDefaults({ paths = {} }: OpenApiDocument): void {
+  for (const item of Object.values(paths)) {
+    for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
+      for (const parameter of operation?.parameters ?? []) {
+        if ("$ref" in parameter) continue;
+        const { schema } = parameter;
+        if (typeof schema === "object" && "default" in schema && schema.default === "") {
+          delete schema.default;
+        }
+      }
+    }
+  }
+}
+
+/**
+ * Takes the strictness of the declarations out of the answers: clients have to expect members that are new. The tests
+ * put it back, so that what the services answer today is described to the last member.
+ */
+function openAnswers(document: OpenApiDocument): void {
+  for (const schema of answerObjects(document)) {
+    if (schema["additionalProperties"] === false) delete schema["additionalProperties"];
+  }
 }

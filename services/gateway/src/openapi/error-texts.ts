@@ -31,13 +31,13 @@ export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   INVALID_STATE: {
     when: "the run's status does not allow it",
     example: {
-      message: "A completed run cannot be cancelled.",
+      message: "The run is completed and cannot be cancelled.",
       details: { currentStatus: "completed" },
     },
   },
   INVALID_STEP: {
     when: "the run has no such step",
-    example: { message: "The run's workflow has no step greet." },
+    example: { message: "The run's workflow has no step ship." },
   },
   NOT_CONFIGURED: {
     when: "the installation lacks a setting or part that the message names",
@@ -62,10 +62,10 @@ export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   EXECUTION_TIMEOUT: {
     when: "the run has not ended in time and `onTimeout` is `throw_error`; it goes on",
     example: {
-      message: "The run did not end within 30000 ms; it goes on.",
+      message: "The run did not end within 30000 ms. It goes on.",
       details: {
-        run_id: "run_01kg9d1kzcexw9f1c3f4r7m2qa",
-        workflow_id: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
+        run_id: "run_01kg9d1kzcexw9f1c3f4r7m004",
+        workflow_id: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a0008",
         maxExecutionTimeMs: 30000,
       },
     },
@@ -88,7 +88,8 @@ export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   },
   RATE_LIMITED: {
     when: "too many requests, or too much at a time: `details.limit` then says of what; `Retry-After` says how long to wait",
-    example: { message: "Rate limit exceeded. Limit: 1000 requests per minute." },
+    // The number is that of the operation's bucket.
+    example: { message: "Rate limit exceeded." },
   },
   HEADERS_TOO_LARGE: {
     when: "the address and the headers of the request are too large",
@@ -103,10 +104,12 @@ export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   TRIGGER_ERROR: {
     when: "the run failed and `onFailure` is `throw_error`",
     example: {
-      message: "The run failed: The receiver answered 500.",
+      message: "The server answered with status 503.",
       details: {
-        run_id: "run_01kg9d1kzcexw9f1c3f4r7m2qa",
-        workflow_id: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a",
+        run_id: "run_01kg9d1kzcexw9f1c3f4r7m004",
+        workflow_id: "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a0008",
+        status: "failed",
+        errorCode: "HTTP_STATUS",
       },
     },
   },

@@ -1,5 +1,5 @@
 import type { Reason } from "@workflow/errors";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 
 /** What every request may be answered with, whatever its route. */
 const OF_ALL: readonly Reason[] = [

@@ -1,5 +1,6 @@
 import type { oas31 } from "zod-openapi";
-import type { ResponseDeclaration, Route } from "../route.ts";
+import type { ResponseDeclaration } from "../route-declaration.ts";
+import type { Route } from "../route-table-entry.ts";
 import { isConditionalRead } from "./conditions.ts";
 
 type Header = oas31.HeaderObject;
@@ -24,12 +25,12 @@ export const HEADERS = {
     description:
       "How many requests a minute the caller may send in the operation's bucket. Like the other headers of rate limits it is left out where no limit is set.",
     schema: { type: "integer", minimum: 1 },
-    example: 1000,
+    examples: { read: { value: 1000 }, write: { value: 100 }, execute: { value: 500 } },
   },
   "X-RateLimit-Remaining": {
     description: "How many of them are left.",
     schema: { type: "integer", minimum: 0 },
-    example: 998,
+    example: 98,
   },
   "X-RateLimit-Reset": {
     description: "When the window is empty again, in seconds since 1970.",
@@ -39,12 +40,20 @@ export const HEADERS = {
   RateLimit: {
     description: "What is left, in the form of draft-ietf-httpapi-ratelimit-headers.",
     schema: { type: "string" },
-    example: '"read";r=998;t=60',
+    examples: {
+      read: { value: '"read";r=998;t=60' },
+      write: { value: '"write";r=98;t=60' },
+      execute: { value: '"execute";r=498;t=60' },
+    },
   },
   "RateLimit-Policy": {
     description: "The limit, in the form of draft-ietf-httpapi-ratelimit-headers.",
     schema: { type: "string" },
-    example: '"read";q=1000;w=60',
+    examples: {
+      read: { value: '"read";q=1000;w=60' },
+      write: { value: '"write";q=100;w=60' },
+      execute: { value: '"execute";q=500;w=60' },
+    },
   },
   "Retry-After": {
     description: "How many seconds to wait before the request is repeated.",
@@ -107,6 +116,11 @@ export function errorHeaders(status: number): Headers {
     ...(status === 401 ? [] : OF_LIMITS),
     ...(waits ? (["Retry-After"] as const) : []),
   ]);
+}
+
+/** The headers of an answer that nothing is new (304). */
+export function notModifiedHeaders(): Headers {
+  return references([...ALWAYS, "ETag", ...OF_LIMITS]);
 }
 
 /** References to these headers. */

@@ -5,7 +5,12 @@ import type {
   ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { references } from "./headers.ts";
-import { INBOUND_ERRORS, INBOUND_ROUTES, PATH_PARAMETERS } from "./inbound-routes.ts";
+import {
+  ERRORS_OF_ALL,
+  INBOUND_ERRORS,
+  INBOUND_ROUTES,
+  PATH_PARAMETERS,
+} from "./inbound-routes.ts";
 import type { InboundError, InboundRoute } from "./inbound-routes.ts";
 
 /** Where providers post their events. These paths lie beside the API's base. */
@@ -20,7 +25,7 @@ export function inboundComponents() {
   return {
     schemas: { PlainError: PLAIN_ERROR, InboundReceipt: RECEIPT, InboundCount: COUNT },
     responses: Object.fromEntries(
-      Object.values(INBOUND_ERRORS).map((error) => [error.name, toPlainError(error)]),
+      Object.entries(INBOUND_ERRORS).map(([name, error]) => [name, toPlainError(error)]),
     ),
   };
 }
@@ -37,17 +42,17 @@ function toInbound(route: InboundRoute): ZodOpenApiOperationObject {
       schema: { type: "string" },
     };
   });
-  const errors = Object.entries(INBOUND_ERRORS).map(([status, { name }]) => [
-    status,
+  const errors = [...ERRORS_OF_ALL, ...route.errors].map((name) => [
+    String(INBOUND_ERRORS[name].status),
     { $ref: `#/components/responses/${name}` },
   ]);
-  const json = { "application/json": { schema: {}, example: { type: "order.created" } } };
-  const other = { "*/*": { schema: {}, example: "order created" } };
+  const json = { "application/json": { schema: {}, example: route.example } };
+  const other = { "*/*": { schema: {}, example: "order=4711&reason=wrong+size" } };
   return {
     operationId,
     tags: ["Inbound webhooks"],
     summary,
-    description: `${description} Needs no API key. At most 1 MiB.`,
+    description: `${description}\n\nNeeds no API key. At most 1 MiB.`,
     security: [],
     parameters: [...parameters, ...headers],
     requestBody: {

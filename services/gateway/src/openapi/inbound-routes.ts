@@ -9,6 +9,10 @@ export interface InboundRoute {
   /** The headers by which the sender is known. */
   headers: readonly oas31.ParameterObject[];
   receipt: "InboundReceipt" | "InboundCount";
+  /** For which it refuses, beside what all do. */
+  errors: readonly InboundErrorName[];
+  /** A body. */
+  example: unknown;
   anyBody?: boolean;
 }
 
@@ -19,19 +23,22 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
     operationId: "receiveCustomEvent",
     summary: "Start the workflows whose webhook trigger has this path",
     description:
-      "The path is the secret. A body that is no JSON reaches the workflow as `{rawBody}`. With `Idempotency-Key` or `X-Event-Id` a repeat starts nothing.",
+      "The event is stored, then every active workflow of the company whose webhook trigger has this path is started with the body as its input. Nothing is signed: whoever knows the path may start them, so it is the secret. A body that is no JSON reaches the workflow as `{rawBody}`. With `Idempotency-Key` or `X-Event-Id` a repeat starts nothing and is answered like the first.",
     headers: [
       signature("Idempotency-Key", false, "order-4711", "The event's id: repeats start nothing."),
       signature("X-Event-Id", false, "order-4711", "As `Idempotency-Key`."),
     ],
     receipt: "InboundReceipt",
+    example: { order: "4711", reason: "wrong size" },
+    errors: ["InboundUnreadable", "InboundNoCompany", "InboundCompressed", "InboundFailed"],
     anyBody: true,
   },
   {
     path: "/webhooks/stripe",
     operationId: "receiveStripeEvent",
     summary: "Take an event of Stripe, connected accounts included",
-    description: "`event.account` decides whose event it is.",
+    description:
+      "The connected account in `account` decides whose event it is; one of no connected account is stored and starts nothing. Where the installation has a secret of Stripe, the signature has to be good. An event id that came before starts nothing.",
     headers: [
       signature(
         "Stripe-Signature",
@@ -40,25 +47,39 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
       ),
     ],
     receipt: "InboundReceipt",
+    example: {
+      id: "evt_1SqY2bK3xR",
+      type: "payment_intent.succeeded",
+      account: "acct_1SqXyz",
+      data: { object: { id: "pi_3SqY2a", amount: 12950, currency: "eur" } },
+    },
+    errors: ["InboundNoJson", "InboundUnsigned", "InboundWrongType", "InboundFailed"],
   },
   {
     path: "/webhooks/resend",
     operationId: "receiveResendEvent",
     summary: "Take an e-mail that came in at Resend",
-    description: "The recipient's address or domain decides whose event it is.",
+    description:
+      "The recipients' addresses and domains decide whose event it is; one of no connected account is stored and starts nothing. Where the installation has a secret of Resend, the signature has to be good. A message id that came before starts nothing.",
     headers: [
       signature("svix-id", true, "msg_2b3c"),
       signature("svix-timestamp", true, "1769846402"),
       signature("svix-signature", true, "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
     ],
     receipt: "InboundReceipt",
+    example: {
+      type: "email.received",
+      created_at: "2026-01-26T14:57:03.000Z",
+      data: { email_id: "56761188", to: ["orders@acme.example"], subject: "Order 4711" },
+    },
+    errors: ["InboundNoJson", "InboundUnsigned", "InboundWrongType", "InboundFailed"],
   },
   {
     path: "/webhooks/nango",
     operationId: "receiveBrokerEvent",
     summary: "Take an event of the OAuth broker",
     description:
-      "For the broker alone: outcomes of authorizations, and events of providers that it hands on.",
+      "For the broker alone. It tells how an authorization went (the connection becomes active or error), that an account was synchronised, and what a provider has sent. Nothing is taken without the broker's signature.",
     headers: [
       signature(
         "X-Nango-Hmac-Sha256",
@@ -67,15 +88,30 @@ export const INBOUND_ROUTES: readonly InboundRoute[] = [
       ),
     ],
     receipt: "InboundReceipt",
+    example: {
+      type: "auth",
+      operation: "creation",
+      success: true,
+      connectionId: "0d3f6c1e",
+      providerConfigKey: "google-mail",
+    },
+    errors: ["InboundInvalid", "InboundUnsigned", "InboundNoSecret", "InboundUpstreamFailed"],
   },
   {
     path: "/webhooks/{provider}",
     operationId: "receiveProviderEvent",
-    summary: "Take events of another provider: airwallex, hubspot or finance",
+    summary: "Take events of Airwallex, HubSpot or the finance application",
     description:
-      "Each provider signs in its own way. The connected account decides whose event it is.",
+      "Each provider signs in its own way, and a body may hold several events. The connected account decides whose event it is; one of no connected account starts nothing. `count` says how many runs were started.",
     headers: [],
     receipt: "InboundCount",
+    example: {
+      id: "evt_HKhN6TkZ",
+      name: "payment.settled",
+      account_id: "acct_HKhN6",
+      data: { object: { amount: 129.5, currency: "EUR" } },
+    },
+    errors: ["InboundInvalid", "InboundUnsigned", "InboundNoProvider", "InboundUnverified"],
   },
 ];
 
@@ -93,76 +129,123 @@ export const PATH_PARAMETERS: Readonly<Record<string, { description: string; exa
   provider: { description: "airwallex, hubspot or finance.", example: "airwallex" },
 };
 
-/** What a status of a refusal means to a sender. */
+/** A refusal, as a sender sees it. */
 export interface InboundError {
-  name: string;
+  status: number;
   description: string;
   example: string;
   /** Whether `Retry-After` says how long to wait. */
   waits?: boolean;
 }
 
-/** Every refusal, by its status. */
-export const INBOUND_ERRORS: Readonly<Record<string, InboundError>> = {
-  400: {
-    name: "InboundInvalid",
-    description: "The body cannot be read. Do not send it again.",
+/** Every refusal, by the name of its component. */
+export const INBOUND_ERRORS = {
+  InboundUnreadable: {
+    status: 400,
+    description:
+      "The body is no UTF-8 or has NUL characters, or the event's id has none or more than 255 characters. Do not send it again.",
+    example: "The request body is not valid UTF-8.",
+  },
+  InboundNoJson: {
+    status: 400,
+    description:
+      "The body is no JSON object, or the event's id has more than 255 characters. Do not send it again.",
     example: "Invalid JSON",
   },
-  401: {
-    name: "InboundUnsigned",
-    description: "The signature is missing, wrong, or too old.",
+  InboundInvalid: {
+    status: 400,
+    description:
+      "The body is none of the sender's events, or an event's id has more than 255 characters. Do not send it again.",
+    example: "Invalid payload",
+  },
+  InboundUnsigned: {
+    status: 401,
+    description:
+      "The signature is missing, wrong, or too old. The event is kept for the record and starts nothing.",
     example: "Invalid signature",
   },
-  404: {
-    name: "InboundUnknown",
-    description: "No such company or provider.",
+  InboundNoCompany: {
+    status: 404,
+    description: "There is no such company, or the path is none that a workflow can wait for.",
+    example: "Company not found",
+  },
+  InboundNoProvider: {
+    status: 404,
+    description: "There is no such provider.",
     example: "Unknown provider: acme",
   },
-  413: {
-    name: "InboundTooLarge",
-    description: "More than 1 MiB.",
+  InboundTooLarge: {
+    status: 413,
+    description: "The body has more than 1 MiB.",
     example: "The request body must be at most 1048576 bytes.",
   },
-  415: {
-    name: "InboundWrongType",
-    description: "The body is compressed, or not of the sender's type.",
+  InboundCompressed: {
+    status: 415,
+    description: "The body is compressed.",
+    example: "The request body must not be compressed.",
+  },
+  InboundWrongType: {
+    status: 415,
+    description: "The body is not said to be JSON, or is compressed.",
     example: "The Content-Type must be application/json.",
   },
-  429: {
-    name: "InboundTooMany",
+  InboundTooMany: {
+    status: 429,
     waits: true,
-    description: "Too many from one address; `Retry-After` says how long to wait.",
+    description:
+      "Too many came from one address, too many are under way, or too many wait for their workflows.",
     example: "Rate limit exceeded. Limit: 10000 requests per minute.",
   },
-  431: {
-    name: "InboundHeadersTooLarge",
+  InboundHeadersTooLarge: {
+    status: 431,
     description: "The address and the headers are too large.",
     example: "The request's address and headers must be at most 32768 bytes in all.",
   },
-  500: {
-    name: "InboundFailed",
-    description:
-      "A check failed for a reason of its own, or the broker's secret is unset. Send it again.",
+  InboundFailed: {
+    status: 500,
+    description: "A fault of ours. Send the event again.",
+    example: "An internal error occurred.",
+  },
+  InboundUnverified: {
+    status: 500,
+    description: "The signature could not be looked at, for a fault of ours. Send the event again.",
     example: "Verification error",
   },
-  502: {
-    name: "InboundUpstreamFailed",
-    description: "Another service of ours failed. Send it again.",
-    example: "Another service failed.",
+  InboundNoSecret: {
+    status: 500,
+    description:
+      "The installation has no secret of the broker, so nothing is taken; or a fault of ours.",
+    example: "NANGO_WEBHOOK_SECRET is not set",
   },
-  503: {
-    name: "InboundAway",
+  InboundUpstreamFailed: {
+    status: 502,
+    description: "The provider or the broker could not be asked about the account. Send it again.",
+    example: "The provider could not be reached.",
+  },
+  InboundAway: {
+    status: 503,
     waits: true,
-    description: "We are away. Send it again.",
+    description: "We are away or too busy. Send the event again.",
     example: "The webhooks service cannot be reached. Send the event again.",
   },
-  504: {
-    name: "InboundTooSlow",
-    description: "We were too slow. Send it again.",
+  InboundTooSlow: {
+    status: 504,
+    description: "We were too slow. Send the event again.",
     example: "The webhooks service did not answer in time. Send the event again.",
   },
-};
+} as const satisfies Record<string, InboundError>;
+
+/** The name of a refusal. */
+export type InboundErrorName = keyof typeof INBOUND_ERRORS;
+
+/** What every one of these routes may answer. */
+export const ERRORS_OF_ALL: readonly InboundErrorName[] = [
+  "InboundTooLarge",
+  "InboundTooMany",
+  "InboundHeadersTooLarge",
+  "InboundAway",
+  "InboundTooSlow",
+];
 
 function signature(
   name: string,

@@ -1,5 +1,5 @@
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from "zod-openapi";
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { hasBody } from "./errors-of.ts";
 import { headerParameters, requestParameters } from "./parameters.ts";
 import { responsesOf } from "./responses.ts";
@@ -28,7 +28,7 @@ function descriptionOf(route: Route): string {
   const counted = route.scope === "everybody" ? [] : [`Counts as ${BUCKET_WORDS[bucket]}.`];
   const audited = audit.length === 0 ? [] : [`Leaves ${inCode(audit)} in the audit log.`];
   const facts = [accessOf(route), ...counted, ...audited].join(" ");
-  return description === null ? facts : `${description}\n\n${facts}`;
+  return `${description.join(" ").replaceAll(" \n", "\n")}\n\n${facts}`;
 }
 
 const BUCKET_WORDS: Readonly<Record<Route["bucket"], string>> = {
@@ -65,7 +65,7 @@ function securityOf(route: Route): oas31.SecurityRequirementObject[] {
 function toRequestBody({ body }: Route): ZodOpenApiRequestBodyObject {
   const { schema, optional, bytesMax, isUpload } = body;
   const json = { "application/json": { schema } };
-  const csv = { "text/csv": { schema: CSV, example: "Name,Amount\r\nAda,12.5\r\n" } };
+  const csv = { "text/csv": { schema: CSV } };
   return {
     description: `At most ${bytesMax.toLocaleString("en")} bytes, UTF-8.`,
     required: !optional,

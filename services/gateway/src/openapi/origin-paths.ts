@@ -8,25 +8,47 @@ const ORIGIN = [{ url: "/", description: "The origin of this server." }];
 /** What lies at the origin: health, and the routes by which webhooks come in. */
 export function originPaths(): ZodOpenApiPathsObject {
   return {
-    "/livez": { servers: ORIGIN, get: health("isAlive", "Whether the process is alive", false) },
+    "/livez": {
+      servers: ORIGIN,
+      get: health({
+        operationId: "isAlive",
+        summary: "Tell whether the process is alive",
+        description: "It looks at nothing else, so it is the question of who restarts processes.",
+        mayBeUnready: false,
+      }),
+    },
     "/readyz": {
       servers: ORIGIN,
-      get: health("isReady", "Whether the gateway and what it needs are ready", true),
+      get: health({
+        operationId: "isReady",
+        summary: "Tell whether the gateway is ready",
+        description:
+          "It needs its database and the services behind it. While one of them is away, or it is about to stop, the answer is 503.",
+        mayBeUnready: true,
+      }),
     },
     ...inboundPaths(ORIGIN),
   };
 }
 
-function health(
-  operationId: string,
-  summary: string,
-  mayBeUnready: boolean,
-): ZodOpenApiOperationObject {
+interface Health {
+  operationId: string;
+  summary: string;
+  description: string;
+  mayBeUnready: boolean;
+}
+
+function health({
+  operationId,
+  summary,
+  description,
+  mayBeUnready,
+}: Health): ZodOpenApiOperationObject {
   return {
     operationId,
     tags: ["Health"],
     summary,
-    description: "Needs no credential.",
+    description: `${description}\n\nNeeds no credential.`,
     security: [],
     responses: {
       "200": {

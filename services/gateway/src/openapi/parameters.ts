@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { oas31 } from "zod-openapi";
-import type { RequestHeader, Route } from "../route.ts";
+import type { RequestHeader } from "../route-declaration.ts";
+import type { Route } from "../route-table-entry.ts";
 import { isConditionalRead } from "./conditions.ts";
 import { errorsOf } from "./errors-of.ts";
 

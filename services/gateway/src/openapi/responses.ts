@@ -3,11 +3,12 @@ import { z } from "zod";
 import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
 import type { ContentType } from "../reply.ts";
-import type { ResponseDeclaration, Route } from "../route.ts";
+import type { ResponseDeclaration } from "../route-declaration.ts";
+import type { Route } from "../route-table-entry.ts";
 import { isConditionalRead } from "./conditions.ts";
 import { ERROR_TEXTS } from "./error-texts.ts";
 import { errorsOf } from "./errors-of.ts";
-import { errorHeaders, references, successHeaders } from "./headers.ts";
+import { errorHeaders, notModifiedHeaders, references, successHeaders } from "./headers.ts";
 
 /** Every answer of an operation, by its status. */
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
@@ -19,7 +20,7 @@ export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const notModified = isConditionalRead(route) ? [["304", NOT_MODIFIED]] : [];
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     String(status),
-    { $ref: `#/components/responses/${errorName(codes)}` },
+    { $ref: `#/components/responses/${errorName(route, codes)}` },
   ]);
   return Object.fromEntries([...successes, ...redirects, ...notModified, ...errors]);
 }
@@ -29,7 +30,7 @@ export function errorComponents(routes: readonly Route[]) {
   const components: Record<string, ZodOpenApiResponseObject> = {};
   for (const route of routes) {
     for (const [status, codes] of codesByStatus(route)) {
-      components[errorName(codes)] ??= toError(status, codes);
+      components[errorName(route, codes)] ??= toError(route, status, codes);
     }
   }
   return components;
@@ -67,7 +68,7 @@ export const ERROR_SCHEMA: oas31.SchemaObject = {
 
 const NOT_MODIFIED: ZodOpenApiResponseObject = {
   description: "The object is as `If-None-Match` says; nothing is sent.",
-  headers: references(["X-Request-Id", "Link", "ETag"]),
+  headers: notModifiedHeaders(),
 };
 
 function toSuccess(
@@ -100,20 +101,15 @@ function toContent(type: ContentType, { data, meta }: ResponseDeclaration) {
 const STREAMS: Readonly<Record<Exclude<ContentType, "application/json">, object>> = {
   "text/event-stream": {
     schema: { type: "string", description: "Server-sent events; the data of each is JSON." },
-    example:
-      'retry: 1000\n\nevent: step\nid: 3\ndata: {"stepId":"greet","status":"success"}\n\nevent: run\nid: 4\ndata: {"id":"run_01kg9d1kzcexw9f1c3f4r7m2qa","status":"completed"}\n\n',
   },
   "text/csv": {
     schema: {
       type: "string",
       description: "A line of names, then a line for each row (RFC 4180).",
     },
-    example: "Name,Amount\r\nAda,12.5\r\n",
   },
   "application/jsonl": {
     schema: { type: "string", description: "A JSON object a line." },
-    example:
-      '{"id":"0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a","data":{"col_name":"Ada","col_amount":12.5}}\n',
   },
 };
 
@@ -126,19 +122,31 @@ function codesByStatus(route: Route): Map<number, Reason[]> {
   return new Map([...codes].toSorted(([one], [other]) => one - other));
 }
 
-/** `BadRequestOrValidationError` of BAD_REQUEST and VALIDATION_ERROR. */
-function errorName(codes: readonly Reason[]): string {
-  return codes.map(inWords).join("Or");
+/** `BadRequestOrValidationError` of BAD_REQUEST and VALIDATION_ERROR; limits have that of their bucket. */
+function errorName(route: Route, codes: readonly Reason[]): string {
+  const name = codes.map(inWords).join("Or");
+  return codes.includes("RATE_LIMITED") ? capitalized(limitOf(route)) + name : name;
 }
+
+/** What requests are counted by: the bucket of a known caller, else the sender's address. */
+function limitOf({ scope, bucket }: Route): keyof typeof LIMITS {
+  return scope === "everybody" ? "address" : bucket;
+}
+
+/** As they are unless the operator has set others. */
+const LIMITS = { read: 1_000, write: 100, execute: 500, address: 60 };
 
 function inWords(code: Reason): string {
-  const words = code.toLowerCase().split("_");
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return code.toLowerCase().split("_").map(capitalized).join("");
 }
 
-function toError(status: number, codes: readonly Reason[]): ZodOpenApiResponseObject {
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function toError(route: Route, status: number, codes: readonly Reason[]): ZodOpenApiResponseObject {
   const texts = codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code].when}.`);
-  const examples = codes.map((code) => [code, { value: exampleOf(code) }]);
+  const examples = codes.map((code) => [code, { value: exampleOf(route, code) }]);
   return {
     description: texts.join(" "),
     headers: errorHeaders(status),
@@ -163,9 +171,10 @@ function oneOfCodes(codes: readonly Reason[]): oas31.SchemaObject {
   };
 }
 
-function exampleOf(code: Reason) {
-  const error = { code, ...ERROR_TEXTS[code].example, requestId: REQUEST_ID };
-  return { success: false, error };
+function exampleOf(route: Route, code: Reason) {
+  const message = `Rate limit exceeded. Limit: ${LIMITS[limitOf(route)]} requests per minute.`;
+  const example = code === "RATE_LIMITED" ? { message } : ERROR_TEXTS[code].example;
+  return { success: false, error: { code, ...example, requestId: REQUEST_ID } };
 }
 
 const REQUEST_ID = "5f0d3c9e-4a0b-4d7c-9a57-0b1f6f1f2f10";

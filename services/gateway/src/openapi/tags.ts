@@ -1,4 +1,4 @@
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 
 interface Tag {
   name: string;

@@ -3,11 +3,22 @@ import { Counter, Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Members } from "./members.ts";
 
-/** Hears of each decision about a limit whether it was made with what other gateways know. */
-export type DecisionReport = (isShared: boolean) => void;
+/**
+ * With what a decision was made: with what the other gateways know; with this one's share of a limit, as those who
+ * should be asked do not answer; or without NATS, and so with the whole limit.
+ */
+export type DecidedWith = "others" | "share" | "nobody";
+
+/** Hears of each decision about a limit. */
+export type DecisionReport = (decidedWith: DecidedWith) => void;
 
 /** So long after the last decision alone it is said that limits are shared again, and may be said anew. */
 const SPELL_MS = 5_000;
+
+const WARNINGS = {
+  share: "other gateways do not answer: this one lets through its share of each rate limit",
+  nobody: "other gateways cannot be asked: this one counts for rate limits by itself",
+} as const;
 
 /** Counts the decisions that a gateway makes alone, and says when a spell of them begins and when it is over. */
 export function createDecisionReport(
@@ -17,27 +28,26 @@ export function createDecisionReport(
 ): DecisionReport {
   const alone = createCounter(registry);
   watchMembers(registry, members);
-  let lastAloneAt: number | null = null;
-  return (isShared) => {
-    if (isShared) {
-      if (lastAloneAt === null || performance.now() - lastAloneAt < SPELL_MS) return;
-      lastAloneAt = null;
+  let spell: { decidedWith: DecidedWith; lastAt: number } | null = null;
+  return (decidedWith) => {
+    if (decidedWith === "others") {
+      if (spell === null || performance.now() - spell.lastAt < SPELL_MS) return;
+      spell = null;
       logger.info("rate limits are shared between gateways again");
       return;
     }
-    alone?.inc();
-    if (lastAloneAt === null) {
-      logger.warn("other gateways cannot be asked: this one counts for rate limits by itself");
-    }
-    lastAloneAt = performance.now();
+    alone?.inc({ limit: decidedWith === "share" ? "share" : "whole" });
+    if (spell?.decidedWith !== decidedWith) logger.warn(WARNINGS[decidedWith]);
+    spell = { decidedWith, lastAt: performance.now() };
   };
 }
 
-function createCounter(registry: Registry | undefined): Counter | undefined {
+function createCounter(registry: Registry | undefined): Counter<"limit"> | undefined {
   if (registry === undefined) return undefined;
   return new Counter({
     name: "gateway_rate_limit_alone_total",
-    help: "Requests whose rate was judged without the other gateways.",
+    help: "Requests whose rate was judged without the other gateways, by what is let through then.",
+    labelNames: ["limit"],
     registers: [registry],
   });
 }

@@ -53,16 +53,28 @@ export function foresee(
 export function knownRefusal(
   claims: readonly Claimed[],
   windows: readonly Window[],
-  now: number,
+  { now, windowMs }: { readonly now: number; readonly windowMs: number },
 ): Outcome | null {
   for (const [index, { fullUntil, fullMax }] of windows.entries()) {
     const max = claims[index]?.[1] ?? 0;
     if (fullUntil <= now || max > fullMax) continue;
     const waitMs = Math.ceil(fullUntil - now);
     if (index === 0) return [index, waitMs, max, waitMs];
-    const answered = windows[0]?.answered ?? null;
-    const resetMs = answered === null ? 0 : Math.max(0, Math.ceil(answered.resetAt - now));
-    return [index, waitMs, answered?.count ?? 0, resetMs];
+    return [index, waitMs, ...firstKnown(windows, now, windowMs)];
   }
   return null;
+}
+
+/** Of the caller's own window: its count and when the oldest of it leaves, by its home or by what is known here. */
+function firstKnown(
+  [first]: readonly Window[],
+  now: number,
+  windowMs: number,
+): [count: number, resetMs: number] {
+  const { answered = null, moments } = first ?? {};
+  const known = moments?.count ?? 0;
+  const isLater = answered !== null && answered.resetAt > now && answered.count > known;
+  if (isLater) return [answered.count, Math.ceil(answered.resetAt - now)];
+  const oldest = known === 0 ? now : (moments?.oldest(1) ?? now);
+  return [known, Math.min(windowMs, Math.ceil(oldest + windowMs - now))];
 }

@@ -22,7 +22,6 @@ export class Members {
   era = 0;
   readonly #hashOfSelf: number;
   readonly #others = new Map<string, { hash: number; heardAt: number }>();
-  readonly #suspects = new Set<string>();
   /** Those that have said goodbye, and when. */
   readonly #left = new Map<string, number>();
 
@@ -40,10 +39,14 @@ export class Members {
     return this.#others.size + 1;
   }
 
+  /** The addresses of all but this one. */
+  others(): string[] {
+    return [...this.#others.keys()];
+  }
+
   /** Notes that somebody lives. True for a newcomer. */
   hear(address: string, now: number): boolean {
     const known = this.#others.get(address);
-    this.#suspects.delete(address);
     if (known !== undefined) known.heardAt = now;
     else {
       this.#others.set(address, { hash: hashOf(address), heardAt: now });
@@ -52,25 +55,10 @@ export class Members {
     return known === undefined;
   }
 
-  /**
-   * Notes that somebody has not answered. Whoever only stands still for a moment stays who it is: until it is
-   * heard again its deputy, which knows the same, is asked instead.
-   */
-  suspect(address: string): void {
-    this.#suspects.add(address);
-  }
-
-  /** Whoever answers at this moment; null when nobody of those who should does. */
-  actingFor({ home, deputy }: Responsible): string | null {
-    if (!this.#suspects.has(home)) return home;
-    return deputy === null || this.#suspects.has(deputy) ? null : deputy;
-  }
-
   /** Notes that somebody is gone. False for one that is not known. */
   lose(address: string): boolean {
-    this.#suspects.delete(address);
     const isKnown = this.#others.delete(address);
-    if (isKnown) this.#beginEra();
+    if (isKnown) this.beginEra();
     return isKnown;
   }
 
@@ -86,6 +74,12 @@ export class Members {
     return this.#left.has(address);
   }
 
+  /** Somebody may have missed what it was told. */
+  beginEra(): void {
+    this.epoch += 1;
+    this.era += 1;
+  }
+
   /** Those that were heard too long ago. */
   silent(now: number): string[] {
     const isSilent = ([, { heardAt }]: [string, { heardAt: number }]): boolean =>
@@ -93,10 +87,16 @@ export class Members {
     return [...this.#others].filter(isSilent).map(([address]) => address);
   }
 
+  /** The deputy, unless it was last heard so much earlier than the home that it is rather the deputy who is gone. */
+  likelier(home: string, deputy: string): string {
+    const heardAt = (address: string): number => this.#others.get(address)?.heardAt ?? 0;
+    return heardAt(home) - heardAt(deputy) > SILENCE_MS / 2 ? home : deputy;
+  }
+
   /** Gives everybody time again: while there was no connection nobody could be heard. */
   forgive(now: number): void {
     for (const other of this.#others.values()) other.heardAt = now;
-    this.#beginEra();
+    this.beginEra();
   }
 
   /** Who answers for a group, by its hash. */
@@ -113,11 +113,6 @@ export class Members {
       } else if (weight > deputyWeight) [deputy, deputyWeight] = [address, weight];
     }
     return { home, deputy };
-  }
-
-  #beginEra(): void {
-    this.epoch += 1;
-    this.era += 1;
   }
 }
 

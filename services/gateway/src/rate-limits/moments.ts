@@ -1,5 +1,4 @@
-/** What one source had within a window: pairs of an age in milliseconds and a number, the oldest first. */
-export type Ages = readonly (readonly [ageMs: number, number: number])[];
+import type { Ages } from "./messages.ts";
 
 const FIRST_CAPACITY = 4;
 /** A moment, and its source and number in one: both are whole and small. */
@@ -11,6 +10,8 @@ const NUMBERS = 2 ** 32;
  * much later, never earlier.
  */
 const SLOT_MS = 5;
+/** The same of what others are told: 600 pairs of a source at most in a minute's window. */
+const TOLD_SLOT_MS = 100;
 
 /**
  * When something was counted, and for whom: moments in their order, with the source of each. A ring, so that
@@ -19,13 +20,21 @@ const SLOT_MS = 5;
 export class Moments {
   /** Of all sources together. */
   count = 0;
+  /** Those of them that are not younger than the mark. */
+  marked = 0;
   #ring = new Float64Array(FIRST_CAPACITY * STRIDE);
   #first = 0;
   #entries = 0;
+  #mark = Number.NEGATIVE_INFINITY;
 
   /** How many entries it has room for. */
   get capacity(): number {
     return this.#ring.length / STRIDE;
+  }
+
+  /** How many entries it holds: what reading all of it takes. */
+  get entries(): number {
+    return this.#entries;
   }
 
   /** The latest moment; -Infinity without any. */
@@ -33,12 +42,18 @@ export class Moments {
     return this.#entries === 0 ? Number.NEGATIVE_INFINITY : this.#momentOf(this.#entries - 1);
   }
 
+  /** Marks all that there is, up to a moment. */
+  mark(moment: number): void {
+    this.#mark = moment;
+    this.marked = this.count;
+  }
+
   /** Counts one for a source, at a moment that is not before the latest. */
   add(moment: number, source: number): void {
     const last = this.#entries - 1;
-    const isSameSlot =
-      last >= 0 && Math.floor(this.#momentOf(last) / SLOT_MS) === Math.floor(moment / SLOT_MS);
-    if (isSameSlot && this.#sourceOf(last) === source) {
+    const isSameSlot = last >= 0 && isOfOneSlot(this.#momentOf(last), moment, SLOT_MS);
+    const isOpen = isSameSlot && this.#momentOf(last) > this.#mark;
+    if (isOpen && this.#sourceOf(last) === source) {
       const at = this.#indexOf(last);
       this.#ring[at] = moment;
       this.#ring[at + 1] = source * NUMBERS + this.#numberOf(last) + 1;
@@ -50,6 +65,7 @@ export class Moments {
   dropUntil(moment: number): void {
     while (this.#entries > 0 && this.#momentOf(0) <= moment) {
       this.count -= this.#numberOf(0);
+      if (this.#momentOf(0) <= this.#mark) this.marked -= this.#numberOf(0);
       this.#first = (this.#first + 1) % this.capacity;
       this.#entries -= 1;
     }
@@ -65,14 +81,23 @@ export class Moments {
     return this.latest;
   }
 
-  /** What each source has, as ages at a moment. */
-  agesAt(moment: number): Map<number, [number, number][]> {
-    const ages = new Map<number, [number, number][]>();
+  /** What each source has, as ages at a moment. Those within a tenth of a second are one, the youngest. */
+  agesAt(moment: number): Map<number, number[]> {
+    const ages = new Map<number, number[]>();
+    const slots = new Map<number, number>();
     for (let entry = 0; entry < this.#entries; entry += 1) {
       const source = this.#sourceOf(entry);
+      const at = this.#momentOf(entry);
+      const age = Math.floor(moment - at);
       const ofSource = ages.get(source) ?? [];
-      ofSource.push([Math.floor(moment - this.#momentOf(entry)), this.#numberOf(entry)]);
-      ages.set(source, ofSource);
+      if (ofSource.length === 0) ages.set(source, ofSource);
+      const slot = Math.floor(at / TOLD_SLOT_MS);
+      const last = ofSource.length - 2;
+      if (last >= 0 && slots.get(source) === slot) {
+        ofSource[last] = age;
+        ofSource[last + 1] = (ofSource[last + 1] ?? 0) + this.#numberOf(entry);
+      } else ofSource.push(age, this.#numberOf(entry));
+      slots.set(source, slot);
     }
     return ages;
   }
@@ -82,19 +107,40 @@ export class Moments {
    * same truth, and neither may count twice what the other has too.
    */
   learn(source: number, ages: Ages, moment: number): void {
-    const kept: [number, number, number][] = [];
     let known = 0;
     for (let entry = 0; entry < this.#entries; entry += 1) {
       if (this.#sourceOf(entry) === source) known += this.#numberOf(entry);
-      else kept.push([this.#momentOf(entry), this.#sourceOf(entry), this.#numberOf(entry)]);
     }
-    const told = ages.reduce((sum, [, number]) => sum + number, 0);
+    let told = 0;
+    for (let index = 1; index < ages.length; index += 2) told += ages[index] ?? 0;
     if (told <= known) return;
-    for (const [ageMs, number] of ages) kept.push([moment - ageMs, source, number]);
+    const before = this.#empty();
+    let next = 0;
+    for (let entry = 0; entry < before.#entries; entry += 1) {
+      if (before.#sourceOf(entry) === source) continue;
+      const at = before.#momentOf(entry);
+      for (; next < ages.length && moment - (ages[next] ?? 0) <= at; next += 2) {
+        this.#push(moment - (ages[next] ?? 0), source, ages[next + 1] ?? 0);
+      }
+      this.#push(at, before.#sourceOf(entry), before.#numberOf(entry));
+    }
+    for (; next < ages.length; next += 2) {
+      this.#push(moment - (ages[next] ?? 0), source, ages[next + 1] ?? 0);
+    }
+  }
+
+  /** Forgets everything but the mark, and gives back what there was. */
+  #empty(): Moments {
+    const before = new Moments();
+    before.#ring = this.#ring;
+    before.#first = this.#first;
+    before.#entries = this.#entries;
+    this.#ring = new Float64Array(before.#ring.length);
     this.#first = 0;
     this.#entries = 0;
     this.count = 0;
-    for (const entry of kept.toSorted(([a], [b]) => a - b)) this.#push(...entry);
+    this.marked = 0;
+    return before;
   }
 
   #push(moment: number, source: number, number: number): void {
@@ -104,6 +150,7 @@ export class Moments {
     this.#ring[at + 1] = source * NUMBERS + number;
     this.#entries += 1;
     this.count += number;
+    if (moment <= this.#mark) this.marked += number;
   }
 
   #grow(): void {
@@ -129,4 +176,8 @@ export class Moments {
   #numberOf(entry: number): number {
     return (this.#ring[this.#indexOf(entry) + 1] ?? 0) % NUMBERS;
   }
+}
+
+function isOfOneSlot(one: number, other: number, slotMs: number): boolean {
+  return Math.floor(one / slotMs) === Math.floor(other / slotMs);
 }

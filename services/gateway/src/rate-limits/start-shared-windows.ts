@@ -2,14 +2,17 @@ import { createNatsSignals } from "@workflow/events";
 import { newUuid } from "@workflow/db";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
+import { Authority } from "./authority.ts";
 import { createDecisionReport } from "./decision-report.ts";
 import type { Registry } from "prom-client";
 import { Members } from "./members.ts";
-import { gatewayMessage } from "./messages.ts";
+import { readGatewayMessage } from "./messages.ts";
 import type { GatewayMessage } from "./messages.ts";
+import { OwnPace } from "./own-pace.ts";
 import { PeerExchange } from "./peer-exchange.ts";
 import { Presence } from "./presence.ts";
 import { SharedWindows } from "./shared-windows.ts";
+import { Trust } from "./trust.ts";
 
 export interface SharingOptions {
   /** Where gateways meet; without it this one counts for itself. */
@@ -43,14 +46,42 @@ export async function startSharedWindows(
 
   const send = (to: string | null, message: GatewayMessage): boolean =>
     signals.send(to, JSON.stringify(message));
-  const presence = new Presence({ members, now, send, onChange: () => windows.tellAll() });
+  const trust = new Trust({
+    now,
+    probe: (address, patienceMs) => exchange.probe(address, { patienceMs }),
+    tell: (address) => exchange.greet(address),
+  });
   const exchange = new PeerExchange({
     self: members.self,
+    now,
     send,
-    decide: (claims, source, isPassed) => windows.answer(claims, source, isPassed),
-    learn: (key, source, ages) => windows.learn(key, source, ages),
+    decide: (question) => windows.answer(question),
+    learn: (known) => windows.learn(known),
     note: (source, keys) => windows.note(source, keys),
-    onSilence: (address) => members.suspect(address),
+    isSuspected: (address) => trust.isSuspected(address),
+    onSilence: (address) => trust.suspect(address),
+  });
+  const authority = new Authority({
+    members,
+    trust,
+    probe: (address) => exchange.probe(address),
+  });
+  const pace = new OwnPace(now, () => authority.catchUp());
+  const presence = new Presence({
+    members,
+    now,
+    send,
+    onJoin(addresses) {
+      for (const address of addresses) trust.meet(address);
+      // Who has answered the probe has read what was told before it.
+      void windows.tellAll().then(() => {
+        for (const address of addresses) void trust.probe(address);
+      });
+    },
+    onLeave(addresses) {
+      for (const address of addresses) trust.forget(address);
+      void windows.tellAll();
+    },
   });
   const signals = createNatsSignals({
     servers: natsUrl,
@@ -61,18 +92,27 @@ export async function startSharedWindows(
     onConnect: () => presence.announce(),
     onMessage(text) {
       const message = readMessage(text, logger);
-      if (message === null || message.from === members.self) return;
-      if (!presence.hear(message)) return;
-      if (message.kind === "batch") exchange.receive(message);
+      if (message === null || !presence.hear(message)) return;
+      if (message.kind === "batch") {
+        trust.hear(message.from, message.isDoubted);
+        exchange.receive(message);
+      }
       if (message.kind === "bye") exchange.giveUp(message.from);
     },
   });
   scope.defer(() => signals.close());
   scope.defer(() => {
+    pace.end();
     exchange.end();
     presence.end();
+    trust.end();
   });
-  windows.join({ exchange, isConnected: () => signals.isConnected() });
+  windows.join({
+    exchange,
+    authority,
+    isConnected: () => signals.isConnected() && !presence.isDeaf,
+    checkPace: (at) => pace.check(at),
+  });
   if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await pause(GREETING_MS);
   else logger.warn("NATS is not there: rate limits are counted by this gateway alone meanwhile");
   return windows;
@@ -81,7 +121,7 @@ export async function startSharedWindows(
 /** Null for what a gateway of another version may send. */
 function readMessage(text: string, logger: Logger): GatewayMessage | null {
   try {
-    return gatewayMessage.parse(JSON.parse(text));
+    return readGatewayMessage(text);
   } catch (error) {
     logger.warn({ err: error }, "a message of another gateway could not be read");
     return null;

@@ -26,6 +26,8 @@ export interface Window {
   fullMax: number;
   /** What its home has said last, where that is another gateway. */
   answered: LastAnswer | null;
+  /** What this gateway has let through alone, with nobody to ask, since it began to; else null. */
+  alone: Moments | null;
   /** Let through before the home has answered. */
   unanswered: number;
   /** When it was asked for last. */
@@ -65,7 +67,7 @@ export class WindowStore {
     if (known !== undefined) {
       known.usedAt = now;
       known.moments.dropUntil(now - this.#windowMs);
-      if (known.moments.capacity !== known.reckoned) reckon(cache, known);
+      if (capacityOf(known) !== known.reckoned) reckon(cache, known);
       return known;
     }
     this.#dropIdle(cache, now);
@@ -99,9 +101,13 @@ function createCache(bytesMax: number): LRUCache<string, Window> {
 }
 
 function reckon(cache: LRUCache<string, Window>, window: Window): void {
-  window.reckoned = window.moments.capacity;
+  window.reckoned = capacityOf(window);
   cache.delete(window.key);
   cache.set(window.key, window);
+}
+
+function capacityOf({ moments, alone }: Window): number {
+  return moments.capacity + (alone?.capacity ?? 0);
 }
 
 function createWindow(key: string, usedAt: number): Window {
@@ -114,6 +120,7 @@ function createWindow(key: string, usedAt: number): Window {
     fullUntil: 0,
     fullMax: 0,
     answered: null,
+    alone: null,
     unanswered: 0,
     usedAt,
     reckoned: 0,

@@ -23,6 +23,20 @@ export function queryInteger(bounds: { min: number; max: number; otherwise: numb
     });
 }
 
+/** Yes or no in a query string, written as `true` or `false`. The description shows the boolean that it is. */
+export function queryBoolean(otherwise: boolean) {
+  return z
+    .enum(["true", "false"], "must be true or false")
+    .default(otherwise ? "true" : "false")
+    .transform((text) => text === "true")
+    .meta({
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.enum;
+        Object.assign(jsonSchema, { type: "boolean", default: otherwise });
+      },
+    });
+}
+
 /** How many items a page has. */
 export function pageLimit(bounds: { max: number; otherwise: number }) {
   return queryInteger({ min: 1, ...bounds }).describe(

@@ -1,4 +1,4 @@
-import type { Route } from "../route.ts";
+import type { Route } from "../route-table-entry.ts";
 import { createAgent } from "./agents/create-agent.ts";
 import { deleteAgent } from "./agents/delete-agent.ts";
 import { executeAgent } from "./agents/execute-agent.ts";
@@ -249,5 +249,6 @@ export const OPERATIONS: Readonly<Record<string, Route>> = {
 export const ROUTES: readonly Route[] = Object.values(OPERATIONS);
 
 export type { Bucket } from "../rate-limits/bucket.ts";
-export type { Method, Route } from "../route.ts";
+export type { Method } from "../route-declaration.ts";
+export type { Route } from "../route-table-entry.ts";
 export type { Scope } from "../auth/scopes.ts";

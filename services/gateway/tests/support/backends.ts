@@ -6,6 +6,7 @@ import { SchedulesServiceService } from "@workflow/proto/runs/v1/schedules";
 import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
   GetRunRequest,
+  GetRunStatusesResponse,
   StartRunFailure,
   StartRunsAndWaitRequest,
   WatchRunRequest,
@@ -83,6 +84,8 @@ export async function startBackendDoubles(
     createWorkflow: notFound("Workflow"),
     getWorkflow: notFound("Workflow"),
     listWorkflows: notFound("Workflow"),
+    listTools: notFound("Workflow"),
+    getTool: notFound("Workflow"),
     updateWorkflow: notFound("Workflow"),
     archiveWorkflow: notFound("Workflow"),
     activateWorkflow: notFound("Workflow"),
@@ -118,6 +121,8 @@ export async function startBackendDoubles(
     },
     listRunSteps: notFound("Run"),
     getRunStep: notFound("Step result"),
+    /** None is known: they are as they were started. */
+    getRunStatuses: async (): Promise<GetRunStatusesResponse> => ({ runs: [] }),
     listRuns: notFound("Run"),
     cancelRun: notFound("Run"),
     retryRun: notFound("Run"),
@@ -169,6 +174,8 @@ export async function startBackendDoubles(
     createWorkflow: double("createWorkflow", writeScope, () => workflows.createWorkflow),
     getWorkflow: double("getWorkflow", readScope, () => workflows.getWorkflow),
     listWorkflows: double("listWorkflows", readScope, () => workflows.listWorkflows),
+    listTools: double("listTools", readScope, () => workflows.listTools),
+    getTool: double("getTool", readScope, () => workflows.getTool),
     updateWorkflow: double("updateWorkflow", writeScope, () => workflows.updateWorkflow),
     archiveWorkflow: double("archiveWorkflow", writeScope, () => workflows.archiveWorkflow),
     activateWorkflow: double("activateWorkflow", writeScope, () => workflows.activateWorkflow),
@@ -196,6 +203,7 @@ export async function startBackendDoubles(
     }),
     listRunSteps: double("listRunSteps", "runs:read", () => runs.listRunSteps),
     getRunStep: double("getRunStep", "runs:read", () => runs.getRunStep),
+    getRunStatuses: double("getRunStatuses", "workflows:execute", () => runs.getRunStatuses),
     listRuns: double("listRuns", "runs:read", () => runs.listRuns),
     cancelRun: double("cancelRun", "workflows:execute", () => runs.cancelRun),
     retryRun: double("retryRun", "workflows:execute", () => runs.retryRun),

@@ -45,6 +45,7 @@ export function evaluateAgent(
         const ask = askWithinBudget.bind(null, context);
         const results = await evaluateCases({ expressions, ask }, evaluation);
         return {
+          agentId: agent.id,
           agentVersion: agent.version,
           results: results.map((result, index) => toMessage(result, cases[index]?.name)),
           usage: results.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),

@@ -2,19 +2,16 @@ import type { GetWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { getWorkflowWithCanvas } from "../store/get-workflow.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /** Returns one workflow with what the visual editor keeps, archived ones included (D21). */
-export function getWorkflow({
-  database,
-}: ServiceContext): UnaryMethod<GetWorkflowRequest, Workflow> {
+export function getWorkflow({ reads }: ServiceContext): UnaryMethod<GetWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:read",
     async handler(request, context) {
       const key = requireWorkflowKey(request.workflowId, context);
-      const { workflow, canvas } = await getWorkflowWithCanvas(database, key);
+      const { workflow, canvas } = await reads.get(key);
       return toWorkflowMessage(workflow, canvas);
     },
   });

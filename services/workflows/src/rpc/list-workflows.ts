@@ -11,10 +11,8 @@ import { badRequest } from "../domain/content.ts";
 import { STATUSES } from "../domain/status.ts";
 import type { Status } from "../domain/status.ts";
 import { listWorkflows as listRows } from "../store/list-workflows.ts";
+import { parseLimit } from "./page-limit.ts";
 import { MESSAGE_STATUS, toWorkflowMessage } from "./workflow-message.ts";
-
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 100;
 
 /** Lists workflows, newest first; archived ones only when asked for by status (D21). */
 export function listWorkflows({
@@ -43,12 +41,6 @@ export function listWorkflows({
       };
     },
   });
-}
-
-function parseLimit(limit: number): number {
-  if (limit === 0) return LIMIT_DEFAULT;
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw badRequest([{ path: ["limit"], message: `must be between 1 and ${LIMIT_MAX}` }]);
 }
 
 /** Null: all but archived ones. */

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Transaction } from "@workflow/db";
 import type { WorkflowContent } from "../domain/content.ts";
+import { refuseTakenName } from "./tools.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
@@ -28,7 +29,9 @@ export async function replaceContent(
   { content, contentBytes, changeSummary, canvasStateJson, newVersion }: ContentChange,
 ): Promise<WorkflowRow | null> {
   const hasCanvas = canvasStateJson !== undefined;
-  return transaction.maybeOne(sql.prepared("workflows_replace_content", workflowRow)`
+  return transaction
+    .maybeOne(
+      sql.prepared("workflows_replace_content", workflowRow)`
     with moment as materialized (
       select clock_timestamp() as at
     ),
@@ -77,5 +80,7 @@ export async function replaceContent(
       and workflow.company_id = ${key.companyId}
       and workflow.status <> 'archived'
     returning ${workflowColumns}
-  `);
+  `,
+    )
+    .catch(refuseTakenName);
 }

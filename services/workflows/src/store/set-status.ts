@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { statusesBefore } from "../domain/status.ts";
+import { refuseTakenName } from "./tools.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
@@ -14,7 +15,9 @@ export async function activate(
   key: WorkflowKey,
   validatedRevision: number,
 ): Promise<WorkflowRow | null> {
-  return database.maybeOne(sql.prepared("workflows_activate", workflowRow)`
+  return database
+    .maybeOne(
+      sql.prepared("workflows_activate", workflowRow)`
     update workflows.workflows as workflow
     set
       status = 'active',
@@ -27,7 +30,9 @@ export async function activate(
       and workflow.status = any(${sql.array(statusesBefore("active"), "text")})
       and workflow.content_revision = ${validatedRevision}
     returning ${workflowColumns}
-  `);
+  `,
+    )
+    .catch(refuseTakenName);
 }
 
 /** Makes a workflow paused and its hand-over due, provided that its status allows it; else null. */

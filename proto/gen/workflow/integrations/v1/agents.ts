@@ -507,6 +507,8 @@ export interface EvaluateAgentResponse {
     | undefined;
   /** Of all cases, in milliseconds. */
   durationMs: number;
+  /** The agent's id as it is stored, however the request spelled it. */
+  agentId: string;
 }
 
 /** What came of one case. */
@@ -2866,7 +2868,7 @@ export const AgentCase: MessageFns<AgentCase> = {
 };
 
 function createBaseEvaluateAgentResponse(): EvaluateAgentResponse {
-  return { agentVersion: 0, results: [], usage: undefined, durationMs: 0 };
+  return { agentVersion: 0, results: [], usage: undefined, durationMs: 0, agentId: "" };
 }
 
 export const EvaluateAgentResponse: MessageFns<EvaluateAgentResponse> = {
@@ -2882,6 +2884,9 @@ export const EvaluateAgentResponse: MessageFns<EvaluateAgentResponse> = {
     }
     if (message.durationMs !== 0) {
       writer.uint32(32).int64(message.durationMs);
+    }
+    if (message.agentId !== "") {
+      writer.uint32(42).string(message.agentId);
     }
     return writer;
   },
@@ -2931,6 +2936,14 @@ export const EvaluateAgentResponse: MessageFns<EvaluateAgentResponse> = {
             message.durationMs = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2954,6 +2967,7 @@ export const EvaluateAgentResponse: MessageFns<EvaluateAgentResponse> = {
       ? AgentUsage.fromPartial(object.usage)
       : undefined;
     message.durationMs = object.durationMs ?? 0;
+    message.agentId = object.agentId ?? "";
     return message;
   },
 };

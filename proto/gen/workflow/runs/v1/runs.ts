@@ -360,6 +360,26 @@ export interface GetRunRequest {
   runId: string;
 }
 
+/** Names runs. */
+export interface GetRunStatusesRequest {
+  /** The runs' ids, 1 to 1,000. */
+  runIds: string[];
+}
+
+/** Where runs stand. */
+export interface GetRunStatusesResponse {
+  /** Each run that was found, in no order. */
+  runs: RunStanding[];
+}
+
+/** Where one run stands. */
+export interface RunStanding {
+  /** The run's id. */
+  runId: string;
+  /** As it is stored: PENDING until a worker has written a result. */
+  status: RunStatus;
+}
+
 /** One piece of a run that is read. */
 export interface ReadRunResponse {
   /** The first piece is the run, the others are step results. */
@@ -1934,6 +1954,183 @@ export const GetRunRequest: MessageFns<GetRunRequest> = {
   },
 };
 
+function createBaseGetRunStatusesRequest(): GetRunStatusesRequest {
+  return { runIds: [] };
+}
+
+export const GetRunStatusesRequest: MessageFns<GetRunStatusesRequest> = {
+  encode(message: GetRunStatusesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.runIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunStatusesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunStatusesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetRunStatusesRequest>): GetRunStatusesRequest {
+    return GetRunStatusesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetRunStatusesRequest>): GetRunStatusesRequest {
+    const message = createBaseGetRunStatusesRequest();
+    message.runIds = object.runIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseGetRunStatusesResponse(): GetRunStatusesResponse {
+  return { runs: [] };
+}
+
+export const GetRunStatusesResponse: MessageFns<GetRunStatusesResponse> = {
+  encode(message: GetRunStatusesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.runs) {
+      RunStanding.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunStatusesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunStatusesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runs.push(RunStanding.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetRunStatusesResponse>): GetRunStatusesResponse {
+    return GetRunStatusesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetRunStatusesResponse>): GetRunStatusesResponse {
+    const message = createBaseGetRunStatusesResponse();
+    message.runs = object.runs?.map((e) => RunStanding.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRunStanding(): RunStanding {
+  return { runId: "", status: 0 };
+}
+
+export const RunStanding: MessageFns<RunStanding> = {
+  encode(message: RunStanding, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.status !== 0) {
+      writer.uint32(16).int32(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunStanding {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunStanding();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.status = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RunStanding>): RunStanding {
+    return RunStanding.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RunStanding>): RunStanding {
+    const message = createBaseRunStanding();
+    message.runId = object.runId ?? "";
+    message.status = object.status ?? 0;
+    return message;
+  },
+};
+
 function createBaseReadRunResponse(): ReadRunResponse {
   return { part: undefined };
 }
@@ -3268,6 +3465,22 @@ export const RunsServiceService = {
     responseDeserialize: (value: Buffer): StepResult => StepResult.decode(value),
   },
   /**
+   * Tells where several runs stand; of ids that the company has no run of nothing is said. For those who have
+   * started runs and can wait for them no longer. Scope workflows:execute. Errors: BAD_REQUEST (none or
+   * over 1,000 ids).
+   */
+  getRunStatuses: {
+    path: "/workflow.runs.v1.RunsService/GetRunStatuses" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetRunStatusesRequest): Buffer =>
+      Buffer.from(GetRunStatusesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRunStatusesRequest => GetRunStatusesRequest.decode(value),
+    responseSerialize: (value: GetRunStatusesResponse): Buffer =>
+      Buffer.from(GetRunStatusesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetRunStatusesResponse => GetRunStatusesResponse.decode(value),
+  },
+  /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.
    * Scope runs:read. Errors: BAD_REQUEST (limit, cursor).
    */
@@ -3396,6 +3609,12 @@ export interface RunsServiceServer extends UntypedServiceImplementation {
    * Errors: NOT_FOUND (run or step result), RATE_LIMITED, UNAVAILABLE, as for GetRun.
    */
   getRunStep: handleUnaryCall<GetRunStepRequest, StepResult>;
+  /**
+   * Tells where several runs stand; of ids that the company has no run of nothing is said. For those who have
+   * started runs and can wait for them no longer. Scope workflows:execute. Errors: BAD_REQUEST (none or
+   * over 1,000 ids).
+   */
+  getRunStatuses: handleUnaryCall<GetRunStatusesRequest, GetRunStatusesResponse>;
   /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.
    * Scope runs:read. Errors: BAD_REQUEST (limit, cursor).
@@ -3556,6 +3775,26 @@ export interface RunsServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: StepResult) => void,
+  ): ClientUnaryCall;
+  /**
+   * Tells where several runs stand; of ids that the company has no run of nothing is said. For those who have
+   * started runs and can wait for them no longer. Scope workflows:execute. Errors: BAD_REQUEST (none or
+   * over 1,000 ids).
+   */
+  getRunStatuses(
+    request: GetRunStatusesRequest,
+    callback: (error: ServiceError | null, response: GetRunStatusesResponse) => void,
+  ): ClientUnaryCall;
+  getRunStatuses(
+    request: GetRunStatusesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetRunStatusesResponse) => void,
+  ): ClientUnaryCall;
+  getRunStatuses(
+    request: GetRunStatusesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetRunStatusesResponse) => void,
   ): ClientUnaryCall;
   /**
    * Lists runs, newest first, without input, output, step results and task-runtime id.

@@ -204,6 +204,44 @@ export interface ListWorkflowsResponse {
   page: PageInfo | undefined;
 }
 
+/** A page of tools. */
+export interface ListToolsRequest {
+  /** Which page. */
+  page: PageRequest | undefined;
+}
+
+/** One page of tools. */
+export interface ListToolsResponse {
+  /** In the order of their names. */
+  tools: Tool[];
+  /** The rest of the list. */
+  page: PageInfo | undefined;
+}
+
+/** Names one tool. */
+export interface GetToolRequest {
+  /** As in settings.mcp. */
+  name: string;
+}
+
+/** An active workflow as AI clients see it: a function with a name. */
+export interface Tool {
+  /** The workflow's id. */
+  workflowId: string;
+  /** 1 to 64 letters, digits, underscores or hyphens; unique among a company's tools. */
+  name: string;
+  /** What it does and when to use it. */
+  description: string;
+  /** The workflow's name. */
+  title: string;
+  /** JSON Schema that the arguments must fit; absent when there is none. */
+  inputSchemaJson?:
+    | string
+    | undefined;
+  /** JSON Schema that results fit; absent when there is none. */
+  outputSchemaJson?: string | undefined;
+}
+
 /** A change of a workflow. */
 export interface UpdateWorkflowRequest {
   /** The workflow's id. */
@@ -1233,6 +1271,307 @@ export const ListWorkflowsResponse: MessageFns<ListWorkflowsResponse> = {
     const message = createBaseListWorkflowsResponse();
     message.workflows = object.workflows?.map((e) => Workflow.fromPartial(e)) || [];
     message.page = (object.page !== undefined && object.page !== null) ? PageInfo.fromPartial(object.page) : undefined;
+    return message;
+  },
+};
+
+function createBaseListToolsRequest(): ListToolsRequest {
+  return { page: undefined };
+}
+
+export const ListToolsRequest: MessageFns<ListToolsRequest> = {
+  encode(message: ListToolsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== undefined) {
+      PageRequest.encode(message.page, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.page = PageRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListToolsRequest>): ListToolsRequest {
+    return ListToolsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListToolsRequest>): ListToolsRequest {
+    const message = createBaseListToolsRequest();
+    message.page = (object.page !== undefined && object.page !== null)
+      ? PageRequest.fromPartial(object.page)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseListToolsResponse(): ListToolsResponse {
+  return { tools: [], page: undefined };
+}
+
+export const ListToolsResponse: MessageFns<ListToolsResponse> = {
+  encode(message: ListToolsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tools) {
+      Tool.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.page !== undefined) {
+      PageInfo.encode(message.page, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListToolsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListToolsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tools.push(Tool.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.page = PageInfo.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListToolsResponse>): ListToolsResponse {
+    return ListToolsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListToolsResponse>): ListToolsResponse {
+    const message = createBaseListToolsResponse();
+    message.tools = object.tools?.map((e) => Tool.fromPartial(e)) || [];
+    message.page = (object.page !== undefined && object.page !== null) ? PageInfo.fromPartial(object.page) : undefined;
+    return message;
+  },
+};
+
+function createBaseGetToolRequest(): GetToolRequest {
+  return { name: "" };
+}
+
+export const GetToolRequest: MessageFns<GetToolRequest> = {
+  encode(message: GetToolRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetToolRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetToolRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetToolRequest>): GetToolRequest {
+    return GetToolRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetToolRequest>): GetToolRequest {
+    const message = createBaseGetToolRequest();
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseTool(): Tool {
+  return {
+    workflowId: "",
+    name: "",
+    description: "",
+    title: "",
+    inputSchemaJson: undefined,
+    outputSchemaJson: undefined,
+  };
+}
+
+export const Tool: MessageFns<Tool> = {
+  encode(message: Tool, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.title !== "") {
+      writer.uint32(34).string(message.title);
+    }
+    if (message.inputSchemaJson !== undefined) {
+      writer.uint32(42).string(message.inputSchemaJson);
+    }
+    if (message.outputSchemaJson !== undefined) {
+      writer.uint32(50).string(message.outputSchemaJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Tool {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTool();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.inputSchemaJson = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.outputSchemaJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Tool>): Tool {
+    return Tool.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Tool>): Tool {
+    const message = createBaseTool();
+    message.workflowId = object.workflowId ?? "";
+    message.name = object.name ?? "";
+    message.description = object.description ?? "";
+    message.title = object.title ?? "";
+    message.inputSchemaJson = object.inputSchemaJson ?? undefined;
+    message.outputSchemaJson = object.outputSchemaJson ?? undefined;
     return message;
   },
 };
@@ -3517,11 +3856,37 @@ export const WorkflowsServiceService = {
     responseDeserialize: (value: Buffer): ListWorkflowsResponse => ListWorkflowsResponse.decode(value),
   },
   /**
+   * Lists the active workflows that are offered as tools (settings.mcp), by name. Scope workflows:read.
+   * Errors: BAD_REQUEST (limit, cursor).
+   */
+  listTools: {
+    path: "/workflow.workflows.v1.WorkflowsService/ListTools" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListToolsRequest): Buffer => Buffer.from(ListToolsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListToolsRequest => ListToolsRequest.decode(value),
+    responseSerialize: (value: ListToolsResponse): Buffer => Buffer.from(ListToolsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListToolsResponse => ListToolsResponse.decode(value),
+  },
+  /**
+   * Returns the active workflow that is the tool of a name. Scope workflows:read.
+   * Errors: NOT_FOUND.
+   */
+  getTool: {
+    path: "/workflow.workflows.v1.WorkflowsService/GetTool" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetToolRequest): Buffer => Buffer.from(GetToolRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetToolRequest => GetToolRequest.decode(value),
+    responseSerialize: (value: Tool): Buffer => Buffer.from(Tool.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Tool => Tool.decode(value),
+  },
+  /**
    * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
    * is named, the old one is archived and the new one deployed before the answer; any other changes
    * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
+   * PRECONDITION_FAILED (if_match), CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow: {
     path: "/workflow.workflows.v1.WorkflowsService/UpdateWorkflow" as const,
@@ -3551,6 +3916,7 @@ export const WorkflowsServiceService = {
    * Makes a draft or paused workflow active and deploys it; after the answer it can be run.
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR (definition not executable),
    * BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions},
+   * CONFLICT (another active workflow is the tool of the name settings.mcp.name),
    * UNAVAILABLE (recorded, but the execution plane could not be reached yet; it follows by itself).
    */
   activateWorkflow: {
@@ -3674,7 +4040,7 @@ export const WorkflowsServiceService = {
    * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
    * the version has to be executable by today's rules and is deployed before the answer.
    * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
-   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   * VALIDATION_ERROR, CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   rollbackWorkflow: {
     path: "/workflow.workflows.v1.WorkflowsService/RollbackWorkflow" as const,
@@ -3703,11 +4069,21 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    */
   listWorkflows: handleUnaryCall<ListWorkflowsRequest, ListWorkflowsResponse>;
   /**
+   * Lists the active workflows that are offered as tools (settings.mcp), by name. Scope workflows:read.
+   * Errors: BAD_REQUEST (limit, cursor).
+   */
+  listTools: handleUnaryCall<ListToolsRequest, ListToolsResponse>;
+  /**
+   * Returns the active workflow that is the tool of a name. Scope workflows:read.
+   * Errors: NOT_FOUND.
+   */
+  getTool: handleUnaryCall<GetToolRequest, Tool>;
+  /**
    * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
    * is named, the old one is archived and the new one deployed before the answer; any other changes
    * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
+   * PRECONDITION_FAILED (if_match), CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow: handleUnaryCall<UpdateWorkflowRequest, Workflow>;
   /**
@@ -3719,6 +4095,7 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    * Makes a draft or paused workflow active and deploys it; after the answer it can be run.
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR (definition not executable),
    * BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions},
+   * CONFLICT (another active workflow is the tool of the name settings.mcp.name),
    * UNAVAILABLE (recorded, but the execution plane could not be reached yet; it follows by itself).
    */
   activateWorkflow: handleUnaryCall<ActivateWorkflowRequest, Workflow>;
@@ -3765,7 +4142,7 @@ export interface WorkflowsServiceServer extends UntypedServiceImplementation {
    * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
    * the version has to be executable by today's rules and is deployed before the answer.
    * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
-   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   * VALIDATION_ERROR, CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   rollbackWorkflow: handleUnaryCall<RollbackWorkflowRequest, RollbackWorkflowResponse>;
 }
@@ -3826,11 +4203,46 @@ export interface WorkflowsServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListWorkflowsResponse) => void,
   ): ClientUnaryCall;
   /**
+   * Lists the active workflows that are offered as tools (settings.mcp), by name. Scope workflows:read.
+   * Errors: BAD_REQUEST (limit, cursor).
+   */
+  listTools(
+    request: ListToolsRequest,
+    callback: (error: ServiceError | null, response: ListToolsResponse) => void,
+  ): ClientUnaryCall;
+  listTools(
+    request: ListToolsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListToolsResponse) => void,
+  ): ClientUnaryCall;
+  listTools(
+    request: ListToolsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListToolsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Returns the active workflow that is the tool of a name. Scope workflows:read.
+   * Errors: NOT_FOUND.
+   */
+  getTool(request: GetToolRequest, callback: (error: ServiceError | null, response: Tool) => void): ClientUnaryCall;
+  getTool(
+    request: GetToolRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: Tool) => void,
+  ): ClientUnaryCall;
+  getTool(
+    request: GetToolRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: Tool) => void,
+  ): ClientUnaryCall;
+  /**
    * Replaces the fields named in the mask. An active workflow gets a new version, also where nothing
    * is named, the old one is archived and the new one deployed before the answer; any other changes
    * in place (D20).
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (archived workflow),
-   * PRECONDITION_FAILED (if_match), UNAVAILABLE as ActivateWorkflow.
+   * PRECONDITION_FAILED (if_match), CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   updateWorkflow(
     request: UpdateWorkflowRequest,
@@ -3870,6 +4282,7 @@ export interface WorkflowsServiceClient extends Client {
    * Makes a draft or paused workflow active and deploys it; after the answer it can be run.
    * Scope workflows:write. Errors: NOT_FOUND, VALIDATION_ERROR (definition not executable),
    * BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions},
+   * CONFLICT (another active workflow is the tool of the name settings.mcp.name),
    * UNAVAILABLE (recorded, but the execution plane could not be reached yet; it follows by itself).
    */
   activateWorkflow(
@@ -4042,7 +4455,7 @@ export interface WorkflowsServiceClient extends Client {
    * Makes a new version with the content of another one; the status stays (D20). Of an active workflow
    * the version has to be executable by today's rules and is deployed before the answer.
    * Scope workflows:write. Errors: NOT_FOUND (workflow or version), BAD_REQUEST (archived workflow),
-   * VALIDATION_ERROR, UNAVAILABLE as ActivateWorkflow.
+   * VALIDATION_ERROR, CONFLICT and UNAVAILABLE as ActivateWorkflow.
    */
   rollbackWorkflow(
     request: RollbackWorkflowRequest,

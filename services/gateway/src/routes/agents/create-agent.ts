@@ -11,6 +11,13 @@ export const createAgent = route({
   bucket: "write",
   audit: "agent.created",
   summary: "Create an agent",
+  description: [
+    "The agent can be asked at once, by steps and directly; its version is 1.",
+    "The name has to be one that no other active agent of the company has, else BAD_REQUEST.",
+    "Provider and model have to belong together; without either the provider is openai.",
+    "With an `outputSchema` answers are JSON that fits it, without one they are text.",
+    "A company has 1,000 active agents at most, else BAD_REQUEST with `details.limit` `agents`.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

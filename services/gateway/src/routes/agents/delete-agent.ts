@@ -7,7 +7,12 @@ export const deleteAgent = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "agent.deleted",
-  summary: "Deprecate an agent of the company for good; steps that name it fail",
+  summary: "Deprecate an agent",
+  description: [
+    "The agent can still be read and never be asked again; its name is free.",
+    "Steps that name it fail, runs that have begun included.",
+    "Core agents cannot be deprecated: BAD_REQUEST. A second time is fine.",
+  ],
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: NO_BODY,

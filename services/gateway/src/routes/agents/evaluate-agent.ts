@@ -61,7 +61,13 @@ export const evaluateAgent = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: null,
-  summary: "Ask an agent for up to 50 cases and compare the answers with what is expected",
+  summary: "Judge an agent by cases",
+  description: [
+    "The agent is asked for each of up to 50 cases, and the answers are compared with what is expected; nothing is recorded.",
+    "The answer is 200 even when all cases fail: see `passed`, `failed` and `results`.",
+    "Another `systemPrompt` may be judged before it becomes the agent's.",
+    "Of a company one evaluation runs at a time, for five minutes at most, and its tokens count.",
+  ],
   params: { id: "The agent's id, also that of a core agent." },
   query: NO_QUERY,
   body: {
@@ -99,7 +105,7 @@ export const evaluateAgent = route({
     return {
       status: 200,
       data: {
-        agentId: params.id,
+        agentId: evaluation.agentId,
         agentVersion: evaluation.agentVersion,
         passed,
         failed: results.length - passed,

@@ -11,7 +11,14 @@ export const executeAgent = route({
   bucket: "execute",
   // The execution is its own record, as a run is (D51).
   audit: null,
-  summary: "Ask an agent and record it; a client that goes away cancels it",
+  summary: "Ask an agent",
+  description: [
+    "The question, the answer and the tokens are recorded as an execution, which is the answer.",
+    "Where the output does not fit the schema after two repairs, the answer is 200 with `status: failed`.",
+    "A provider that gives no answer is 502 UPSTREAM_ERROR with the `executionId`; a day's tokens that are used up are RATE_LIMITED with `details.limit` `agentTokens`.",
+    "A client that goes away cancels the question; after four minutes it ends by itself.",
+    "A repeated request asks, and is paid for, once more.",
+  ],
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: {

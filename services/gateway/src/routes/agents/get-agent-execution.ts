@@ -10,7 +10,11 @@ export const getAgentExecution = route({
   path: "/agents/{id}/executions/{executionId}",
   scope: "runs:read",
   bucket: "read",
-  summary: "Get one execution of an agent whole",
+  summary: "Get an execution of an agent",
+  description: [
+    "The answer has all of it: input, output, raw output and tokens.",
+    "Secrets are masked in what was recorded.",
+  ],
   params: { id: "The agent's id.", executionId: "The execution's id." },
   query: NO_QUERY,
   body: NO_BODY,

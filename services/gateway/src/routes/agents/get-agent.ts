@@ -7,7 +7,11 @@ export const getAgent = route({
   path: "/agents/{id}",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Get an agent, a core agent or a deprecated one as well",
+  summary: "Get an agent",
+  description: [
+    "A core agent and a deprecated one are found as well.",
+    "A deprecated agent cannot be asked any more.",
+  ],
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -11,7 +11,11 @@ export const listAgentExecutions = route({
   path: "/agents/{id}/executions",
   scope: "runs:read",
   bucket: "read",
-  summary: "List what an agent was asked, newest first, without input and output",
+  summary: "List the executions of an agent",
+  description: [
+    "The newest execution comes first, without input, message and output.",
+    "Those that steps have asked for are among them, with their `workflowRunId`.",
+  ],
   params: { id: "The agent's id." },
   query: z.object(pageFields),
   body: NO_BODY,

@@ -1,7 +1,7 @@
 import { AgentStatus, AgentType } from "@workflow/proto/integrations/v1/agents";
 import { z } from "zod";
 import { NO_BODY, route } from "../../route.ts";
-import { pageFields } from "../fields.ts";
+import { pageFields, queryBoolean } from "../fields.ts";
 import { pageMeta } from "../page-meta.ts";
 import { agentStatus, agentType } from "./agent-fields.ts";
 import { AGENT_STATUSES, AGENT_TYPES, agentJson } from "./agent-json.ts";
@@ -16,7 +16,12 @@ export const listAgents = route({
   path: "/agents",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List agents, newest first and core agents last; deprecated ones only when asked for",
+  summary: "List agents",
+  description: [
+    "The company's agents come first, the newest at the head, then the core agents of all companies.",
+    "Deprecated ones stand in the list only with `status=deprecated`.",
+    "A page may end early where prompts and schemas are large; `meta.hasMore` counts.",
+  ],
   params: {},
   query: z.object({
     type: agentType.optional().describe("Only agents of this type."),
@@ -26,10 +31,7 @@ export const listAgents = route({
       .max(255, "must have at most 255 characters")
       .default("")
       .describe("A part of the name, in any case; empty: all."),
-    includeBuiltIn: z
-      .enum(["true", "false"])
-      .default("true")
-      .describe("Whether core agents are in the list."),
+    includeBuiltIn: queryBoolean(true).describe("Whether core agents are in the list."),
     ...pageFields,
   }),
   body: NO_BODY,
@@ -42,7 +44,7 @@ export const listAgents = route({
       type: type === undefined ? AgentType.UNSPECIFIED : AGENT_TYPES[type],
       status: status === undefined ? AgentStatus.UNSPECIFIED : AGENT_STATUSES[status],
       search,
-      withoutCore: includeBuiltIn === "false",
+      withoutCore: !includeBuiltIn,
       page: { limit, cursor },
     };
     const onOver = await largeAnswers.take(identity.companyId, ANSWER_BYTES, call.signal);

@@ -17,7 +17,13 @@ export const testAgent = route({
   bucket: "execute",
   // It changes nothing and leaves no record.
   audit: null,
-  summary: "Ask an agent of the company without recording it; the tokens count",
+  summary: "Try out an agent",
+  description: [
+    "The agent is asked once, and nothing is recorded; the tokens count all the same.",
+    "An answer that does not fit the schema is still 200, with `schemaValid: false` and an `error`.",
+    "Core agents cannot be tested this way: BAD_REQUEST.",
+    "A provider that gives no answer is 502 UPSTREAM_ERROR; a day's tokens that are used up are RATE_LIMITED with `details.limit` `agentTokens`.",
+  ],
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: {

@@ -11,7 +11,12 @@ export const updateAgent = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "agent.updated",
-  summary: "Replace the given fields of an agent of the company; each time it gets a new version",
+  summary: "Change an agent",
+  description: [
+    "Fields that are left out stay; null clears `description` and `outputSchema`.",
+    "Each update raises the version by one, and questions from then on meet the new one.",
+    "Core agents and deprecated ones cannot be changed: BAD_REQUEST.",
+  ],
   params: { id: "The agent's id." },
   query: NO_QUERY,
   body: {

@@ -18,7 +18,13 @@ export const createApiKey = route({
   scope: "api_keys:write",
   bucket: "write",
   audit: "api_key.created",
-  summary: "Make an API key with scopes that the caller has",
+  summary: "Create an API key",
+  description: [
+    "The key is shown in this answer only; a hash of it is stored.",
+    "It may have scopes that its maker has, and no others: else FORBIDDEN.",
+    "With `expiresAt` it is refused from then on.",
+    "Each request makes a key.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

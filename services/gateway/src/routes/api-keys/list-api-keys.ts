@@ -12,7 +12,12 @@ export const listApiKeys = route({
   path: "/auth/api-keys",
   scope: "api_keys:read",
   bucket: "read",
-  summary: "List the API keys that were not revoked, newest first",
+  summary: "List API keys",
+  description: [
+    "The newest key comes first; keys that have expired are in the list, revoked ones are not.",
+    "The keys themselves are not known here any more: `keyPrefix` is what is left.",
+    "`createdBy` finds those that a person or a key made, directly or through other keys.",
+  ],
   params: {},
   query: wholePageFields.extend({
     createdBy: makerId.optional().describe("Only keys that this person, or this key, made."),

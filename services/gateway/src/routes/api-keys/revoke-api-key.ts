@@ -13,7 +13,11 @@ export const revokeApiKey = route({
   scope: "api_keys:write",
   bucket: "write",
   audit: "api_key.revoked",
-  summary: "Revoke an API key: it is refused everywhere within seconds",
+  summary: "Revoke an API key",
+  description: [
+    "The key is refused at once here, and everywhere within seconds.",
+    "There is no way back.",
+  ],
   params: { keyId: "The key's id." },
   query: NO_QUERY,
   body: NO_BODY,

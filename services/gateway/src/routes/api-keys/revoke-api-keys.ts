@@ -11,7 +11,11 @@ export const revokeApiKeys = route({
   scope: "api_keys:write",
   bucket: "write",
   audit: "api_key.revoked",
-  summary: "Revoke all API keys that a person, or a key, has made, directly or through other keys",
+  summary: "Revoke the API keys of a person or a key",
+  description: [
+    "All keys are revoked that the person or key in `createdBy` made, directly or through other keys.",
+    "`revoked` says how many; none is fine too.",
+  ],
   params: {},
   query: z.object({ createdBy: makerId.describe("The id of the person, or of the key.") }),
   body: NO_BODY,

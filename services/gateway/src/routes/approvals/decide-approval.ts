@@ -13,8 +13,12 @@ export const decideApproval = route({
   bucket: "execute",
   audit: "approval.decided",
   summary: "Approve or reject what a run waits for",
-  description:
-    "Where the step names approvers, only they may decide; others get FORBIDDEN. An approval is decided once.",
+  description: [
+    "An approval lets the run go on, with the decision as the step's output; a rejection fails the step.",
+    "Where the step names approvers, only they may decide: others get FORBIDDEN.",
+    "`data` has to fit the step's `form`, else BAD_REQUEST.",
+    "An approval is decided once: CONFLICT when somebody did, or when its time is over.",
+  ],
   params: { id: "The run's id.", approvalId: "The approval's id." },
   query: NO_QUERY,
   body: {

@@ -12,7 +12,11 @@ export const listApprovals = route({
   path: "/approvals",
   scope: "runs:read",
   bucket: "read",
-  summary: "List the company's approvals, newest first",
+  summary: "List the approvals of the company",
+  description: [
+    "The newest approval comes first, of all runs.",
+    "`status=waiting` lists what people still have to decide.",
+  ],
   params: {},
   query: z.object({
     status: namesOf(APPROVAL_STATUSES).optional().describe("Only approvals of this status."),

@@ -8,7 +8,11 @@ export const listRunApprovals = route({
   path: "/runs/{id}/approvals",
   scope: "runs:read",
   bucket: "read",
-  summary: "List the approvals of a run in the order in which they were asked for",
+  summary: "List the approvals of a run",
+  description: [
+    "The approvals stand in the order in which they were asked for, those that were decided included.",
+    "A run that asked for none has an empty list.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -20,7 +20,12 @@ export const listAuditLogs = route({
   path: "/audit-logs",
   scope: "audit:read",
   bucket: "read",
-  summary: "List who changed what, newest first",
+  summary: "List who changed what",
+  description: [
+    "The newest change comes first, with who made it, from where, and what changed.",
+    "The entries cannot be changed or removed through the API.",
+    "They are written in the background, so that one may show up a moment after its change.",
+  ],
   params: {},
   query: z
     .object({

@@ -9,6 +9,10 @@ export const getBlock = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Get a block of the catalog",
+  description: [
+    "The block's inputs, outputs and fields are those of the list.",
+    "A type that is unknown or hidden is NOT_FOUND.",
+  ],
   params: { type: "The block's type, such as http or stripe." },
   query: NO_QUERY,
   body: NO_BODY,

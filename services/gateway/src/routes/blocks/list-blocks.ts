@@ -10,6 +10,11 @@ export const listBlocks = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "List the blocks of the catalog",
+  description: [
+    "A block is a kind of step or trigger that an editor offers.",
+    "The catalog is the same for all companies and has no data of any of them.",
+    "It says what a field is called and when it is needed; what a provider takes of a value shows when a step runs.",
+  ],
   params: {},
   query: z.object({
     kind: z

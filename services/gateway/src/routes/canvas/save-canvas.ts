@@ -13,10 +13,13 @@ export const saveCanvas = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.canvas_saved",
-  summary:
-    "Save the visual editor's state, with steps and trigger where they are given; an active workflow then gets a new version",
-  description:
-    "With steps, the save is refused with CONFLICT when status, version or steps changed while it was under way: reload, reconcile and save again. What an active workflow gets has to be complete and valid.",
+  summary: "Save the canvas of a workflow",
+  description: [
+    "The state of the visual editor is stored as it is; steps and trigger change only where they are given.",
+    "Unfinished loops and parallels may be saved while the workflow is not active.",
+    "An active workflow gets a new version with them, which has to be complete and valid.",
+    "A save with steps is refused with CONFLICT when status, version or steps changed meanwhile: reload, reconcile and save again.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   // What is inside is the workflows service's to judge.

@@ -15,7 +15,14 @@ export const authorizationCallback = openRoute({
   path: "/connections/{provider}/callback",
   bucket: "read",
   audit: "connection.authorized",
-  summary: "Where a person comes back to from a provider; nothing that is said here is believed",
+  summary: "Come back from a provider",
+  description: [
+    "The provider sends the person's browser here, and the connection becomes active, or error.",
+    "Nothing that is said in the address is believed: `state` is the attempt's own secret, and the provider or broker is asked.",
+    "Where the attempt has a `redirectUrl` the browser goes on there (302) with the outcome in the query; otherwise the answer is 200.",
+    "One address has 60 callbacks a minute.",
+    "It ends an attempt to connect an account, so HEAD is refused with 405.",
+  ],
   admit: ({ callbacks, client }) => Promise.resolve(callbacks.admit(client.ipAddress)),
   params: { provider: "The provider's id." },
   // What a provider sends besides is handed on, too.

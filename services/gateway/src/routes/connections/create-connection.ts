@@ -14,7 +14,13 @@ export const createConnection = route({
   scope: "connections:write",
   bucket: "write",
   audit: "connection.created",
-  summary: "Begin to connect an account by OAuth or at a bank, or connect an own application",
+  summary: "Connect an account",
+  description: [
+    "By OAuth or at a bank the connection is pending, and `oauthUrl` is where the person gives consent.",
+    "An own application is active at once, with the account that it names.",
+    "Providers with API keys are BAD_REQUEST here; see POST /connections/{provider}/api-key.",
+    "A company has 1,000 connections at most, else BAD_REQUEST with `details.limit` `connections`.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

@@ -7,7 +7,12 @@ export const deleteConnection = route({
   scope: "connections:write",
   bucket: "write",
   audit: "connection.deleted",
-  summary: "End a connection and take the access back; steps that use it fail",
+  summary: "Disconnect an account",
+  description: [
+    "The credentials are deleted at once, and the access is taken back at the provider or broker afterwards.",
+    "Workflows that use the connection fail from now on.",
+    "A connection that was authorized stays as disconnected and can be authorized again; one by API key is gone.",
+  ],
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -12,9 +12,16 @@ export const getAuthUrl = route({
   bucket: "read",
   audit: "connection.created",
   ownPagesOnly: true,
-  summary: "Begin to connect an account at a provider",
-  description:
-    "A connection of the provider that is in error, expired or disconnected is authorized again; without one a pending one is made. Other parameters of the query are fields that the provider's addresses need, such as `accountId` of netsuite.",
+  summary: "Begin to connect an account",
+  description: [
+    "The answer has the address to which the person is sent to give consent, and the connection stays pending until then.",
+    "A connection of the provider that is in error, expired or disconnected is authorized again, and `isNew` is false; without one a pending one is made.",
+    "With an active one it is BAD_REQUEST: disconnect it first.",
+    "Providers with API keys are BAD_REQUEST here; see POST /connections/{provider}/api-key.",
+    "Other parameters of the query are fields that the provider's addresses need, such as `accountId` of netsuite.",
+    "Of a company 100 attempts may be open, each for 24 hours.",
+    "It makes a connection, so HEAD is refused with 405.",
+  ],
   params: { provider: "The provider's id." },
   // Other parameters are fields that the provider's addresses need: NetSuite's accountId.
   query: z.looseObject({

@@ -7,7 +7,11 @@ export const getConnection = route({
   path: "/connections/{id}",
   scope: "connections:read",
   bucket: "read",
-  summary: "Get a connection with its metadata, without credentials",
+  summary: "Get a connection",
+  description: [
+    "The answer has the metadata, and `errorMessage` says what is wrong with one in error.",
+    "Credentials are never shown.",
+  ],
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,

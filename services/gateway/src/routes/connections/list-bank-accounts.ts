@@ -7,7 +7,12 @@ export const listBankAccounts = route({
   path: "/connections/{id}/plaid/accounts",
   scope: "connections:read",
   bucket: "read",
-  summary: "Get the accounts at a bank; lastErrorCode says when it wants a new sign-in",
+  summary: "List the accounts at a bank",
+  description: [
+    "The bank is asked by way of its provider each time.",
+    "Where it wants a new sign-in, the list is empty and `lastErrorCode` has the provider's code.",
+    "A connection of another provider is BAD_REQUEST; a provider that cannot be reached is 502 UPSTREAM_ERROR.",
+  ],
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,

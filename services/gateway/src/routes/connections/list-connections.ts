@@ -12,7 +12,11 @@ export const listConnections = route({
   path: "/connections",
   scope: "connections:read",
   bucket: "read",
-  summary: "List connections, newest first; abandoned ones only when asked for",
+  summary: "List connections",
+  description: [
+    "The newest connection comes first, without metadata and never with credentials.",
+    "Attempts that were abandoned stand in the list only with `status=abandoned`.",
+  ],
   params: {},
   query: z.object({
     provider: z

@@ -7,7 +7,12 @@ export const refreshConnection = route({
   scope: "connections:write",
   bucket: "write",
   audit: "connection.refreshed",
-  summary: "Renew the credentials; when that fails the status is error",
+  summary: "Renew the credentials of a connection",
+  description: [
+    "The provider is asked for new credentials now, which otherwise happens by itself before they end.",
+    "When it refuses, the answer is 500 INTERNAL_ERROR and the connection's status is error.",
+    "`lastSyncedAt` says when they were renewed.",
+  ],
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -8,7 +8,12 @@ export const verifyConnection = route({
   scope: "connections:write",
   bucket: "write",
   audit: "connection.verified",
-  summary: "Ask the provider whether the credentials are good",
+  summary: "Check the credentials of a connection",
+  description: [
+    "The provider is asked, and the answer is 200 whatever it says: see `healthy`, `status` and `error`.",
+    "Bad credentials set the status to error.",
+    "A provider that cannot be reached changes nothing, and a pending connection is not asked for.",
+  ],
   params: { id: "The connection's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -10,7 +10,11 @@ export const createDashboard = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.created",
-  summary: "Create a dashboard without widgets, owned by the signed-in person",
+  summary: "Create a dashboard",
+  description: [
+    "The dashboard is empty and belongs to the person who is signed in.",
+    "Only that person may change it.",
+  ],
   params: {},
   query: NO_QUERY,
   body: { schema: z.object({ name: dashboardName, description: dashboardDescription }) },

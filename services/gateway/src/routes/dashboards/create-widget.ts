@@ -10,8 +10,12 @@ export const createWidget = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.widget_added",
-  summary: "Add a widget where there is room for it",
-  description: "A dashboard has at most 40 widgets. Only its owner may change it.",
+  summary: "Add a widget to a dashboard",
+  description: [
+    "The widget is put where there is room for it; a place is not asked for.",
+    "A dashboard has at most 40 widgets.",
+    "Only the owner may add one: for others it is NOT_FOUND.",
+  ],
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {

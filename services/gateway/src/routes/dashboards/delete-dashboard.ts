@@ -7,7 +7,11 @@ export const deleteDashboard = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.deleted",
-  summary: "Delete a dashboard and its widgets",
+  summary: "Delete a dashboard",
+  description: [
+    "The dashboard and its widgets are gone; the tables and runs that they showed are not touched.",
+    "Only the owner may: for others it is NOT_FOUND.",
+  ],
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: NO_BODY,

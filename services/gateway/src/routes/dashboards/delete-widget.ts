@@ -8,7 +8,11 @@ export const deleteWidget = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.widget_removed",
-  summary: "Remove a widget; the gap that it leaves closes",
+  summary: "Remove a widget",
+  description: [
+    "The gap that the widget leaves closes, and `layout` says where the others lie then.",
+    "Only the owner may: for others it is NOT_FOUND.",
+  ],
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -7,7 +7,11 @@ export const getDashboard = route({
   path: "/dashboards/{id}",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Read a dashboard with its widgets and where they lie",
+  summary: "Get a dashboard",
+  description: [
+    "The answer has its widgets and where they lie on a grid of 12 columns.",
+    "What a widget shows is read apart, by its `data`.",
+  ],
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: NO_BODY,

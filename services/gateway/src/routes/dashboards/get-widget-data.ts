@@ -1,7 +1,7 @@
 import type { GetRunStatsRequest, RunFigures } from "@workflow/proto/runs/v1/stats";
 import type { WidgetQuery } from "@workflow/proto/workflows/v1/dashboards";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { runStatusName } from "../runs/run-json.ts";
 import { readFigures, readRows } from "./table-widget-data.ts";
 import { widgetDataSchema } from "./widget-data-schema.ts";
@@ -12,11 +12,13 @@ export const getWidgetData = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Read what a widget shows",
+  description: [
+    "What the answer has depends on the widget's config: figures of runs, or rows or figures of a table.",
+    "A widget without a source, or whose column is gone, is BAD_REQUEST; one whose table is gone is NOT_FOUND.",
+  ],
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: NO_BODY,
-  description:
-    "What there is goes by the widget's config. One without a source, or whose column is gone, is refused with BAD_REQUEST; one whose table is gone with NOT_FOUND.",
   responses: {
     200: {
       description:

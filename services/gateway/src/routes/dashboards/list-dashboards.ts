@@ -11,7 +11,11 @@ export const listDashboards = route({
   path: "/dashboards",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List the company's dashboards without their widgets, newest first",
+  summary: "List dashboards",
+  description: [
+    "The newest dashboard comes first, of all people of the company, without widgets.",
+    "Who owns it may change it; everybody with the scope may read it.",
+  ],
   params: {},
   query: z.object(pageFields),
   body: NO_BODY,

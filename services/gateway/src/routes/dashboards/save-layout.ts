@@ -10,9 +10,13 @@ export const saveLayout = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.layout_updated",
-  summary: "Save where all widgets of a dashboard lie, or none",
-  description:
-    "A layout that leaves out widgets is refused with CONFLICT and their ids in details: load the dashboard again. Only the owner may change it.",
+  summary: "Save the layout of a dashboard",
+  description: [
+    "All widgets get their places at once, or none does; gaps close and overlaps are resolved, so take the places of the answer.",
+    "A layout that leaves out widgets is refused with CONFLICT and their ids in `details`: load the dashboard again.",
+    "A widget of another dashboard, a repeated id or a place off the grid is BAD_REQUEST.",
+    "Nothing but places changes.",
+  ],
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {

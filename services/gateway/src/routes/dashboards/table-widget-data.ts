@@ -5,7 +5,7 @@ import type { Column, Table } from "@workflow/proto/tables/v1/tables";
 import type { WidgetRowsQuery } from "@workflow/proto/workflows/v1/dashboards";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { rowJson } from "../tables/row-json.ts";
 import { COLUMN_TYPES } from "../tables/table-fields.ts";
 

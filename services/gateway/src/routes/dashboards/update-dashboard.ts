@@ -10,7 +10,11 @@ export const updateDashboard = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.updated",
-  summary: "Change a dashboard's name or description",
+  summary: "Change a dashboard",
+  description: [
+    "Name and description change where they are given; null clears the description.",
+    "Only the owner may: for others it is NOT_FOUND.",
+  ],
   params: { id: "The dashboard's id." },
   query: NO_QUERY,
   body: {

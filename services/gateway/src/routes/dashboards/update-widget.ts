@@ -13,7 +13,11 @@ export const updateWidget = sessionRoute({
   roleScope: "workflows:write",
   bucket: "write",
   audit: "dashboard.widget_updated",
-  summary: "Change a widget or move it; what is not given stays, members of its config too",
+  summary: "Change or move a widget",
+  description: [
+    "What is not given stays, members of the config too.",
+    "A move needs all of x, y, w and h; other widgets make room, and `layout` says where all of them lie then.",
+  ],
   params: { id: "The dashboard's id.", widgetId: "The widget's id." },
   query: NO_QUERY,
   body: {

@@ -12,8 +12,12 @@ export const addMember = route({
   bucket: "write",
   audit: "member.added",
   summary: "Add a person to the company",
-  description:
-    "Whoever has an account already is invited, and accepts with the password given here; the answer is the same. A company that is full is refused with BAD_REQUEST.",
+  description: [
+    "A new person gets an account with the password that is given here.",
+    "Whoever has an account already is invited, and accepts with that password; the answer is the same.",
+    "Only a signed-in owner may make an owner, else FORBIDDEN.",
+    "A company that is full is refused with BAD_REQUEST, a member already with CONFLICT.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

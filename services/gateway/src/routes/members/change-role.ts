@@ -13,8 +13,11 @@ export const changeRole = route({
   bucket: "write",
   audit: "member.role_changed",
   summary: "Give a member another role",
-  description:
-    "Only a signed-in owner may make an owner or change one. The last owner stays one: CONFLICT.",
+  description: [
+    "The new role counts within seconds, also for sessions that are open.",
+    "Only a signed-in owner may make an owner or change one, else FORBIDDEN.",
+    "The last owner stays one: CONFLICT.",
+  ],
   params: { userId: "The person's id." },
   query: NO_QUERY,
   body: {

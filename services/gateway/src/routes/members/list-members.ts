@@ -11,7 +11,11 @@ export const listMembers = route({
   path: "/members",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List the people of the company, newest first",
+  summary: "List the people of the company",
+  description: [
+    "The newest member comes first, each with the role in this company.",
+    "A person may be in other companies, which are not told.",
+  ],
   params: {},
   query: wholePageFields,
   body: NO_BODY,

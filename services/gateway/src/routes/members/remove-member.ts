@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { removeMember as removePerson } from "../../identity/remove-member.ts";
 import { NO_BODY, route } from "../../route.ts";
+import { queryBoolean } from "../fields.ts";
 import { memberId } from "./member-id.ts";
 
 export const removeMember = route({
@@ -9,16 +10,17 @@ export const removeMember = route({
   scope: "api_keys:write",
   bucket: "write",
   audit: ["member.removed", "api_key.revoked"],
-  summary: "Remove a person from the company; the person's sessions in it end",
+  summary: "Remove a person from the company",
+  description: [
+    "The person's sessions in the company end; the account stays for other companies.",
+    "API keys that the person made stay, unless `revokeKeys` is true.",
+    "The last owner cannot be removed: CONFLICT.",
+  ],
   params: { userId: "The person's id." },
   query: z.object({
-    revokeKeys: z
-      .enum(["true", "false"], "must be true or false")
-      .default("false")
-      .describe(
-        "Whether the API keys end, too, that the person made, directly or through other keys.",
-      )
-      .meta({ override: { type: "boolean", enum: [false, true], default: false } }),
+    revokeKeys: queryBoolean(false).describe(
+      "Whether the API keys end, too, that the person made, directly or through other keys.",
+    ),
   }),
   body: NO_BODY,
   responses: {
@@ -40,7 +42,7 @@ export const removeMember = route({
     const { database, identity, forget } = context;
     const userId = memberId(params.userId);
     const { companyId } = identity;
-    const revokeKeys = query.revokeKeys === "true";
+    const { revokeKeys } = query;
     const removal = { companyId, userId, revokeKeys };
     const revokedKeys = await removePerson(database, removal, context);
     forget({ type: "user", id: userId });

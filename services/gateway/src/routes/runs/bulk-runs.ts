@@ -20,7 +20,13 @@ export const bulkRuns = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: ["run.cancelled", "run.retried"],
-  summary: "Cancel or retry many runs, each on its own",
+  summary: "Cancel or retry many runs",
+  description: [
+    "The runs are named, or they are the newest 500 that a filter finds and with which it can be done.",
+    "Each run is judged on its own: `results` has an entry for each, and an error where it could not be done.",
+    "So the answer is 200 even when none was changed.",
+    "The request counts once, however many runs it names.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

@@ -8,9 +8,12 @@ export const cancelRun = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: "run.cancelled",
-  summary: "Cancel a run that has not ended",
-  description:
-    "Allowed until the run has ended; runs of other workflows that it waits for end with it.",
+  summary: "Cancel a run",
+  description: [
+    "The run becomes cancelled at once; a step that is under way is given up, and runs of other workflows that it waits for end too.",
+    "What its steps have done outside is not undone.",
+    "A run that has ended cannot be cancelled: INVALID_STATE.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,

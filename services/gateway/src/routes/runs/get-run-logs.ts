@@ -9,7 +9,11 @@ export const getRunLogs = route({
   path: "/runs/{id}/logs",
   scope: "runs:read",
   bucket: "read",
-  summary: "Get what the steps of a run did, in execution order",
+  summary: "Get the step results of a run",
+  description: [
+    "The results stand in execution order; a step that was repeated has one, with its earlier attempts in `previousAttempts`.",
+    "Inputs and outputs have 8 MiB together; those beyond are null with `truncated`.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -12,7 +12,12 @@ export const getRunStep = route({
   path: "/runs/{id}/steps/{path}",
   scope: "runs:read",
   bucket: "read",
-  summary: "Get what one step of a run did, with its whole input and output",
+  summary: "Get the result of one step of a run",
+  description: [
+    "Input and output are whole, however large.",
+    "`path` names nested steps from the top down, such as `loop1[2].child`.",
+    "A step without a result is NOT_FOUND.",
+  ],
   params: {
     id: "The run's id.",
     path: "The step's path, percent-encoded, such as `loop1%5B2%5D.child`.",

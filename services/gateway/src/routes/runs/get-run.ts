@@ -9,6 +9,12 @@ export const getRun = route({
   scope: "runs:read",
   bucket: "read",
   summary: "Get a run",
+  description: [
+    "The answer has the run's input and output, and the results of its steps in execution order.",
+    "Inputs and outputs of steps have 8 MiB together; those beyond are null with `truncated`, and GET /runs/{id}/steps/{path} has them whole.",
+    "A run that goes on may be asked for again with `If-None-Match`, or followed with GET /runs/{id}/events.",
+    "Who reads many large runs at once waits up to ten seconds, then it is RATE_LIMITED with `details.limit` `reading`.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -1,4 +1,4 @@
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 
 /** Answers with fewer bytes of documents are not counted. */
 const SMALL_BYTES = 256 * 1024;

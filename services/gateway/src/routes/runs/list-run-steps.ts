@@ -18,7 +18,12 @@ export const listRunSteps = route({
   path: "/runs/{id}/steps",
   scope: "runs:read",
   bucket: "read",
-  summary: "List what the steps of a run did, in execution order",
+  summary: "List the step results of a run",
+  description: [
+    "A page has results in execution order, those of nested steps included.",
+    "Their inputs and outputs have 8 MiB together; those beyond are null with `truncated`.",
+    "While a run goes on, a page may lack a step that began before its last one and has not ended.",
+  ],
   params: { id: "The run's id." },
   query: z.object(pageFields),
   body: NO_BODY,

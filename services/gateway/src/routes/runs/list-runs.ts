@@ -12,7 +12,12 @@ export const listRuns = route({
   path: "/runs",
   scope: "runs:read",
   bucket: "read",
-  summary: "List runs, newest first",
+  summary: "List runs",
+  description: [
+    "The runs of all workflows of the company, the newest first, without input, output and step results.",
+    "`status=active` stands for pending, running and waiting_approval.",
+    "All given filters have to match.",
+  ],
   params: {},
   query: runFilters.extend({
     workflowId: z.string().optional().describe("Only runs of this workflow."),

@@ -10,9 +10,13 @@ export const restartRun = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: "run.restarted",
-  summary: "Start a run that repeats an ended one from a step on",
-  description:
-    "The new run has the version of the original and takes over the outputs of the steps before. Allowed for runs that are completed, failed or timeout.",
+  summary: "Restart a run from a step",
+  description: [
+    "A new run begins at `fromStepId`, inclusive, with the version of the original; the outputs of the steps before are taken over.",
+    "Members of `overrideInput` take the place of those of the input.",
+    "Only runs that are completed, failed or timeout can be restarted, else INVALID_STATE; an unknown step is INVALID_STEP.",
+    "Each request starts a run, which names the original in `restartedFromRunId`.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: {

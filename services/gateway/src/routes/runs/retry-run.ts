@@ -8,9 +8,13 @@ export const retryRun = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: "run.retried",
-  summary: "Start a run that goes on where a failed or timed-out one failed",
-  description:
-    "The new run has the input and the version of the original, takes over what came before the first failed step, and begins there. Allowed for runs that are failed or timeout.",
+  summary: "Retry a failed run",
+  description: [
+    "A new run begins at the first failed step with the input and the version of the original.",
+    "What came before is taken over and not done again.",
+    "Only runs that are failed or timeout can be retried, else INVALID_STATE.",
+    "Each request starts a run; too many pending ones are RATE_LIMITED with `details.limit` `backlog`.",
+  ],
   params: { id: "The run's id." },
   query: NO_QUERY,
   body: NO_BODY,

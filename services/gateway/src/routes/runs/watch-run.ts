@@ -15,7 +15,13 @@ export const watchRun = route({
   path: "/runs/{id}/events",
   scope: "runs:read",
   bucket: "read",
-  summary: "Follow a run until it has ended: events `run` (its status) and `step` (a step result)",
+  summary: "Follow a run until it has ended",
+  description: [
+    "The answer is a stream of server-sent events: `step` for each step result, `run` for each change of the run.",
+    "What is known already comes first, and the stream ends with the run, after an hour at the latest.",
+    "`Last-Event-ID`, or `after`, goes on behind an event; 204 says that there is nothing more to tell.",
+    "Too many watchers of one company are RATE_LIMITED with `details.limit` `watchers`.",
+  ],
   params: { id: "The run's id." },
   query: z.object({
     after: z

@@ -7,7 +7,12 @@ export const getSchedule = route({
   path: "/workflows/{id}/schedule",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Get a workflow's schedule",
+  summary: "Get the schedule of a workflow",
+  description: [
+    "The answer says when the schedule fires next, how often it has fired, and what went wrong last.",
+    "After ten failures in a row a schedule is disabled, and `lastError` says so.",
+    "A workflow that was never activated with a schedule trigger has none: NOT_FOUND.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

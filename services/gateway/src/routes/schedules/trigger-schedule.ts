@@ -7,9 +7,12 @@ export const triggerSchedule = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: null,
-  summary: "Start a run now, as the workflow's schedule would",
-  description:
-    "Whether the schedule is enabled does not matter, but its workflow has to be active. The run counts as one of the schedule.",
+  summary: "Start a run as the schedule would",
+  description: [
+    "The run starts at once and counts as one of the schedule; when it fires next does not change.",
+    "It makes no difference whether the schedule is enabled, but the workflow has to be active: else WORKFLOW_NOT_ACTIVE.",
+    "Each request starts a run.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -13,9 +13,13 @@ export const updateSchedule = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "schedule.updated",
-  summary: "Change when a workflow's schedule fires, or whether it does",
-  description:
-    "cron takes the place of an interval and the other way round; what is left out stays. The workflow's definition is not touched, and its next activation with another trigger replaces the schedule.",
+  summary: "Change the schedule of a workflow",
+  description: [
+    "What is left out stays; `cron` takes the place of an interval and the other way round.",
+    "`enabled: false` keeps the schedule from firing.",
+    "The workflow's definition is not touched, and its next activation with another trigger replaces the schedule.",
+    "A wrong expression or time zone is refused, and enabling it while the workflow is paused is WORKFLOW_NOT_ACTIVE.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {

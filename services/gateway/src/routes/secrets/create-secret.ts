@@ -12,6 +12,12 @@ export const createSecret = route({
   bucket: "write",
   audit: "secret.created",
   summary: "Store a secret for a workflow",
+  description: [
+    "The value is encrypted, and no answer, log or record of a run shows it again.",
+    "Steps name it as `{{secrets.KEY}}`; with `allowedHosts` they can send it to those hosts alone.",
+    "A key that the workflow has already is CONFLICT; its value is replaced with PUT.",
+    "A key of another form, or an empty value, is VALIDATION_ERROR.",
+  ],
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,
   body: { schema: newSecret },

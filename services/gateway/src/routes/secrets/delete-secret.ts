@@ -9,7 +9,11 @@ export const deleteSecret = route({
   scope: "secrets:write",
   bucket: "write",
   audit: "secret.deleted",
-  summary: "Delete a secret; later runs that name it fail",
+  summary: "Delete a secret",
+  description: [
+    "The value is gone at once.",
+    "Steps that name it stay as they are: later runs fail with a missing-secret error until it is made again or the workflow changed.",
+  ],
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,
   body: NO_BODY,

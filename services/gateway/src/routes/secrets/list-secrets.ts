@@ -9,7 +9,11 @@ export const listSecrets = route({
   path: "/workflows/{workflowId}/secrets",
   scope: "secrets:read",
   bucket: "read",
-  summary: "List a workflow's secrets, without their values",
+  summary: "List the secrets of a workflow",
+  description: [
+    "The values are never shown: `maskedValue` has the last characters at most.",
+    "`lastUsedAt` says when a run last used it.",
+  ],
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

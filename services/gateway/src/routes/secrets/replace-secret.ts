@@ -11,7 +11,12 @@ export const replaceSecret = route({
   scope: "secrets:write",
   bucket: "write",
   audit: "secret.replaced",
-  summary: "Give a secret another value",
+  summary: "Replace the value of a secret",
+  description: [
+    "Later runs get the new value, and the one before is gone.",
+    "The key has to exist, else NOT_FOUND.",
+    "Replacing it again by the same is fine.",
+  ],
   params: { workflowId: "The workflow's id.", key: "The secret's key." },
   query: NO_QUERY,
   body: { schema: otherSecret },

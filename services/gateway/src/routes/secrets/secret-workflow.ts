@@ -1,5 +1,5 @@
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 
 /**
  * Whether the caller's workflow is archived, which leaves it without secrets (D44). Throws NOT_FOUND

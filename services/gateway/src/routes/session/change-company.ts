@@ -13,7 +13,13 @@ export const changeCompany = sessionRoute({
   path: "/auth/session",
   bucket: "write",
   audit: ["session.ended", "session.created", "member.joined"],
-  summary: "Change over to another company of one's own; the answer sets a new cookie",
+  summary: "Change over to another company",
+  description: [
+    "The answer sets a new cookie, and the old one is refused from then on.",
+    "Role and scopes are those of the other company.",
+    "An invitation is accepted with the password that the company gave.",
+    "A company that the person is no member of is NOT_FOUND.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

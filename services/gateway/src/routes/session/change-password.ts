@@ -9,7 +9,12 @@ export const changePassword = sessionRoute({
   path: "/auth/password",
   bucket: "write",
   audit: "password.changed",
-  summary: "Change one's password; all other sessions end",
+  summary: "Change the own password",
+  description: [
+    "The current password has to be right; it is guessed at ten times a minute at most.",
+    "All other sessions of the person end, this one goes on.",
+    "API keys stay as they are.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

@@ -12,10 +12,15 @@ export const createSession = openRoute({
   path: "/auth/session",
   bucket: "write",
   audit: ["session.created", "session.refused"],
-  summary: "Sign in; the answer sets the session's cookie",
+  summary: "Sign in",
+  description: [
+    "The answer sets the cookie `wfs_session`, which is HttpOnly and SameSite=Lax.",
+    "Unknown person, wrong password and wrong company are the same UNAUTHORIZED.",
+    "Too many tries are refused with RATE_LIMITED, of an address, a network or an account.",
+    "Pages of other sites are refused with FORBIDDEN.",
+    "A session ends after 12 hours without use, and after seven days in any case.",
+  ],
   admit: (context) => context.signIns.admitNetwork(context),
-  description:
-    "The cookie `wfs_session` is HttpOnly and SameSite=Lax. Too many tries are refused with RATE_LIMITED. Pages of other sites are refused with FORBIDDEN.",
   params: {},
   query: NO_QUERY,
   body: {

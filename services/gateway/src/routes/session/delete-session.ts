@@ -12,6 +12,10 @@ export const deleteSession = sessionRoute({
   bucket: "write",
   audit: "session.ended",
   summary: "Sign out",
+  description: [
+    "The session ends at once, and the cookie is taken back.",
+    "Other sessions of the person go on.",
+  ],
   params: {},
   query: NO_QUERY,
   body: NO_BODY,

@@ -7,7 +7,11 @@ export const getSession = sessionRoute({
   method: "GET",
   path: "/auth/session",
   bucket: "read",
-  summary: "Show who is signed in, and the companies of that person",
+  summary: "Show who is signed in",
+  description: [
+    "The answer has the person, the company that the session is for, the role in it, and all companies of the person.",
+    "Companies with `invited` are yet to be joined, by PUT.",
+  ],
   params: {},
   query: NO_QUERY,
   body: NO_BODY,

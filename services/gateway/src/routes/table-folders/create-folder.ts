@@ -10,6 +10,10 @@ export const createFolder = route({
   bucket: "write",
   audit: "table_folder.created",
   summary: "Create a folder of tables",
+  description: [
+    "Folders are one level deep; they cannot be renamed or deleted.",
+    "A name that the company has already, in the same case, is CONFLICT.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

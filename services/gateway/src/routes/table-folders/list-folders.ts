@@ -8,7 +8,11 @@ export const listFolders = route({
   path: "/table-folders",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List all folders of tables in the order of their names",
+  summary: "List the folders of tables",
+  description: [
+    "The folders stand in the order of their names, each with the ids of its tables.",
+    "There are no pages.",
+  ],
   params: {},
   query: NO_QUERY,
   body: NO_BODY,

@@ -9,7 +9,12 @@ export const moveTable = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "table.moved",
-  summary: "Put a table into a folder, or back to the root",
+  summary: "Move a table into a folder",
+  description: [
+    "A table lies in one folder, or with `folderId: null` in the root.",
+    "A table or folder that is not the company's is NOT_FOUND.",
+    "Moving it where it lies already is fine.",
+  ],
   params: { tableId: "The table's id." },
   query: NO_QUERY,
   body: {

@@ -31,8 +31,12 @@ export const aggregateRows = route({
   scope: "workflows:read",
   bucket: "write",
   audit: null,
-  summary:
-    "Compute figures of the rows that match a filter, for all of them or by the values of a column",
+  summary: "Compute figures of rows",
+  description: [
+    "Count, sum, mean, least and greatest are computed without reading rows, for all that match or for each value of a column.",
+    "Values that do not fit the column count in nothing but `count`.",
+    "More than 10,000 groups are BAD_REQUEST: filter the rows.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: {

@@ -15,7 +15,13 @@ export const batchRows = route({
   scope: "workflows:write",
   bucket: "write",
   audit: null,
-  summary: "Insert, update and delete rows in this order, all or nothing",
+  summary: "Change many rows at once",
+  description: [
+    "Rows are inserted, updated and deleted in this order, and all of it happens or nothing does.",
+    "A batch has 1 to 1,000 changes, and names each row once.",
+    "A row that is not there is NOT_FOUND, with the ids in `details.rowIds`.",
+    "It counts as one write request.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: {

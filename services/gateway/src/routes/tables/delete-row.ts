@@ -8,6 +8,7 @@ export const deleteRow = route({
   bucket: "write",
   audit: null,
   summary: "Delete a row",
+  description: ["The row is gone, and `rowCount` is one less.", "A second time it is NOT_FOUND."],
   params: { id: "The table's id.", rowId: "The row's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -7,7 +7,11 @@ export const deleteTable = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "table.deleted",
-  summary: "Delete a table and its rows",
+  summary: "Delete a table",
+  description: [
+    "The table is gone with all of its rows, and there is no way back.",
+    "Steps and widgets that name it fail from then on.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -12,7 +12,12 @@ export const exportRows = route({
   path: "/tables/{id}/rows/export",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Save all rows of a table as a CSV or JSON Lines file",
+  summary: "Export the rows of a table",
+  description: [
+    "All rows come as a file, in the table's order, while they are read.",
+    "CSV has a line of the columns' names; JSON Lines has an object with id and data for each row.",
+    "A connection that breaks off means that the file is not whole.",
+  ],
   params: { id: "The table's id." },
   query: z.object({
     format: z

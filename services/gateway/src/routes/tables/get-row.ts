@@ -7,7 +7,11 @@ export const getRow = route({
   path: "/tables/{id}/rows/{rowId}",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Read a row",
+  summary: "Get a row",
+  description: [
+    "The data is as it was written, keys that no column declares included.",
+    "A row of another table is NOT_FOUND.",
+  ],
   params: { id: "The table's id.", rowId: "The row's id." },
   query: NO_QUERY,
   body: NO_BODY,

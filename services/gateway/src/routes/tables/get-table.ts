@@ -7,7 +7,11 @@ export const getTable = route({
   path: "/tables/{id}",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Read a table, without its rows",
+  summary: "Get a table",
+  description: [
+    "The answer has the columns and how many rows there are.",
+    "Rows are read by POST /tables/{id}/rows/query.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -15,7 +15,13 @@ export const importTable = uploadRoute({
   scope: "workflows:write",
   bucket: "write",
   audit: "table.created",
-  summary: "Create a table with rows from JSON or from a CSV file, all or nothing",
+  summary: "Create a table with rows",
+  description: [
+    "The table and all rows are made, or nothing is: a row that cannot be taken is BAD_REQUEST with its path.",
+    "The body is JSON, or with `format=csv` a CSV file whose types are guessed unless `columns` says them.",
+    "More rows than `maxRows` are BAD_REQUEST; the body may have 64 MiB.",
+    "It counts as one write request.",
+  ],
   params: {},
   hasLongQuery: true,
   query: z.object({

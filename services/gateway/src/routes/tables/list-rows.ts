@@ -10,7 +10,12 @@ export const listRows = route({
   path: "/tables/{id}/rows",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Read a page of rows: the older form of the query, with all of it in the address",
+  summary: "List rows",
+  description: [
+    "This is the older form of POST /tables/{id}/rows/query, with the filter in the address.",
+    "A clause of the filter may also be a plain text, number or boolean that the value has to contain.",
+    "Long filters belong into the other form.",
+  ],
   params: { id: "The table's id." },
   hasLongQuery: true,
   query: z.object({

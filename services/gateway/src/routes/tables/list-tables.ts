@@ -8,7 +8,11 @@ export const listTables = route({
   path: "/tables",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List all tables, newest first",
+  summary: "List tables",
+  description: [
+    "All tables of the company, the newest first, without rows.",
+    "There are no pages.",
+  ],
   params: {},
   query: NO_QUERY,
   body: NO_BODY,

@@ -9,7 +9,11 @@ export const listValues = route({
   path: "/tables/{id}/columns/{columnId}/values",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Count the different values of a column: the older form, with all of it in the address",
+  summary: "List the values of a column",
+  description: [
+    "This is the older form of POST /tables/{id}/columns/{columnId}/values/query, with all of it in the address.",
+    "Every filtered column has to be one that the table declares.",
+  ],
   params: { id: "The table's id.", columnId: "The id of a declared column." },
   hasLongQuery: true,
   query: z.object({

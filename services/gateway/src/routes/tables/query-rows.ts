@@ -10,7 +10,14 @@ export const queryRows = route({
   scope: "workflows:read",
   bucket: "write",
   audit: null,
-  summary: "Read a page of the rows that match a filter, in the order of a column",
+  summary: "Find rows",
+  description: [
+    "A page has the rows that match the filter, in the order of a column or else in the table's own.",
+    "Clauses of several columns have to match all; a clause has a condition, a list of values, or both.",
+    "An unknown column or an operator that its type does not have is BAD_REQUEST, with every place in `details`.",
+    "`meta.total` counts all rows that match; an offset beyond it answers no rows.",
+    "The body may have 512 KiB.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: {

@@ -9,7 +9,13 @@ export const queryValues = route({
   scope: "workflows:read",
   bucket: "write",
   audit: null,
-  summary: "Count the different values that a column has in the rows that match a filter",
+  summary: "Count the values of a column",
+  description: [
+    "The answer has the different values of the rows that match the filter, and how many rows have each.",
+    "What the filter says of the column itself does not count, as in a menu that offers its values.",
+    "Missing keys, null and empty texts are one value, null.",
+    "`truncated` says that there are more: search more narrowly.",
+  ],
   params: { id: "The table's id.", columnId: "The id of a declared column." },
   query: NO_QUERY,
   body: {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { route } from "../../route.ts";
+import { queryBoolean } from "../fields.ts";
 import { rowJson } from "./row-json.ts";
 import { rowFields, rowSchema } from "./row-schema.ts";
 
@@ -9,15 +10,17 @@ export const updateRow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: null,
-  summary: "Replace the data of a row; with merge=true, only the members that are given",
+  summary: "Change a row",
+  description: [
+    "All of the data is replaced; with `merge=true` only the members that are given, each as a whole.",
+    "The row keeps its place.",
+    "Where the table has `rowEvents`, workflows that wait for its rows are started.",
+  ],
   params: { id: "The table's id.", rowId: "The row's id." },
   query: z.object({
-    merge: z
-      .enum(["true", "false"])
-      .default("false")
-      .describe(
-        "Whether members that are not given stay as they are; else all of the data is replaced.",
-      ),
+    merge: queryBoolean(false).describe(
+      "Whether members that are not given stay as they are; else all of the data is replaced.",
+    ),
   }),
   body: { schema: rowFields },
   responses: { 200: { description: "The row as it is now.", data: rowSchema } },
@@ -28,7 +31,7 @@ export const updateRow = route({
         tableId: params.id,
         rowId: params.rowId,
         dataJson: rawJson("data") ?? "",
-        merge: query.merge === "true",
+        merge: query.merge,
         origin: undefined,
       },
       call,

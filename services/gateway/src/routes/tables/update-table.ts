@@ -12,7 +12,12 @@ export const updateTable = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "table.updated",
-  summary: "Replace the given fields of a table; its rows stay as they are",
+  summary: "Change a table",
+  description: [
+    "Fields that are left out stay; `columns`, `schema` and `metadata` are replaced as wholes.",
+    "Rows stay as they are, also data of columns that are gone.",
+    "Fewer `maxRows` than there are rows only keeps more from being added.",
+  ],
   params: { id: "The table's id." },
   query: NO_QUERY,
   body: {

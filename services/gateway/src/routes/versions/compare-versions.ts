@@ -17,6 +17,11 @@ export const compareVersions = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Compare two versions of a workflow",
+  description: [
+    "The answer says whether name, description and trigger differ, and which steps were added, removed or modified.",
+    "Steps are compared by their ids.",
+    "Both versions have to exist, else NOT_FOUND.",
+  ],
   params: { id: "The workflow's id." },
   query: z.object({
     from: versionNumber.describe("The number of one version."),

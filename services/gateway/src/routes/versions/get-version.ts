@@ -9,6 +9,10 @@ export const getVersion = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Get a version of a workflow",
+  description: [
+    "The current version and each archived one can be read by its number.",
+    "A number that the workflow never had is NOT_FOUND.",
+  ],
   params: { id: "The workflow's id.", version: "The version's number." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -13,7 +13,11 @@ export const listVersions = route({
   path: "/workflows/{id}/versions",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List the versions of a workflow, newest first, the current one included",
+  summary: "List the versions of a workflow",
+  description: [
+    "The newest version comes first, with the current one at the head.",
+    "Only changes of an active workflow and rollbacks make versions.",
+  ],
   params: { id: "The workflow's id." },
   query: z.object({
     limit: pageLimit({ max: LIMIT_MAX, otherwise: LIMIT_MAX }),

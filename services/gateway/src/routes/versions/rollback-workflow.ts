@@ -11,9 +11,13 @@ export const rollbackWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.rolled_back",
-  summary: "Make a new version with the content of an older one; the status stays",
-  description:
-    "The version of an active workflow has to be valid still. Without a summary the record says to which version it went back.",
+  summary: "Go back to an older version of a workflow",
+  description: [
+    "A new version is made with the content of the older one; the status stays, and no version is lost.",
+    "The older version has to be valid still where the workflow is active, else VALIDATION_ERROR.",
+    "Without `changeSummary` the record says to which version it went back.",
+    "An unknown version is NOT_FOUND; changes that keep coming in between are CONFLICT.",
+  ],
   params: { id: "The workflow's id.", version: "The number of the version to go back to." },
   query: NO_QUERY,
   body: { optional: true, schema: z.object({ changeSummary }) },

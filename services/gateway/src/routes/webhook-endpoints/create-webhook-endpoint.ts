@@ -10,7 +10,13 @@ export const createWebhookEndpoint = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.created",
-  summary: "Create a webhook endpoint; only this answer and that of rotate-secret show a secret",
+  summary: "Create a webhook endpoint",
+  description: [
+    "From now on the endpoint gets a signed POST for each event of a run that its `events` and `workflowIds` let through.",
+    "The secret is shown here and by rotate-secret only: keep it to verify signatures.",
+    "The address has to be https and public, else BAD_REQUEST.",
+    "A delivery that fails is tried eight times in all; ten failures in a row disable the endpoint.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

@@ -7,7 +7,11 @@ export const deleteWebhookEndpoint = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.deleted",
-  summary: "Delete a webhook endpoint with its deliveries",
+  summary: "Delete a webhook endpoint",
+  description: [
+    "The endpoint and its deliveries are gone, those that were still pending included.",
+    "A delivery that is on its way at that moment may still arrive.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: NO_BODY,

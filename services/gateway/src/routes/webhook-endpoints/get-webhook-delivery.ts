@@ -7,7 +7,11 @@ export const getWebhookDelivery = route({
   path: "/webhook-endpoints/{id}/deliveries/{deliveryId}",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Get a delivery with its request and its attempts",
+  summary: "Get a delivery",
+  description: [
+    "The answer has the request as it was sent, without signatures and secrets, and each attempt with what came back.",
+    "Of a receiver's answer the first 4 KiB are kept.",
+  ],
   params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -8,6 +8,10 @@ export const getWebhookEndpoint = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Get a webhook endpoint",
+  description: [
+    "The answer has everything but the secret.",
+    "`consecutiveFailures` says how near it is to being disabled.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: NO_BODY,

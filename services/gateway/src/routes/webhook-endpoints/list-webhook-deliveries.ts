@@ -13,7 +13,11 @@ export const listWebhookDeliveries = route({
   path: "/webhook-endpoints/{id}/deliveries",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List deliveries of a webhook endpoint, newest first; with a filter pages may be short",
+  summary: "List the deliveries of a webhook endpoint",
+  description: [
+    "The newest delivery comes first, without request and attempts.",
+    "With a filter a page may be short although there are more; `meta.hasMore` counts.",
+  ],
   params: { id: "The endpoint's id." },
   query: z.object({
     status: deliveryStatus.optional().describe("Only deliveries of this status."),

@@ -13,7 +13,11 @@ export const listWebhookEndpoints = route({
   path: "/webhook-endpoints",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List webhook endpoints, newest first",
+  summary: "List webhook endpoints",
+  description: [
+    "The newest endpoint comes first, without secrets.",
+    "A disabled one says why in `disabledReason`.",
+  ],
   params: {},
   query: z.object({
     status: endpointStatus.optional().describe("Only endpoints of this status."),

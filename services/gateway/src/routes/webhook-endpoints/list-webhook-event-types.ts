@@ -8,7 +8,11 @@ export const listWebhookEventTypes = route({
   path: "/webhook-event-types",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List the types of events that webhook endpoints can get",
+  summary: "List the types of events",
+  description: [
+    "These are the events that webhook endpoints can get, each with the JSON Schema and an example of its body.",
+    "The list is the same for all companies.",
+  ],
   params: {},
   query: NO_QUERY,
   body: NO_BODY,

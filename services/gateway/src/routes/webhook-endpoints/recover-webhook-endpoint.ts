@@ -9,8 +9,11 @@ export const recoverWebhookEndpoint = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.recovered",
-  summary:
-    "Queue the failed deliveries of a webhook endpoint again, up to 10,000 a call, newest first",
+  summary: "Queue failed deliveries again",
+  description: [
+    "Up to 10,000 failed deliveries since a time are queued, the newest first; `hasMore` says whether to call again.",
+    "Deliveries that succeeded or are pending are not touched.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {

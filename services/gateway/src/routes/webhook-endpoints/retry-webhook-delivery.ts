@@ -8,7 +8,11 @@ export const retryWebhookDelivery = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_delivery.retried",
-  summary: "Queue a delivery again, due at once, whatever has become of it",
+  summary: "Queue a delivery again",
+  description: [
+    "The delivery is due at once, whatever has become of it; the receiver tells a repeat by the same event id.",
+    "Tests are not repeated: INVALID_STATE.",
+  ],
   params: { id: "The endpoint's id.", deliveryId: "The delivery's id." },
   query: NO_QUERY,
   body: NO_BODY,

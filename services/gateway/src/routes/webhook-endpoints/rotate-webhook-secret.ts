@@ -11,7 +11,12 @@ export const rotateWebhookSecret = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.secret_rotated",
-  summary: "Give a webhook endpoint a new secret; the one before signs too for the overlap",
+  summary: "Replace the secret of a webhook endpoint",
+  description: [
+    "The new secret is shown here only.",
+    "For the overlap, 24 hours unless said otherwise, deliveries have a signature of each secret, so that a receiver can change over.",
+    "`overlapSeconds: 0` ends the old secret at once.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {

@@ -12,8 +12,13 @@ export const testWebhookEndpoint = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.tested",
-  summary:
-    "Send the example of an event type now and say what came back, whatever the endpoint's status",
+  summary: "Send a test to a webhook endpoint",
+  description: [
+    "The example of an event type is sent now, whatever the endpoint's status, and the answer says what came back.",
+    "It is 200 also when the receiver refused or could not be reached: see `success`, `statusCode` and `error`.",
+    "The test stands among the deliveries, and is not repeated.",
+    "24 tests of a company may be under way, else RATE_LIMITED with `details.limit` `tests`.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {

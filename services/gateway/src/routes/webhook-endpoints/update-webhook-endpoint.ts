@@ -11,7 +11,12 @@ export const updateWebhookEndpoint = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "webhook_endpoint.updated",
-  summary: "Replace the given fields of a webhook endpoint; active again, it gets what was held",
+  summary: "Change a webhook endpoint",
+  description: [
+    "Fields that are left out stay.",
+    "`status: disabled` stops deliveries, and `status: active` begins them again.",
+    "An endpoint that was disabled because its receiver failed gets what was held for it meanwhile.",
+  ],
   params: { id: "The endpoint's id." },
   query: NO_QUERY,
   body: {

@@ -14,7 +14,11 @@ export const listWebhookEvents = route({
   path: "/webhook-events",
   scope: "runs:read",
   bucket: "read",
-  summary: "List the inbound events that were kept, newest first",
+  summary: "List inbound events",
+  description: [
+    "Everything that came in for the company by a webhook is here, the newest first, whether it started runs or not.",
+    "`status=ignored` lists those that no workflow waited for.",
+  ],
   params: {},
   query: z.object({
     provider: name.describe("Only events of this provider; empty: of all."),

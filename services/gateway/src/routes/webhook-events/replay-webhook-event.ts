@@ -8,7 +8,12 @@ export const replayWebhookEvent = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: "webhook_event.replayed",
-  summary: "Take an inbound event in once more, for the workflows that match now",
+  summary: "Replay an inbound event",
+  description: [
+    "A new event is made of the old one, for the workflows that match now.",
+    "It starts runs even where the old one did, and names it in `replayedFrom`.",
+    "The answer comes before the runs are started; read the new event to see them.",
+  ],
   params: { id: "The event's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -1,7 +1,7 @@
 import { isAppError } from "@workflow/errors";
 import { z } from "zod";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { workflowStatusName } from "./workflow-json.ts";
 import { activatedSchema } from "./workflow-schema.ts";
 
@@ -11,9 +11,13 @@ export const activateWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.activated",
-  summary: "Make a draft or paused workflow active",
-  description:
-    "The definition has to be complete and valid. Allowed from draft and paused: else BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions}.",
+  summary: "Activate a workflow",
+  description: [
+    "A draft or paused workflow becomes active: its trigger starts runs from now on, and callers may run it.",
+    "The definition has to be complete and valid, else VALIDATION_ERROR names what is wrong.",
+    "A schedule trigger makes the workflow's schedule, and the answer says when it fires next.",
+    "From another status it is BAD_REQUEST with `details` {currentStatus, targetStatus, allowedTransitions}.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -10,7 +10,11 @@ export const cloneWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.cloned",
-  summary: "Copy a workflow, whatever its status; secrets are not copied",
+  summary: "Copy a workflow",
+  description: [
+    "The copy is a draft of version 1, whatever the status of the original, and says so in `clonedFrom`.",
+    "Definition and canvas are copied; secrets, schedule, versions and runs are not.",
+  ],
   params: { id: "The id of the workflow to copy." },
   query: NO_QUERY,
   body: { schema: z.object({ name: givenName.describe("The name of the copy.") }) },

@@ -17,8 +17,13 @@ export const createWorkflow = route({
   bucket: "write",
   audit: "workflow.created",
   summary: "Create a workflow",
-  description:
-    "Everything is checked before it is stored: what is wrong with the definition is told with VALIDATION_ERROR, one entry of details for each problem. Description and definition may have 1 MiB together.",
+  description: [
+    "The workflow is a draft of version 1 and does not run before it is activated.",
+    "The whole definition is checked first: VALIDATION_ERROR has an entry in `details` for each problem, and nothing is stored.",
+    "Steps may name secrets, connections and agents that are not there yet; a plan tells which are missing.",
+    "Name, description and definition may have 1 MiB together.",
+    "Each request makes a workflow, so a repeated one makes another.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

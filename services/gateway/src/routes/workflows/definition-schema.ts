@@ -34,7 +34,8 @@ const conditionSchema = z.unknown().meta({
           left: anyOperand,
           operator: { enum: [...BINARY_OPERATORS] },
           right: anyOperand,
-          ignoreCase: { type: "boolean", default: false },
+          // Null is as good as nothing given, and is kept as it was sent.
+          ignoreCase: { type: ["boolean", "null"], default: false },
         },
         required: ["left", "operator", "right"],
       },

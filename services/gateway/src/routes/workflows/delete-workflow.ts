@@ -8,9 +8,13 @@ export const deleteWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.archived",
-  summary: "Archive a workflow. With If-Match only while the workflow has that ETag",
-  description:
-    "The workflow is kept: its id still reads it, with status archived, and lists show it when asked for. Its schedule and its secrets are deleted; its runs stay. Archiving it again is fine.",
+  summary: "Archive a workflow",
+  description: [
+    "The workflow is kept with status archived: its id still reads it, and it starts no more runs.",
+    "Its schedule and its secrets are deleted; its runs stay.",
+    "There is no way back; a copy can be made with clone.",
+    "Archiving it again changes nothing and answers the same.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -8,7 +8,11 @@ export const exportWorkflow = route({
   path: "/workflows/{id}/export",
   scope: "workflows:read",
   bucket: "read",
-  summary: "Get a workflow as a document that POST /workflows/import takes, anywhere",
+  summary: "Export a workflow",
+  description: [
+    "The document has what its author wrote: name, definition and canvas.",
+    "It has no id, no status and no secret, so that POST /workflows/import takes it in any company or installation.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -8,6 +8,11 @@ export const getWorkflow = route({
   scope: "workflows:read",
   bucket: "read",
   summary: "Get a workflow",
+  description: [
+    "The answer has the steps of the current version and, where there is one, the state of the visual editor.",
+    "An archived workflow is still found by its id.",
+    "The `ETag` changes with every change and is what `If-Match` takes.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

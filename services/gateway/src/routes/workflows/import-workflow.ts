@@ -23,9 +23,12 @@ export const importWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.imported",
-  summary: "Create a workflow from an exported one",
-  description:
-    "Takes what GET /workflows/{id}/export gives, of this or another installation. The definition is checked as that of a new workflow.",
+  summary: "Import a workflow",
+  description: [
+    "The document is what GET /workflows/{id}/export gives, of this or another installation.",
+    "A draft of version 1 is made, after the same checks as of a new workflow.",
+    "`requires` says which secrets, connections and agents it names and has to find here.",
+  ],
   params: {},
   query: NO_QUERY,
   body: {

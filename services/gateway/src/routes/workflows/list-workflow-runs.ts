@@ -11,7 +11,12 @@ export const listWorkflowRuns = route({
   path: "/workflows/{id}/runs",
   scope: "runs:read",
   bucket: "read",
-  summary: "List the runs of a workflow, newest first",
+  summary: "List the runs of a workflow",
+  description: [
+    "The newest run comes first, without input, output and step results.",
+    "`status=active` stands for pending, running and waiting_approval.",
+    "All given filters have to match.",
+  ],
   params: { id: "The workflow's id." },
   query: runFilters,
   body: NO_BODY,

@@ -12,7 +12,12 @@ export const listWorkflows = route({
   path: "/workflows",
   scope: "workflows:read",
   bucket: "read",
-  summary: "List workflows, newest first; archived ones only when asked for",
+  summary: "List workflows",
+  description: [
+    "The newest workflow comes first, each with its steps.",
+    "Archived ones stand in the list only with `status=archived`.",
+    "`search` finds a part of the name.",
+  ],
   params: {},
   query: z.object({
     status: namesOf(WORKFLOW_STATUSES)

@@ -9,8 +9,11 @@ export const pauseWorkflow = route({
   bucket: "write",
   audit: "workflow.paused",
   summary: "Pause an active workflow",
-  description:
-    "Allowed from active only: else BAD_REQUEST with details {currentStatus, targetStatus, allowedTransitions}. Runs that have begun go on.",
+  description: [
+    "The workflow starts no runs until it is activated again, and its schedule is disabled.",
+    "Runs that have begun go on to their end.",
+    "From another status it is BAD_REQUEST with `details` {currentStatus, targetStatus, allowedTransitions}.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: NO_BODY,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { jsonObject } from "../fields.ts";
 import { workflowPlanSchema } from "./workflow-schema.ts";
 
@@ -18,7 +18,12 @@ export const planWorkflow = route({
   scope: "workflows:read",
   bucket: "write",
   audit: null,
-  summary: "Tell what a run of a workflow would do, without doing it",
+  summary: "Tell what a run of a workflow would do",
+  description: [
+    "Nothing runs, and nothing is stored: the answer says what is wrong, what is missing, and what each step would get.",
+    "Templates are resolved as far as the given `input` goes; outputs of steps stay templates, and secrets are never resolved.",
+    "Of one company two plans are made at a time in a process and 32 may wait; beyond that it is RATE_LIMITED.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {

@@ -60,20 +60,24 @@ function completedData(run: Run): Writable {
   };
 }
 
-/** Also for those who still waited when a server stopped: they get to know their run, whatever they wanted. */
+/**
+ * For those whose time is over, and for those who still waited when a server stopped: their time is not, so
+ * that they are told of their run even where they asked for an error when it is.
+ */
 function unfinishedReply(
   run: Run,
   isTimeOver: boolean,
   { onTimeout, maxExecutionTimeMs }: RunOptions,
 ): Reply<202> {
-  const why = isTimeOver
-    ? `The run did not end within ${maxExecutionTimeMs} ms.`
-    : "The server stops and can wait for the run no longer.";
-  if (onTimeout === "throw_error") {
-    throw new AppError("EXECUTION_TIMEOUT", `${why} It goes on.`, {
+  if (isTimeOver && onTimeout === "throw_error") {
+    const message = `The run did not end within ${maxExecutionTimeMs} ms. It goes on.`;
+    throw new AppError("EXECUTION_TIMEOUT", message, {
       details: { run_id: run.id, workflow_id: run.workflowId, maxExecutionTimeMs },
     });
   }
+  const why = isTimeOver
+    ? `The run did not end within ${maxExecutionTimeMs} ms.`
+    : "The server stops and can wait for the run no longer.";
   // Towards the caller a run that no worker has begun is as good as running.
   const status = run.status === RunStatus.PENDING ? "running" : undefined;
   const message = `${why} It goes on in the background.`;

@@ -4,7 +4,7 @@ import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import type { StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import { NO_QUERY, route } from "../../route.ts";
-import type { RouteContext } from "../../route.ts";
+import type { RouteContext } from "../../route-context.ts";
 import { idempotencyKey, runOptions } from "./run-options.ts";
 import { toRunReply } from "./run-reply.ts";
 import { workflowStatusName } from "./workflow-json.ts";
@@ -19,7 +19,20 @@ export const runWorkflow = route({
   scope: "workflows:execute",
   bucket: "execute",
   audit: null,
-  summary: "Start a run of an active workflow, and in sync mode wait for its end",
+  summary: "Run a workflow",
+  description: [
+    "In the mode async the run is stored, and the answer is 202 with its id at once; it goes on whatever happens to the caller.",
+    "In the mode sync the answer comes when the run has ended, after `maxExecutionTimeMs` (30 s by default) at the latest: 200 with the output of a run that completed.",
+    "When the time is over the run goes on: 202 with `timed_out`, or 408 EXECUTION_TIMEOUT with `onTimeout: throw_error`.",
+    "A run that failed, was cancelled or timed out meanwhile is 500 TRIGGER_ERROR; with `onFailure: switch_to_async` it is 202 with the same error in `data.error`.",
+    "\n\nWith an idempotency key a request may be repeated: within 24 hours the same key of the workflow answers 200 with the first run, whatever its status or input, and starts none.",
+    "Without a key each request starts a run.",
+    "503 with `details.mayHaveStarted` means that no answer came and a run may exist; only with a key is it safe to repeat.",
+    "\n\nThe workflow has to be active, else 400 WORKFLOW_NOT_ACTIVE.",
+    "The input has to fit its `inputSchema`, else 400 VALIDATION_ERROR with the places in `details`.",
+    "The input may have 1 MiB.",
+    "429 stands for the rate of the execute bucket, or in `details.limit` for too many pending runs (`backlog`) or waiting callers (`syncWaits`); no run was started then.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   requestHeaders: ["Idempotency-Key"],

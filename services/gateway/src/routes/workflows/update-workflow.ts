@@ -29,10 +29,15 @@ export const updateWorkflow = route({
   scope: "workflows:write",
   bucket: "write",
   audit: "workflow.updated",
-  summary:
-    "Replace the given fields of a workflow; an active one gets a new version. With If-Match only while the workflow has that ETag",
-  description:
-    "Fields that are left out stay as they are. Of an active workflow the whole result has to be valid, and the version before goes into its history; others are changed in place, and the version stays. Description and definition may have 1 MiB together.",
+  summary: "Change a workflow",
+  description: [
+    "Fields that are left out stay as they are.",
+    "An active workflow gets a new version, and the version before goes into its history; runs that have begun keep theirs.",
+    "A draft or paused workflow is changed in place, and its version stays.",
+    "What an active workflow gets has to be complete and valid: else VALIDATION_ERROR, and nothing changes.",
+    "With `If-Match` the change is made only while the workflow has that `ETag`, else PRECONDITION_FAILED.",
+    "Changes that keep coming in between end in CONFLICT; repeat the request.",
+  ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
   body: {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { databaseErrorToAppError, newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
@@ -47,10 +48,11 @@ export async function startInboundServer(
     void serve(request, response, routes, room, logger);
   });
   server.on("clientError", refuseBroken);
+  const connections = followConnections(server);
   const [host, port] = splitAddress(address);
   server.listen(port, host);
   await once(server, "listening");
-  scope.defer(() => close(server));
+  scope.defer(() => close(server, connections));
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("The server has no port.");
   return `${host}:${bound.port}`;
@@ -210,10 +212,35 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   );
 }
 
-async function close(server: Server): Promise<void> {
+/** The open connections, each with the number of its requests that are under way. */
+type Connections = ReadonlyMap<Socket, { requests: number; isLast: boolean }>;
+
+function followConnections(server: Server): Connections {
+  const connections = new Map<Socket, { requests: number; isLast: boolean }>();
+  server.on("connection", (socket: Socket) => {
+    connections.set(socket, { requests: 0, isLast: false });
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    connection.requests += 1;
+    response.once("close", () => {
+      connection.requests -= 1;
+      if (connection.isLast && connection.requests === 0) socket.destroySoon();
+    });
+  });
+  return connections;
+}
+
+/** Connections without a request, or with no more than a part of a head, are not waited for. */
+async function close(server: Server, connections: Connections): Promise<void> {
   const closed = once(server, "close");
   server.close();
-  server.closeIdleConnections();
+  for (const [socket, connection] of connections) {
+    if (connection.requests === 0) socket.destroy();
+    else connection.isLast = true;
+  }
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   await closed;
   clearTimeout(timer);

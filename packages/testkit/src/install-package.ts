@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const CACHE_FOLDER = fileURLToPath(new URL("../../../.cache/npm", import.meta.url));
+
+/**
+ * The folder of an npm package that one test needs and nobody else, so that it is no dependency of the
+ * project. It is installed below `.cache` on first use, without scripts, and stays there.
+ *
+ * @throws Error with npm's words when it cannot be had
+ */
+export async function installPackage({
+  name,
+  version,
+}: {
+  name: string;
+  version: string;
+}): Promise<string> {
+  const folder = join(CACHE_FOLDER, `${name.replaceAll(/[^\w]/g, "_")}-${version}`);
+  if (!existsSync(folder)) {
+    const made = `${folder}.${process.pid}`;
+    await mkdir(made, { recursive: true });
+    // A project of its own: npm would install into the next one above it.
+    await writeFile(join(made, "package.json"), '{ "private": true }\n');
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    await promisify(execFile)("npm", ["install", ...flags, `${name}@${version}`], {
+      cwd: made,
+      env,
+    });
+    // Whoever is first wins; what another process has made meanwhile is as good.
+    await rename(made, folder).catch(() => rm(made, { recursive: true, force: true }));
+  }
+  return join(folder, "node_modules", name);
+}

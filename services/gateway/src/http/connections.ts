@@ -1,0 +1,72 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { AppError } from "@workflow/errors";
+import type { AnswerHeaders } from "./answer-headers.ts";
+import { answerOn, beginAnswer } from "./answering.ts";
+import { answerUnread } from "./unreadable.ts";
+
+/** For the rest of a body that is on its way when the server stops. */
+const BODY_GRACE_MS = 2_000;
+const RETRY_AFTER_MS = 1_000;
+
+/** Knows the connections of a server and what is answered on them, and ends them when the server stops. */
+export class Connections {
+  readonly #server: Server;
+  readonly #answerHeaders: AnswerHeaders;
+  readonly #open = new Set<Socket>();
+  #isClosing = false;
+
+  constructor(server: Server, answerHeaders: AnswerHeaders) {
+    this.#server = server;
+    this.#answerHeaders = answerHeaders;
+    server.on("connection", (socket: Socket) => {
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
+  }
+
+  /** To be called for each request before it is served. */
+  begin({ socket }: IncomingMessage, response: ServerResponse): void {
+    if (this.#isClosing) response.shouldKeepAlive = false;
+    beginAnswer(socket, response, () => {
+      // Streams have said before that the connection is kept.
+      if (this.#isClosing) socket.destroySoon();
+    });
+  }
+
+  /**
+   * Stops accepting, and closes connections on which nothing is asked, or no more than a part of a head. What
+   * is asked is answered within `graceMs`, a request whose body does not come with UNAVAILABLE before; then
+   * the rest is cut off.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#open) {
+      const response = answerOn(socket);
+      if (response === undefined) socket.destroy();
+      else response.shouldKeepAlive = false;
+    }
+    const refusal = setTimeout(() => this.#refuseLateBodies(), Math.min(BODY_GRACE_MS, graceMs));
+    const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(refusal);
+    clearTimeout(cut);
+  }
+
+  #refuseLateBodies(): void {
+    for (const socket of this.#open) {
+      const response = answerOn(socket);
+      if (response === undefined) continue;
+      const { req: request, headersSent } = response;
+      // One without a socket waits behind another answer on the same connection.
+      if (request.complete || headersSent || response.socket === null) continue;
+      const message = "The server stops and has not received all of the request.";
+      const error = new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS });
+      // For the log.
+      response.statusCode = 503;
+      answerUnread(error, socket, this.#answerHeaders, request.url);
+      socket.destroySoon();
+    }
+  }
+}

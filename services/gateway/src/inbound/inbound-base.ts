@@ -1,0 +1,2 @@
+/** Where senders of webhooks find us. */
+export const INBOUND_BASE = "/webhooks";

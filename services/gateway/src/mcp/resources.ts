@@ -1,0 +1,138 @@
+import { ResourceNotFoundError } from "@modelcontextprotocol/server";
+import type {
+  ListResourcesResult,
+  ReadResourceResult,
+  ResourceTemplateType,
+} from "@modelcontextprotocol/server";
+import { isAppError } from "@workflow/errors";
+import { z } from "zod";
+import type { RouteContext } from "../route-context.ts";
+import type { Route } from "../route-table-entry.ts";
+import { getRunLogs } from "../routes/runs/get-run-logs.ts";
+import { getRun } from "../routes/runs/get-run.ts";
+import { getTable } from "../routes/tables/get-table.ts";
+import { listRows } from "../routes/tables/list-rows.ts";
+import { listTables } from "../routes/tables/list-tables.ts";
+import { callRoute } from "./call-route.ts";
+
+const JSON_TYPE = "application/json";
+/** Rows of a table that are read at once; a model asks for the next ones by `offset`. */
+const ROWS_MAX = "100";
+
+/** A kind of resource: its address, and the operation of the API that reads it. */
+interface ResourceKind {
+  uri: RegExp;
+  template: ResourceTemplateType;
+  route: Route;
+  query?: Readonly<Record<string, string>>;
+}
+
+const KINDS: readonly ResourceKind[] = [
+  {
+    uri: /^workflow:\/\/runs\/(?<id>[^/?#]+)$/,
+    route: getRun,
+    template: {
+      uriTemplate: "workflow://runs/{id}",
+      name: "run",
+      title: "A run",
+      description: "The status, output and steps of a run.",
+      mimeType: JSON_TYPE,
+    },
+  },
+  {
+    uri: /^workflow:\/\/runs\/(?<id>[^/?#]+)\/logs$/,
+    route: getRunLogs,
+    template: {
+      uriTemplate: "workflow://runs/{id}/logs",
+      name: "run-logs",
+      title: "The logs of a run",
+      description: "What the steps of a run did, in the order in which they ran.",
+      mimeType: JSON_TYPE,
+    },
+  },
+  {
+    uri: /^workflow:\/\/tables\/(?<id>[^/?#]+)$/,
+    route: getTable,
+    template: {
+      uriTemplate: "workflow://tables/{id}",
+      name: "table",
+      title: "A table",
+      description: "The columns of a table, and how many rows it has.",
+      mimeType: JSON_TYPE,
+    },
+  },
+  {
+    uri: /^workflow:\/\/tables\/(?<id>[^/?#]+)\/rows(?:\?offset=(?<offset>\d{1,15}))?$/,
+    route: listRows,
+    query: { limit: ROWS_MAX },
+    template: {
+      uriTemplate: "workflow://tables/{id}/rows{?offset}",
+      name: "table-rows",
+      title: "Rows of a table",
+      description: `Up to ${ROWS_MAX} rows of a table, from an offset on.`,
+      mimeType: JSON_TYPE,
+    },
+  },
+];
+
+/** The kinds of resources that there are, for clients that fill in an id. */
+export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = KINDS.map(
+  ({ template }) => template,
+);
+
+/** Of a run, as tools link to it. */
+export function runUri(runId: string): string {
+  return `workflow://runs/${runId}`;
+}
+
+const tables = z.array(
+  z.object({ id: z.string(), name: z.string(), description: z.string().nullable().optional() }),
+);
+
+/** The tables of the caller's company; runs are found by the links that tools give. */
+export async function listResources(context: RouteContext): Promise<ListResourcesResult> {
+  const { text } = await callRoute(context, listTables, {});
+  const found = tables.parse(JSON.parse(text));
+  return {
+    resources: found.map(({ id, name, description }) => ({
+      uri: `workflow://tables/${id}/rows`,
+      name,
+      title: name,
+      description: description ?? "A data table.",
+      mimeType: JSON_TYPE,
+    })),
+  };
+}
+
+/** Reads what an address leads to, as the REST API would answer. */
+export async function readResource(
+  context: RouteContext,
+  uri: string,
+): Promise<ReadResourceResult> {
+  for (const { uri: pattern, route, query } of KINDS) {
+    const groups = pattern.exec(uri)?.groups;
+    if (groups?.["id"] === undefined) continue;
+    const { id, offset } = groups;
+    const text = await read(context, uri, route, {
+      params: { id },
+      query: { ...query, ...(offset === undefined ? {} : { offset }) },
+    });
+    return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
+  }
+  throw new ResourceNotFoundError(uri);
+}
+
+async function read(
+  context: RouteContext,
+  uri: string,
+  route: Route,
+  request: Parameters<typeof callRoute>[2],
+): Promise<string> {
+  try {
+    return (await callRoute(context, route, request)).text;
+  } catch (error) {
+    // As the API, where an id that cannot be is not found.
+    if (isAppError(error) && error.reason === "NOT_FOUND") throw new ResourceNotFoundError(uri);
+    throw error;
+  }
+}

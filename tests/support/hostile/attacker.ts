@@ -1,0 +1,107 @@
+import type { Route } from "@workflow/service-gateway/routes";
+import { waitFor } from "@workflow/testkit";
+import type { ApiDocument } from "../api-document.ts";
+import type { DrivenSystem } from "../driven-system.ts";
+import { createLiveRequests, createSenders, sendRaw } from "../live-requests.ts";
+import type { LiveRequest, RawAnswer } from "../live-requests.ts";
+import { attacksOn } from "./attacks.ts";
+import type { Attack, Write } from "./attacks.ts";
+import { fieldOf, NAMED_OTHERWISE, namesField } from "./judge-refusal.ts";
+import type { Outcome } from "./judge-refusal.ts";
+
+/** So many at a time: the services wait for Postgres most of the time. */
+const CONCURRENCY = 8;
+
+/** Sends attacks to a system and keeps what came of them, for all tests. */
+export class Attacker {
+  /** A request of a route that succeeds. */
+  readonly prepare: (route: Route) => Promise<LiveRequest>;
+  readonly #system: DrivenSystem;
+  readonly #document: ApiDocument;
+  readonly #nextSender = createSenders();
+  readonly #outcomes = new Map<Route, Promise<Outcome[]>>();
+
+  constructor(system: DrivenSystem, document: ApiDocument) {
+    this.#system = system;
+    this.#document = document;
+    this.prepare = createLiveRequests(system);
+  }
+
+  /** Every attack on a route, with its answer: sent once. */
+  outcomesOf(route: Route): Promise<Outcome[]> {
+    const known = this.#outcomes.get(route) ?? this.#attackAll(route);
+    this.#outcomes.set(route, known);
+    return known;
+  }
+
+  /** Sends one request, as often as it is sent away for another that is under way. */
+  send(route: Route, toRequest: Write, { headers, ...live }: LiveRequest): Promise<RawAnswer> {
+    const { method } = route;
+    // Tries to sign in are limited by address.
+    const sender = route.path.startsWith("/auth/") ? { from: this.#nextSender() } : {};
+    const request = { method, headers, ...sender, ...toRequest({ headers, ...live }) };
+    return waitFor(async () => {
+      const answer = await sendRaw(this.#system, request);
+      // Of a company's evaluations one is under way at a time: whoever is sent away has not been judged.
+      return answer.status === 429 && answer.text.includes('"limit":"evaluations"') ? null : answer;
+    });
+  }
+
+  async #attackAll(route: Route): Promise<Outcome[]> {
+    let live = this.prepare(route);
+    const attacks = attacksOn(this.#document, route, await live);
+    const outcomesSoFar = await mapConcurrently(attacks, async (attack) => {
+      const { toRequest } = attack;
+      const mine = live;
+      const first = {
+        attack,
+        answer: await this.send(route, toRequest, await mine),
+        control: null,
+      };
+      if (route.method === "GET" || !mayBeOfObject(first)) return first;
+      // An attack that was let in may have used the object up: once more with the next one, and then with its own.
+      if (live === mine) live = this.prepare(route);
+      const second = { ...first, answer: await this.send(route, toRequest, await live) };
+      if (!mayBeOfObject(second)) return second;
+      return { ...first, answer: await this.send(route, toRequest, await this.prepare(route)) };
+    });
+    return this.#withControls(route, outcomesSoFar);
+  }
+
+  /**
+   * Where a refusal names another field, what stands around the hostile value may be the reason: one such request for
+   * each field tells.
+   */
+  async #withControls(route: Route, given: readonly Outcome[]): Promise<Outcome[]> {
+    const controls = new Map<string, Promise<RawAnswer>>();
+    const controlOf = async (attack: Attack): Promise<RawAnswer> =>
+      this.send(route, attack.toControl, await this.prepare(route));
+    return mapConcurrently(given, async (outcome) => {
+      const { attack, answer } = outcome;
+      if (namesField(attack, answer) || fieldOf(attack) in NAMED_OTHERWISE) return outcome;
+      const known = controls.get(fieldOf(attack)) ?? controlOf(attack);
+      controls.set(fieldOf(attack), known);
+      return { ...outcome, control: await known };
+    });
+  }
+}
+
+function mayBeOfObject({ attack, answer }: Pick<Outcome, "attack" | "answer">): boolean {
+  // A wrong address gets no further with another object.
+  if (attack.place === null) return false;
+  return [401, 404, 409].includes(answer.status) || !namesField(attack, answer);
+}
+
+/** Does the work for all items, some at a time. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return results;
+}

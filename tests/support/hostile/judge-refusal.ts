@@ -1,0 +1,105 @@
+import type { Route } from "@workflow/service-gateway/routes";
+import { z } from "zod";
+import type { RawAnswer } from "../live-requests.ts";
+import { nameOf } from "../route-requests.ts";
+import type { Attack } from "./attacks.ts";
+
+/** What a refusal says, however much was wrong. */
+const REFUSAL_CHARS_MAX = 64 * 1024;
+
+const POSITION = "the rest of the position is missing, which is what is said";
+/** Fields whose refusal may name no field, or others, and why. */
+export const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
+  "POST /tables/{id}/rows/batch body insert": "the changes of three lists are counted together",
+  "PATCH /dashboards/{id}/widgets/{widgetId} body x": POSITION,
+  "PATCH /dashboards/{id}/widgets/{widgetId} body y": POSITION,
+  "PATCH /dashboards/{id}/widgets/{widgetId} body w": POSITION,
+  "PATCH /dashboards/{id}/widgets/{widgetId} body h": POSITION,
+};
+
+/** What came of an attack. */
+export interface Outcome {
+  attack: Attack;
+  answer: RawAnswer;
+  /** What is said of the same request with a value of the right kind there; null where nobody had to ask. */
+  control: RawAnswer | null;
+}
+
+const refusal = z.object({
+  success: z.literal(false),
+  error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+});
+const violations = z.array(z.object({ path: z.array(z.string()), message: z.string() }));
+
+/** What is wrong with the answer to an attack; null when nothing is. */
+export function faultOf({ attack, answer, control }: Outcome): string | null {
+  const { status, text } = answer;
+  if (status >= 500 && !isOfOthers(attack.route, answer)) return "a server error";
+  if (answer.headers["x-request-id"] === undefined || answer.headers["link"] === undefined) {
+    return "no X-Request-Id or Link";
+  }
+  if (status < 400) return null;
+  if (text.length > REFUSAL_CHARS_MAX) return `a refusal of ${text.length} characters`;
+  if (!refusal.safeParse(parse(text)).success) return "no refusal in the envelope";
+  if (fieldOf(attack) in NAMED_OTHERWISE) return null;
+  if (control !== null && saysSame(answer, control)) return null;
+  return namesField(attack, answer) ? null : "the field is not named";
+}
+
+/** A provider that fails is no fault of ours, of the operations that declare to ask one. */
+function isOfOthers({ errors }: Route, { status, text }: RawAnswer): boolean {
+  const code = refusal.safeParse(parse(text)).data?.error.code;
+  return status === 502 && code === "UPSTREAM_ERROR" && errors.includes(code);
+}
+
+/** Whether a refusal names only what a request without anything hostile is refused for, too. */
+function saysSame(answer: RawAnswer, control: RawAnswer): boolean {
+  const named = new Set(namedBy(control).map((path) => path.join("\n")));
+  const said = namedBy(answer);
+  return said.length > 0 && said.every((path) => named.has(path.join("\n")));
+}
+
+function namedBy({ text }: RawAnswer): (readonly string[])[] {
+  const { error } = refusal.safeParse(parse(text)).data ?? {};
+  return (violations.safeParse(error?.details).data ?? []).map(({ path }) => path);
+}
+
+/** `POST /tables body name` */
+export function fieldOf({ route, name }: Attack): string {
+  return `${nameOf(route)} ${name.split(":")[0]}`;
+}
+/** Whether a refusal for the sake of a field says so; true of any other answer. */
+export function namesField({ place }: Attack, answer: RawAnswer): boolean {
+  const { error } = refusal.safeParse(parse(answer.text)).data ?? {};
+  if (place === null || !["BAD_REQUEST", "VALIDATION_ERROR"].includes(error?.code ?? ""))
+    return true;
+  return namedBy(answer).some((path) => isAbout(path, place));
+}
+
+/** Whether one is in the other. */
+function isAbout(path: readonly string[], place: readonly string[]): boolean {
+  const length = Math.min(path.length, place.length);
+  const sameStart = path.slice(0, length).join("\n") === place.slice(0, length).join("\n");
+  // A list in a query is named as it was written: `limit[]`.
+  return length > 0 && (sameStart || path[0]?.startsWith(`${place[0]}[`) === true);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Not for reasons that pass: too many questions at a time, a provider that does not answer. */
+export function isRefused({ answer: { status } }: Outcome): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/** How a field was refused. */
+export function wayOf({ attack, answer }: Outcome): string {
+  const { data } = refusal.safeParse(parse(answer.text));
+  const [field = ""] = attack.name.split(":");
+  return [field, answer.status, data?.error.message].join(" ");
+}

@@ -1,0 +1,40 @@
+import { connect, createServer } from "node:net";
+import type { Socket } from "node:net";
+import { once } from "node:events";
+
+/** A way to a server on which everything takes longer. */
+export interface SlowLink {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on a port of its own and hands everything on, both ways, so many milliseconds later and in order. */
+export async function startSlowLink(toPort: number, delayMs: number): Promise<SlowLink> {
+  const sockets = new Set<Socket>();
+  const handOn = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.setNoDelay(true);
+    from.on("data", (chunk) => setTimeout(() => void to.write(chunk), delayMs));
+    from.on("close", () => to.destroy());
+    // Whoever is at the other end goes, too: that is all that an error means here.
+    from.on("error", () => to.destroy());
+  };
+  const server = createServer((near) => {
+    const far = connect(toPort, "127.0.0.1");
+    handOn(near, far);
+    handOn(far, near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("It listens on no port.");
+  return {
+    port: address.port,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      const closed = once(server, "close");
+      server.close();
+      await closed;
+    },
+  };
+}
