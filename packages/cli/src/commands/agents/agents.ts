@@ -28,8 +28,8 @@ function addList(parent: Command): void {
       act(async ({ out, connect }, { own, search, limit, all }) => {
         const client = await connect();
         const list = client.agents.list({
-          ...(own === true ? { includeBuiltIn: "false" } : {}),
-          ...(search === undefined ? {} : { search }),
+          includeBuiltIn: own !== true,
+          search,
           limit: all === true ? 100 : Math.min(limit ?? 50, 100),
         });
         await showList(out, list, {

@@ -23,12 +23,12 @@ export function addAudit(program: Command): void {
         const { action, resource, type, actor, after, before, limit, all } = options;
         const client = await connect();
         const list = client.auditLog.list({
-          ...(action === undefined ? {} : { action }),
-          ...(resource === undefined ? {} : { resourceId: resource }),
-          ...(type === undefined ? {} : { resourceType: type }),
-          ...(actor === undefined ? {} : { actorId: actor }),
-          ...(after === undefined ? {} : { from: after }),
-          ...(before === undefined ? {} : { to: before }),
+          action,
+          resourceId: resource,
+          resourceType: type,
+          actorId: actor,
+          from: after,
+          to: before,
           limit: all === true ? 100 : Math.min(limit ?? 50, 100),
         });
         await showList(out, list, {

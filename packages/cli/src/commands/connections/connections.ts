@@ -31,8 +31,8 @@ function addList(parent: Command): void {
       act(async ({ out, connect }, { provider, status, limit, all }) => {
         const client = await connect();
         const list = client.connections.list({
-          ...(provider === undefined ? {} : { provider }),
-          ...(status === undefined ? {} : { status }),
+          provider,
+          status,
           limit: all === true ? 100 : Math.min(limit ?? 50, 100),
         });
         await showList(out, list, {

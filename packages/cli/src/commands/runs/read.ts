@@ -47,11 +47,11 @@ export function addList(parent: Command): void {
         const client = await connect();
         const list = client.runs.list({
           ...(workflow === undefined ? {} : { workflowId: await findWorkflowId(client, workflow) }),
-          ...(status === undefined ? {} : { status }),
-          ...(trigger === undefined ? {} : { triggerType: trigger }),
-          ...(tag === undefined ? {} : { tag }),
-          ...(after === undefined ? {} : { createdAfter: after }),
-          ...(before === undefined ? {} : { createdBefore: before }),
+          status,
+          triggerType: trigger,
+          tag,
+          createdAfter: after,
+          createdBefore: before,
           limit: all === true ? 100 : Math.min(limit ?? 50, 100),
         });
         await showList(out, list, {

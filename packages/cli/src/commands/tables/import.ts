@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import type { Table, TableImport, WorkflowClient } from "@workflow/client";
+import type { Table, WorkflowClient } from "@workflow/client";
 import { isApiError } from "@workflow/client";
 import { act, examples } from "../../action.ts";
 import type { Context } from "../../context.ts";
@@ -101,9 +101,7 @@ async function importNew(
     format: () => "…",
   });
   try {
-    // The body of a CSV import is its text, whatever the description says of JSON.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const table = await client.tables.import(text as unknown as TableImport, {
+    const table = await client.tables.import(text, {
       query,
       signal,
       timeoutMs: 300_000,

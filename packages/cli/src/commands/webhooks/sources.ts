@@ -54,7 +54,7 @@ export async function inboundEvents(
   options: { provider: string | undefined; since: string | undefined },
 ): Promise<Source> {
   const { provider, since } = options;
-  const query = { limit: 100, ...(provider === undefined ? {} : { provider }) };
+  const query = { limit: 100, provider };
   return newOnes(
     () => client.webhookEvents.list(query),
     since,

@@ -24,8 +24,8 @@ export function addList(parent: Command): void {
         const client = await connect();
         const pageSize = Math.min(limit ?? 50, 100);
         const list = client.workflows.list({
-          ...(status === undefined ? {} : { status }),
-          ...(search === undefined ? {} : { search }),
+          status,
+          search,
           limit: all === true ? 100 : pageSize,
         });
         await showList(out, list, {
