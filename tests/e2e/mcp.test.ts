@@ -102,8 +102,7 @@ const listed = z.object({
 
 describe.each(["legacy", "auto"] as const)("MCP, version negotiation %s", (era) => {
   it("lists the active workflows of the company that opted in, as tools", async () => {
-    const outputSchema = { type: "object", properties: { text: { type: "string" } } };
-    const name = await createTool({ outputSchema });
+    const name = await createTool();
     const draft = newToolName();
     await createWorkflow(system, toolSettings(draft));
     await createActive(system);
@@ -115,7 +114,6 @@ describe.each(["legacy", "auto"] as const)("MCP, version negotiation %s", (era) 
       title: "Greeting",
       description: "Greets somebody by name.",
       inputSchema,
-      outputSchema,
     });
     const names = tools.map((tool) => tool.name);
     expect(names).not.toContain(draft);
@@ -158,7 +156,7 @@ describe.each(["legacy", "auto"] as const)("MCP, version negotiation %s", (era) 
       code: "VALIDATION_ERROR",
       details: [{ path: ["name"] }],
     });
-    const { data } = await system.call("GET", `/runs?workflowId=${await workflowOf(name)}`);
+    const { data } = await system.call("GET", `/workflows/${await workflowOf(name)}/runs`);
     expect(data).toEqual([]);
   });
 });

@@ -106,7 +106,9 @@ export function createTurnBatcher<Request, Response extends object>(
         return;
       }
       const unanswered = new Set(batch);
-      for await (const { index, result } of options.sendMany(batch, first.call)) {
+      // The client of one request must not end the call of all.
+      const { signal: _, ...call } = first.call;
+      for await (const { index, result } of options.sendMany(batch, call)) {
         const item = batch[index];
         if (item === undefined || !unanswered.delete(item)) continue;
         if (result instanceof AppError) item.reject(result);

@@ -68,7 +68,7 @@ describe("pages of the origins that the operator named", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe(APP);
     expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, PUT, DELETE");
     expect(answer.headers.get("access-control-allow-headers")).toBe(
-      "Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Traceparent, X-Api-Key, X-Request-Id",
+      "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Traceparent, X-Api-Key, X-Request-Id",
     );
     expect(Number(answer.headers.get("access-control-max-age"))).toBeGreaterThan(0);
   });

@@ -4,11 +4,15 @@ import type { RequestHandler } from "express";
 
 /** What pages of the origins that may call us can send beside what every page can. */
 const REQUEST_HEADERS = [
+  "Authorization",
   "Content-Type",
   "Idempotency-Key",
   "If-Match",
   "If-None-Match",
   "Last-Event-ID",
+  "Mcp-Method",
+  "Mcp-Name",
+  "Mcp-Protocol-Version",
   "Traceparent",
   "X-Api-Key",
   "X-Request-Id",

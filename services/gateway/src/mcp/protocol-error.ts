@@ -1,23 +1,33 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { databaseErrorToAppError } from "@workflow/db";
+import { AppError } from "@workflow/errors";
 import type { Reason } from "@workflow/errors";
-import type { Logger } from "pino";
 import { toErrorBody } from "../errors/error-body.ts";
 
 /** Reasons that lie in what the caller sent; all others are the server's or pass by themselves. */
 const CALLERS: readonly Reason[] = ["BAD_REQUEST", "VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN"];
+const NAME_CHARS_MAX = 200;
 
 /** An error as JSON-RPC tells it; `data` is the API's own error, with its code and the request's id. */
-export function toProtocolError(thrown: unknown, requestId: string, logger: Logger): Error {
-  if (thrown instanceof ProtocolError) return thrown;
+export function toProtocolError(
+  thrown: unknown,
+  requestId: string,
+  onFailure: (error: AppError) => void,
+): Error {
+  if (thrown instanceof ProtocolError) {
+    onFailure(new AppError("BAD_REQUEST", thrown.message));
+    return thrown;
+  }
   const error = databaseErrorToAppError(thrown);
-  if (error.reason === "INTERNAL_ERROR")
-    logger.error({ err: error, requestId }, "an MCP call failed");
+  onFailure(error);
   const { InvalidParams, InternalError } = ProtocolErrorCode;
   const body = toErrorBody(error, requestId);
-  return new ProtocolError(
-    CALLERS.includes(error.reason) ? InvalidParams : InternalError,
-    body.message,
-    body,
-  );
+  const code = CALLERS.includes(error.reason) ? InvalidParams : InternalError;
+  return new ProtocolError(code, body.message, body);
+}
+
+/** A name or address that somebody sent, short enough to be repeated to them. */
+export function quoted(name: string): string {
+  const text = name.length > NAME_CHARS_MAX ? `${name.slice(0, NAME_CHARS_MAX)}…` : name;
+  return JSON.stringify(text);
 }

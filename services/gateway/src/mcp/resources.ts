@@ -4,18 +4,19 @@ import type {
   ReadResourceResult,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import { isAppError } from "@workflow/errors";
-import { z } from "zod";
+import { AppError, isAppError } from "@workflow/errors";
 import type { RouteContext } from "../route-context.ts";
 import type { Route } from "../route-table-entry.ts";
 import { getRunLogs } from "../routes/runs/get-run-logs.ts";
 import { getRun } from "../routes/runs/get-run.ts";
 import { getTable } from "../routes/tables/get-table.ts";
 import { listRows } from "../routes/tables/list-rows.ts";
-import { listTables } from "../routes/tables/list-tables.ts";
-import { callRoute } from "./call-route.ts";
+import { callRoute, requireScope } from "./call-route.ts";
+import { quoted } from "./protocol-error.ts";
 
 const JSON_TYPE = "application/json";
+/** As much as is handed to a model at most; larger documents are for the REST API. */
+const TEXT_CHARS_MAX = 1024 * 1024;
 /** Rows of a table that are read at once; a model asks for the next ones by `offset`. */
 const ROWS_MAX = "100";
 
@@ -85,23 +86,37 @@ export function runUri(runId: string): string {
   return `workflow://runs/${runId}`;
 }
 
-const tables = z.array(
-  z.object({ id: z.string(), name: z.string(), description: z.string().nullable().optional() }),
-);
+/** A page; clients ask for the next one by its cursor. */
+const PAGE_RESOURCES = 200;
 
-/** The tables of the caller's company; runs are found by the links that tools give. */
-export async function listResources(context: RouteContext): Promise<ListResourcesResult> {
-  const { text } = await callRoute(context, listTables, {});
-  const found = tables.parse(JSON.parse(text));
+/** The tables of the caller's company, newest first; runs are found by the links that tools give. */
+export async function listResources(
+  context: RouteContext,
+  cursor?: string,
+): Promise<ListResourcesResult> {
+  requireScope(context, "workflows:read");
+  const { tables } = await context.tables.listTables({}, context.call);
+  const start = cursor === undefined ? 0 : tables.findIndex(({ id }) => id === cursor) + 1;
+  if (cursor !== undefined && start === 0) throw invalidCursor();
+  const page = tables.slice(start, start + PAGE_RESOURCES);
+  const last = page.at(-1);
+  const hasMore = start + page.length < tables.length;
   return {
-    resources: found.map(({ id, name, description }) => ({
+    resources: page.map(({ id, name, description }) => ({
       uri: `workflow://tables/${id}/rows`,
       name,
       title: name,
       description: description ?? "A data table.",
       mimeType: JSON_TYPE,
     })),
+    ...(hasMore && last !== undefined ? { nextCursor: last.id } : {}),
   };
+}
+
+function invalidCursor(): AppError {
+  return new AppError("BAD_REQUEST", "The cursor is of no page. Begin without one.", {
+    violations: [{ path: ["cursor"], message: "is not valid" }],
+  });
 }
 
 /** Reads what an address leads to, as the REST API would answer. */
@@ -119,7 +134,7 @@ export async function readResource(
     });
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   }
-  throw new ResourceNotFoundError(uri);
+  throw notFound(uri);
 }
 
 async function read(
@@ -129,10 +144,14 @@ async function read(
   request: Parameters<typeof callRoute>[2],
 ): Promise<string> {
   try {
-    return (await callRoute(context, route, request)).text;
+    return await callRoute(context, route, request, TEXT_CHARS_MAX);
   } catch (error) {
     // As the API, where an id that cannot be is not found.
-    if (isAppError(error) && error.reason === "NOT_FOUND") throw new ResourceNotFoundError(uri);
+    if (isAppError(error) && error.reason === "NOT_FOUND") throw notFound(uri);
     throw error;
   }
+}
+
+function notFound(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(uri, `Resource ${quoted(uri)} not found`);
 }

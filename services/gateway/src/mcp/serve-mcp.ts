@@ -3,16 +3,21 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { AppError } from "@workflow/errors";
+import type { RpcCallOptions } from "@workflow/rpc";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { refuseForeignOrigin } from "../http/admission.ts";
+import type { KnownCaller } from "../auth/caller.ts";
 import { parseJsonBody } from "../http/json-body.ts";
 import { answerOptions, wrongMethod } from "../http/methods.ts";
+import { hasOwnOrigin } from "../http/own-origin.ts";
 import { createContext } from "../http/pipeline.ts";
 import type { PipelineDependencies } from "../http/pipeline.ts";
 import { readBody } from "../http/read-body.ts";
 import { requestInfoOf } from "../http/request-info.ts";
+import type { RequestInfo } from "../http/request-info.ts";
 import { createMcpServer } from "./create-mcp-server.ts";
+import { toMcpMessage } from "./mcp-message.ts";
+import type { McpMessage } from "./mcp-message.ts";
 
 /** Where AI clients find the tools and resources of their company. */
 export const MCP_PATH = "/mcp";
@@ -24,6 +29,19 @@ const BODY_BYTES_MAX = 2 * 1024 * 1024;
 const BEARER = /^Bearer +(\S+)$/i;
 /** What the protocol does not have to see. */
 const CREDENTIALS = ["authorization", "cookie", "x-api-key"];
+/** What of the protocol's answer goes out: caching and connections are the gateway's affair. */
+const ANSWER_HEADERS = ["content-type", "mcp-protocol-version"];
+/** Methods that logs and metrics tell apart; whatever else a client may send is not told. */
+const KNOWN_METHODS = [
+  "initialize",
+  "server/discover",
+  "ping",
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/read",
+  "resources/templates/list",
+];
 
 export interface McpOptions extends PipelineDependencies {
   logger: Logger;
@@ -35,39 +53,74 @@ export interface McpOptions extends PipelineDependencies {
  * key's bucket `execute` when it calls a tool, else in `read` (D9).
  */
 export function serveMcp(options: McpOptions): RequestHandler {
-  const { authenticator, rateLimits, connections, logger } = options;
   return async (request, response) => {
     const info = requestInfoOf(request);
     info.route = MCP_PATH;
     if (request.method === "OPTIONS") return answerOptions(response, METHODS);
     // The server tells nothing by itself, so there is no stream to open by GET.
     if (request.method !== "POST") throw wrongMethod(response, METHODS);
-    refuseForeignOrigin(request, info);
-    const apiKey = keyOf(request);
-    if (apiKey === undefined) response.setHeader("WWW-Authenticate", "Bearer");
-    const caller = await authenticator.authenticate({ apiKey, sessionToken: undefined });
+    refuseForeignPage(request, response, info);
+    const caller = await authenticate(options, request, response);
     const { identity } = caller;
     info.companyId = identity.companyId;
-    const message = await readMessage(request);
-    const isCall = Reflect.get(message, "method") === "tools/call";
-    await rateLimits.admit(caller, isCall ? "execute" : "read", response);
-    connections.claim(response, identity.companyId);
+    options.connections.claim(response, identity.companyId);
+    const message = await admitMessage(options, caller, request, response);
+    const isCall = message.method === "tools/call";
+    if (KNOWN_METHODS.includes(message.method)) info.route = `${MCP_PATH} ${message.method}`;
     const exchange = new AbortController();
     response.once("close", () => exchange.abort());
     const { signal } = exchange;
     const { requestId, client, traceparent } = info;
-    const trace = traceparent === undefined ? {} : { traceparent };
-    const call = { identity, requestId, client, signal, ...trace };
+    const call: RpcCallOptions = {
+      identity,
+      requestId,
+      client,
+      ...(traceparent === undefined ? {} : { traceparent }),
+      // A run that was begun is not given up because its client has gone.
+      ...(isCall ? {} : { signal }),
+    };
     const context = createContext(options, caller, info, request, call);
-    const onerror = (err: Error): void => logger.debug({ err, requestId }, "an MCP request failed");
-    const handler = createMcpHandler(() => createMcpServer(context, logger), { onerror });
+    const exchangeOfMessage = {
+      context,
+      message,
+      onFailure: (error: AppError) => (info.error = error),
+    };
+    const onerror = (err: Error): void =>
+      options.logger.debug({ err, requestId }, "an MCP request failed");
+    const handler = createMcpHandler(() => createMcpServer(exchangeOfMessage), { onerror });
     try {
-      const given = toWebRequest(request, message, signal);
-      await send(await handler.fetch(given, { parsedBody: message }), response, signal);
+      const given = toWebRequest(request, message.value, signal);
+      await send(await handler.fetch(given, { parsedBody: message.value }), response, signal);
     } finally {
       await handler.close();
     }
   };
+}
+
+/** No cookie is read here, so pages of the origins that may call the API are as good as programs. */
+function refuseForeignPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  info: RequestInfo,
+): void {
+  const { origin } = request.headers;
+  if (origin === undefined || hasOwnOrigin(request, info)) return;
+  if (response.hasHeader("Access-Control-Allow-Origin")) return;
+  throw new AppError("FORBIDDEN", "Pages of this origin may not call the API.");
+}
+
+async function authenticate(
+  { authenticator }: McpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<KnownCaller> {
+  response.setHeader("WWW-Authenticate", "Bearer");
+  const caller = await authenticator.authenticate({
+    apiKey: keyOf(request),
+    sessionToken: undefined,
+  });
+  response.removeHeader("WWW-Authenticate");
+  return caller;
 }
 
 /** A key is taken from whichever header has one; sessions are for people. */
@@ -77,12 +130,30 @@ function keyOf({ headers }: IncomingMessage): string | undefined {
   return headers.authorization?.match(BEARER)?.[1];
 }
 
+/** Reads a message and counts it; one that cannot be read counts as a read. */
+async function admitMessage(
+  { rateLimits }: McpOptions,
+  caller: KnownCaller,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<McpMessage> {
+  let message: McpMessage;
+  try {
+    message = await readMessage(request);
+  } catch (error) {
+    await rateLimits.admit(caller, "read", response);
+    throw error;
+  }
+  const bucket = message.method === "tools/call" ? "execute" : "read";
+  await rateLimits.admit(caller, bucket, response);
+  return message;
+}
+
 /** Reads one JSON-RPC message, an object: a batch would be many calls that count as one. */
-async function readMessage(request: IncomingMessage): Promise<object> {
+async function readMessage(request: IncomingMessage): Promise<McpMessage> {
   const bytes = await readBody(request, BODY_BYTES_MAX);
   if (bytes === null) throw new AppError("BAD_REQUEST", "A JSON-RPC message is required.");
-  const { value } = parseJsonBody(bytes, request.headers);
-  return typeof value === "object" && value !== null ? value : {};
+  return toMcpMessage(parseJsonBody(bytes, request.headers));
 }
 
 function toWebRequest(request: IncomingMessage, message: object, signal: AbortSignal): Request {
@@ -100,7 +171,8 @@ async function send(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const headers = [...answer.headers].filter(([name]) => ANSWER_HEADERS.includes(name));
+  response.writeHead(answer.status, Object.fromEntries(headers));
   if (answer.body === null) return void response.end();
   try {
     await pipeline(Readable.fromWeb(answer.body), response, { signal });

@@ -1,12 +1,15 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, ListToolsResult, Tool } from "@modelcontextprotocol/server";
-import { AppError, isAppError } from "@workflow/errors";
+import { isAppError } from "@workflow/errors";
+import type { AppError, Reason } from "@workflow/errors";
 import type { Tool as ToolMessage } from "@workflow/proto/workflows/v1/workflows";
 import { z } from "zod";
 import { toErrorBody } from "../errors/error-body.ts";
 import type { RouteContext } from "../route-context.ts";
 import { runWorkflow } from "../routes/workflows/run-workflow.ts";
-import { callRoute } from "./call-route.ts";
+import { callRoute, requireScope } from "./call-route.ts";
+import { memberOf } from "./mcp-message.ts";
+import { quoted } from "./protocol-error.ts";
 import { runUri } from "./resources.ts";
 
 /** A page; clients ask for the next one by its cursor. */
@@ -14,23 +17,28 @@ const PAGE_TOOLS = 100;
 /** How long a call waits for its run; most clients give up after a minute. */
 const WAIT_MS = 50_000;
 
+/** Longer outputs are for the REST API: no model reads them. */
+const OUTPUT_CHARS_MAX = 1024 * 1024;
+
 const jsonObject = z.record(z.string(), z.unknown());
 /** What the start of a run answers with, as far as it matters here. */
 const startedSchema = z.object({
   runId: z.string(),
   status: z.string(),
-  output: z.unknown().optional(),
   message: z.string().optional(),
 });
 
+/** The arguments of a call, and who hears of its failure. */
+interface ToolCall {
+  /** The arguments as the text that was sent; undefined for none. */
+  readonly json: string | undefined;
+  readonly onFailure: (error: AppError) => void;
+}
+
 /** The active workflows of the caller's company that are offered as tools. */
-export async function listTools(
-  { workflows, call, identity }: RouteContext,
-  cursor = "",
-): Promise<ListToolsResult> {
-  if (!identity.scopes.includes("workflows:read")) {
-    throw new AppError("FORBIDDEN", "The API key lacks the scope workflows:read.");
-  }
+export async function listTools(context: RouteContext, cursor = ""): Promise<ListToolsResult> {
+  requireScope(context, "workflows:read");
+  const { workflows, call } = context;
   const { tools, page } = await workflows.listTools({ page: { limit: PAGE_TOOLS, cursor } }, call);
   return {
     tools: tools.map(toTool),
@@ -38,24 +46,17 @@ export async function listTools(
   };
 }
 
-function toTool({
-  name,
-  title,
-  description,
-  inputSchemaJson,
-  outputSchemaJson,
-}: ToolMessage): Tool {
-  const outputSchema = schemaOf(outputSchemaJson);
+/**
+ * There is no output schema, though a workflow may have one: clients refuse a result without structured content
+ * then, and with it the link to a run that goes on.
+ */
+function toTool({ name, title, description, inputSchemaJson }: ToolMessage): Tool {
   return {
     name,
     title,
     description,
     inputSchema: { ...schemaOf(inputSchemaJson), type: "object" },
-    // A result that is no object has no structured form.
-    ...(outputSchema?.["type"] === "object"
-      ? { outputSchema: { ...outputSchema, type: "object" } }
-      : {}),
-    // A workflow may do anything, each call starts another run.
+    // A workflow may do anything, and each call starts another run.
     annotations: { readOnlyHint: false, idempotentHint: false },
   };
 }
@@ -71,22 +72,32 @@ function schemaOf(json: string | undefined): Record<string, unknown> | undefined
 export async function callTool(
   context: RouteContext,
   name: string,
-  input: Readonly<Record<string, unknown>>,
+  { json = "{}", onFailure }: ToolCall,
 ): Promise<CallToolResult> {
-  const workflowId = await findWorkflow(context, name);
-  const inputJson = JSON.stringify(input);
-  const value = { input, mode: "sync", maxExecutionTimeMs: WAIT_MS };
   try {
-    const { text } = await callRoute(context, runWorkflow, {
-      params: { id: workflowId },
-      body: { value, members: new Map([["input", inputJson]]) },
-    });
-    return toResult(text);
+    requireScope(context, "workflows:execute");
+    return toResult(await runTool(context, name, json));
   } catch (error) {
-    if (!isAppError(error) || error.reason === "INTERNAL_ERROR") throw error;
+    if (!isAppError(error) || OURS.includes(error.reason)) throw error;
+    onFailure(error);
     const body = toErrorBody(error, context.requestId);
     return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
   }
+}
+
+/** Faults that no model can do anything about. */
+const OURS: readonly Reason[] = ["INTERNAL_ERROR", "UNAUTHORIZED"];
+
+async function runTool(context: RouteContext, name: string, json: string): Promise<string> {
+  const workflowId = await findWorkflow(context, name);
+  // A key that a proxy or a client puts on every request would give the first run's output to all.
+  const { "idempotency-key": _, ...headers } = context.headers;
+  const input: unknown = JSON.parse(json);
+  const value = { input, mode: "sync", maxExecutionTimeMs: WAIT_MS };
+  return callRoute({ ...context, headers }, runWorkflow, {
+    params: { id: workflowId },
+    body: { value, members: new Map([["input", json]]) },
+  });
 }
 
 async function findWorkflow(
@@ -99,28 +110,31 @@ async function findWorkflow(
     return tool.workflowId;
   } catch (error) {
     if (!isAppError(error) || error.reason !== "NOT_FOUND") throw error;
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `There is no tool ${JSON.stringify(name)}.`,
-    );
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`);
   }
 }
 
 function toResult(text: string): CallToolResult {
-  const { runId, status, output, message } = startedSchema.parse(JSON.parse(text));
+  const { runId, status, message } = startedSchema.parse(JSON.parse(text));
   const link = {
     type: "resource_link" as const,
     uri: runUri(runId),
     name: `run ${runId}`,
     mimeType: "application/json",
   };
+  const say = (words: string): CallToolResult => ({
+    content: [{ type: "text", text: words }, link],
+  });
   if (status !== "completed") {
-    const notice = message ?? `The run is ${status} and goes on in the background.`;
-    return { content: [{ type: "text", text: notice }, link] };
+    return say(message ?? `The run is ${status} and goes on in the background.`);
   }
-  const structured = jsonObject.safeParse(output);
+  const output = memberOf(text, "output") ?? "null";
+  if (output.length > OUTPUT_CHARS_MAX) {
+    return say(`Run ${runId} has completed. Its output is too long to be shown here.`);
+  }
+  const structured = jsonObject.safeParse(JSON.parse(output));
   return {
-    content: [{ type: "text", text: JSON.stringify(output) }, link],
+    ...say(output),
     ...(structured.success ? { structuredContent: structured.data } : {}),
   };
 }
