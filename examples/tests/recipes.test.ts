@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { createClient } from "@workflow/client";
@@ -7,6 +9,7 @@ import type { AskedModel, ModelDouble, OAuthDouble, SmtpDouble } from "@workflow
 import {
   cleanUp,
   launch,
+  launchProgram,
   printedKey,
   startSystem,
   temporaryFolder,
@@ -14,6 +17,7 @@ import {
 } from "../../deploy/dev/tests/support/system.ts";
 import type { Outcome, StartedSystem } from "../../deploy/dev/tests/support/system.ts";
 
+const ROOT = join(import.meta.dirname, "../..");
 const RECIPES = ["invoice-approval", "nightly-report", "stripe-to-crm", "csv-import"];
 const STRIPE = { clientId: "ca_ours", clientSecret: "sk_ours" };
 const STRIPE_WEBHOOK_SECRET = "whsec_of_the_example";
@@ -213,3 +217,72 @@ describe("each recipe", () => {
     },
   );
 });
+
+describe("the Python example", () => {
+  it("starts runs, reads all pages and verifies deliveries", async () => {
+    const { exitCode, stdout, stderr } = await runPython({ API_KEY: apiKey });
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^run_\w+ completed \{"text": "Hello Zoë"\}$/m);
+    expect(stdout).toContain("The workflow has had 3 runs.\n");
+    expect(stdout).toContain(
+      "A delivery is ours: True\nA forged one is ours: False\nAn old one is ours: False\n",
+    );
+  });
+
+  it("says in a sentence that the key or the server is missing, or that the key is wrong", async () => {
+    const outcomes = await Promise.all([
+      runPython({ API_KEY: "" }),
+      runPython({ API_KEY: apiKey, BASE_URL: "http://127.0.0.1:1/api/v1" }),
+      runPython({ API_KEY: `wfk_${"0".repeat(32)}` }),
+    ]);
+    expect(outcomes).toEqual([
+      { exitCode: 1, stdout: "", stderr: expect.stringMatching(/^API_KEY is not set\./) },
+      {
+        exitCode: 1,
+        stdout: "",
+        stderr: "http://127.0.0.1:1/api/v1 cannot be reached. Is npm start running there?\n",
+      },
+      { exitCode: 1, stdout: "", stderr: expect.stringMatching(/^401 UNAUTHORIZED: .*\n$/) },
+    ]);
+  });
+});
+
+describe("docs/clients.md", () => {
+  it.each([
+    ["ts", process.execPath, ["--input-type=module-typescript", "-"]],
+    ["python", "python3", ["-"]],
+    ["sh", "bash", ["-euo", "pipefail", "-s"]],
+  ])("does its five tasks: %s", async (language, program, words) => {
+    demand(...(language === "sh" ? ["bash", "curl"] : [program]));
+    const page = readFileSync(join(ROOT, "docs/clients.md"), "utf8");
+    const blocks = [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gm)];
+    const own = blocks.filter(([, info]) => info === language).map(([, , code]) => code);
+    expect(own).toHaveLength(6);
+    const settings = { API_KEY: apiKey, BASE_URL: system.baseUrl, PYTHONUTF8: "1" };
+    const around = { stdin: own.join("\n"), cwd: ROOT };
+    const { exitCode, stdout, stderr } = await launchProgram(program, words, settings, around)
+      .ended;
+    expect({ exitCode, stderr, stdout }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: "Greeting is active\ncompleted Hello Ada\n2 runs\nZoë\n404 NOT_FOUND\n",
+    });
+  });
+});
+
+function runPython(settings: Record<string, string>): Promise<Outcome> {
+  demand("python3");
+  const words = [join(ROOT, "examples/python/run.py")];
+  const all = { BASE_URL: system.baseUrl, PYTHONUTF8: "1", ...settings };
+  return launchProgram("python3", words, all).ended;
+}
+
+/** Fails when a program is missing: then nobody knows whether the page is right. */
+function demand(...programs: readonly string[]): void {
+  for (const program of programs) {
+    const { error } = spawnSync(program, ["--version"], { stdio: "ignore" });
+    if (error !== undefined) {
+      throw new Error(`${program} is not on this machine; on Debian: apt-get install ${program}`);
+    }
+  }
+}
