@@ -97,9 +97,16 @@ export default {
       to: { pathNot: "^packages/client/src" },
     },
     {
+      name: "cli-knows-the-client-only",
+      comment: "users run it far from the services",
+      severity: "error",
+      from: { path: "^packages/cli/src" },
+      to: { path: "^(packages/(?!(cli|client)/)|services|deploy|proto)" },
+    },
+    {
       name: "client-is-for-those-outside",
       severity: "error",
-      from: { path: "^(services|packages/(?!client/)|deploy)" },
+      from: { path: "^(services|packages/(?!(client|cli)/)|deploy)" },
       to: { path: "^packages/client/" },
     },
     {

@@ -1,7 +1,7 @@
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
   testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
-  testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples}/**/*.test.ts"],
+  testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples,bench}/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
     "^.+\\.ts$": [
@@ -9,8 +9,8 @@ export default {
       { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" } },
     ],
   },
-  // What `npm run client:build` makes is a package of the same name.
-  modulePathIgnorePatterns: ["<rootDir>/packages/client/dist/"],
+  // What `client:build` and `cli:build` make are packages of the same names.
+  modulePathIgnorePatterns: ["<rootDir>/packages/(client|cli)/dist/"],
   globalSetup: "<rootDir>/packages/testkit/src/jest-global-setup.ts",
   globalTeardown: "<rootDir>/packages/testkit/src/jest-global-teardown.ts",
   setupFilesAfterEnv: [

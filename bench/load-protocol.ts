@@ -35,6 +35,12 @@ export const loadJob = z.discriminatedUnion("model", [
 ]);
 export type LoadJob = z.infer<typeof loadJob>;
 
+/** No number at all travels between processes as null: the percentile of no answers. */
+const latency = z
+  .number()
+  .nullable()
+  .transform((ms) => ms ?? Number.NaN);
+
 /** What came of a job. Latencies are milliseconds; of the open model, from the scheduled time on. */
 export const loadResult = z.object({
   /** Answers of status 2xx. */
@@ -45,8 +51,8 @@ export const loadResult = z.object({
   failure: z.string().optional(),
   /** Succeeded, by the time from the first request to the last answer. */
   perSecond: z.number(),
-  p50Ms: z.number(),
-  p99Ms: z.number(),
+  p50Ms: latency,
+  p99Ms: latency,
 });
 export type LoadResult = z.infer<typeof loadResult>;
 

@@ -51,8 +51,14 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(USAGE);
     return 2;
   }
-  await using scope = createScope();
-  const samples = await soak(scope, minutes * 60_000, callers);
+  let samples: Sample[];
+  try {
+    await using scope = createScope();
+    samples = await soak(scope, minutes * 60_000, callers);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
   const growth = growthOf(samples);
   const verdict = growth <= GROWTH_MAX ? "pass" : "FAIL";
   console.log(`RSS growth: ${(growth * 100).toFixed(1)} %, at most 10 %: ${verdict}`);

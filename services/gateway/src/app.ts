@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import { CONNECT_BASE, serveConnectPage } from "./connect-page/serve-connect-page.ts";
 import type { ConnectPageOptions } from "./connect-page/serve-connect-page.ts";
 import { API_CATALOG_PATH, serveApiCatalog } from "./docs/api-catalog.ts";
-import { DOCS_BASE } from "./docs/docs-files.ts";
+import { API_REFERENCE_PATH, DOCS_BASE } from "./docs/docs-files.ts";
 import { serveDocs } from "./docs/serve-docs.ts";
 import type { Readiness } from "./health.ts";
 import type { AddressLimits } from "./http/address-limits.ts";
@@ -33,7 +33,7 @@ const DESCRIPTION_PATH = `${API_BASE}/openapi.json`;
 const DOCUMENTED = {
   apiBase: API_BASE,
   descriptionPath: DESCRIPTION_PATH,
-  docsPath: DOCS_BASE,
+  docsPaths: [DOCS_BASE, API_REFERENCE_PATH],
   statusPath: "/readyz",
 };
 

@@ -1,20 +1,16 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
-import { request as sendRequest } from "node:http";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startBrowser } from "@workflow/testkit";
 import type { Browser, Page } from "playwright-core";
 import { z } from "zod";
+import { askRaw, coloursOf, openPage } from "./support/docs-pages.ts";
 import { startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";
 
 const VENDOR = new URL("../vendor/scalar/", import.meta.url);
-const SCREENSHOTS = fileURLToPath(new URL("../../../.cache/screenshots/", import.meta.url));
 
-/** A browser on a machine with other work to do is slow. */
-const PATIENCE_MS = 120_000;
 /** Code and styles in the text of a page, and references to other hosts. */
 const INLINE_OR_ELSEWHERE =
   /<script(?![^>]* src=)|<style| style=| on[a-z]+=|(?:src|href)="(?:[a-z]+:)?\/\//;
@@ -27,32 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => test?.close());
 
-interface RawAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-}
-
-/** Sends exactly these headers and leaves the body as it comes; fetch would unpack it. */
-function ask(
-  path: string,
-  headers: Record<string, string> = {},
-  method = "GET",
-): Promise<RawAnswer> {
-  return new Promise((resolve, reject) => {
-    sendRequest(test.url + path, { method, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("error", reject);
-      response.once("end", () => {
-        const { statusCode: status = 0, headers: received } = response;
-        resolve({ status, headers: received, body: Buffer.concat(chunks) });
-      });
-    })
-      .once("error", reject)
-      .end();
-  });
-}
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  askRaw(test.url + path, headers, method);
 
 /** Paths of what the page loads, in the order of its text. */
 async function partsOf(path: string): Promise<string[]> {
@@ -84,12 +56,15 @@ describe("the API catalog", () => {
               type: "application/vnd.oai.openapi+json;version=3.1",
             },
           ],
-          "service-doc": [{ href: "/docs", type: "text/html" }],
+          "service-doc": [
+            { href: "/docs", type: "text/html" },
+            { href: "/docs/api", type: "text/html" },
+          ],
           status: [{ href: "/readyz", type: "application/json" }],
         },
       ],
     });
-    for (const target of ["/api/v1/openapi.json", "/docs", "/readyz"]) {
+    for (const target of ["/api/v1/openapi.json", "/docs", "/docs/api", "/readyz"]) {
       expect((await ask(target, { "x-forwarded-for": "192.0.2.2" })).status).toBe(200);
     }
   });
@@ -124,8 +99,8 @@ describe("the API catalog", () => {
   });
 });
 
-describe("the pages of /docs", () => {
-  it.each(["/docs", "/docs/grpc"])(
+describe("the references below /docs", () => {
+  it.each(["/docs/api", "/docs/grpc"])(
     "%s goes out under a policy that lets in nothing from elsewhere, and no script in its text",
     async (path) => {
       const { status, headers, body } = await ask(path, { "x-forwarded-for": "192.0.2.3" });
@@ -140,14 +115,14 @@ describe("the pages of /docs", () => {
       const policy = String(headers["content-security-policy"]);
       expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
       expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe/);
-      expect(policy.includes("script-src")).toBe(path === "/docs");
+      expect(policy.includes("script-src")).toBe(path === "/docs/api");
       expect(body.toString().match(INLINE_OR_ELSEWHERE)).toBeNull();
     },
   );
 
   it("everything is sent compressed, as the client can read it, and has a tag of its own so", async () => {
     const from = { "x-forwarded-for": "192.0.2.4" };
-    for (const path of ["/docs", "/docs/grpc", ...(await partsOf("/docs"))]) {
+    for (const path of ["/docs/api", "/docs/grpc", ...(await partsOf("/docs/api"))]) {
       const plain = await ask(path, from);
       const brotli = await ask(path, { ...from, "accept-encoding": "gzip, deflate, br, zstd" });
       const gzip = await ask(path, { ...from, "accept-encoding": "gzip, br;q=0" });
@@ -168,7 +143,7 @@ describe("the pages of /docs", () => {
   });
 
   it("assets are kept for good under names that change with them; the script is the vendored one", async () => {
-    const parts = [...(await partsOf("/docs")), ...(await partsOf("/docs/grpc"))];
+    const parts = [...(await partsOf("/docs/api")), ...(await partsOf("/docs/grpc"))];
     expect(parts).toHaveLength(4);
     for (const path of parts) {
       const { headers } = await ask(path, { "x-forwarded-for": "192.0.2.5" });
@@ -184,15 +159,16 @@ describe("the pages of /docs", () => {
     for (const missing of ["/docs/assets/scalar-0.0.0.js", "/docs/nothing", "/docs/assets/"]) {
       expect((await ask(missing)).status).toBe(404);
     }
-    expect(await ask("/docs", {}, "POST")).toMatchObject({ status: 405 });
+    expect(await ask("/docs/api", {}, "POST")).toMatchObject({ status: 405 });
   });
 
   it("one address has 120 requests a minute, others go on", async () => {
     const from = { "x-forwarded-for": "192.0.2.6" };
     const statuses: number[] = [];
-    for (let count = 0; count < 120; count += 1) statuses.push((await ask("/docs", from)).status);
+    for (let count = 0; count < 120; count += 1)
+      statuses.push((await ask("/docs/api", from)).status);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    const [part = ""] = await partsOf("/docs");
+    const [part = ""] = await partsOf("/docs/api");
     const refused = await ask(part, from);
     expect(refused).toMatchObject({
       status: 429,
@@ -208,26 +184,10 @@ describe("in a browser", () => {
 
   beforeAll(async () => {
     browser = await startBrowser();
-    await mkdir(SCREENSHOTS, { recursive: true });
   });
   afterAll(() => browser?.close());
 
-  /** Opens a page and notes what it complains of, and whom else it asks. */
-  async function open(path: string): Promise<{ page: Page; problems: string[] }> {
-    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
-    page.setDefaultTimeout(PATIENCE_MS);
-    const problems: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error") problems.push(message.text());
-    });
-    page.on("pageerror", (error) => problems.push(error.message));
-    page.on("request", (request) => {
-      const { origin, protocol } = new URL(request.url());
-      if (origin !== test.url && protocol !== "data:") problems.push(`asks ${request.url()}`);
-    });
-    await page.goto(test.url + path);
-    return { page, problems };
-  }
+  const open = (path: string) => openPage(browser, { origin: test.url, path });
 
   /** Finds an operation by the page's own search, however the sidebar groups it. */
   async function goTo(page: Page, summary: string): Promise<void> {
@@ -240,32 +200,13 @@ describe("in a browser", () => {
     await dialog.getByRole("option", { name: summary }).first().click();
   }
 
-  /** How many colours a screenshot of the page shows: a blank one has a single one. */
-  async function coloursOf(page: Page, name: string): Promise<number> {
-    const image = await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
-    const blank = await browser.newPage();
-    const source = JSON.stringify(`data:image/png;base64,${image.toString("base64")}`);
-    const colours: unknown = await blank.evaluate(`(async () => {
-      const image = new Image();
-      image.src = ${source};
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = canvas.getContext("2d");
-      context.drawImage(image, 0, 0);
-      const { data } = context.getImageData(0, 0, image.width, image.height);
-      return new Set(new Uint32Array(data.buffer)).size;
-    })()`);
-    await blank.close();
-    return z.number().parse(colours);
-  }
-
   it("the reference shows the operations and asks nobody but this server", async () => {
-    const { page, problems } = await open("/docs");
+    const { page, problems } = await open("/docs/api");
     expect(await page.title()).toContain("Workflow automation API");
     await goTo(page, "Get a workflow");
     await page.getByRole("heading", { name: "Get a workflow", exact: true }).waitFor();
     await page.getByRole("button", { name: /\(get \/workflows\/\{id\}\)$/ }).waitFor();
-    expect(await coloursOf(page, "docs")).toBeGreaterThan(20);
+    expect(await coloursOf(page, "docs-api")).toBeGreaterThan(20);
     const hosts: unknown = await page.evaluate(`[...document.querySelectorAll("a[href]")]
       .filter((link) => link.checkVisibility() && link.origin !== location.origin)
       .map((link) => link.href)`);
@@ -275,7 +216,7 @@ describe("in a browser", () => {
   });
 
   it("a request can be tried with an API key, which the browser does not keep", async () => {
-    const { page, problems } = await open("/docs");
+    const { page, problems } = await open("/docs/api");
     const operation = page.getByRole("button", { name: /\(get \/blocks\)$/ });
     const dialog = page.getByRole("dialog");
     await goTo(page, "List the blocks of the catalog");
@@ -307,7 +248,7 @@ describe("in a browser", () => {
     await page.getByRole("heading", { name: "rpc StartRun", exact: true }).waitFor();
     await page.getByRole("link", { name: "GetWorkflow", exact: true }).first().click();
     expect(new URL(page.url()).hash).toBe("#workflow.workflows.v1.WorkflowsService.GetWorkflow");
-    expect(await coloursOf(page, "grpc")).toBeGreaterThan(20);
+    expect(await coloursOf(page, "docs-grpc")).toBeGreaterThan(20);
     expect(problems).toEqual([]);
     await page.close();
   });

@@ -22,7 +22,7 @@ export function introduction(files: readonly ProtoFile[]): string {
   const call = `TOKEN=$(npm run --silent admin -- mint-token --company ID --scopes workflows:read)
 grpcurl -plaintext -max-time 10 -H "authorization: Bearer $TOKEN" \\
   -d '{"${EXAMPLE_FIELD}": "ID"}' ${address} ${service}/${method}`;
-  return `<p>For programs inside the network of the services; everybody else uses the <a href="/docs">REST API</a>, which calls
+  return `<p>For programs inside the network of the services; everybody else uses the <a href="/docs/api">REST API</a>, which calls
 them. This page is made from the files below <code>proto/</code>.</p>
 <h2 id="calling">Calling a service</h2>
 <pre tabindex="0"><code>${escapeHtml(call)}</code></pre>

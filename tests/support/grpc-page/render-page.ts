@@ -1,3 +1,4 @@
+import { referencesNavigation } from "../../../services/gateway/src/docs/references.ts";
 import { escapeHtml, inline, paragraphs } from "./render-comment.ts";
 import { introduction } from "./introduction.ts";
 import type { Enum, Field, Message, Method, ProtoFile, Service, TypeName } from "./proto-model.ts";
@@ -18,11 +19,7 @@ export function renderGrpcPage(files: readonly ProtoFile[]): string {
 <link rel="stylesheet" href="grpc.css">
 </head>
 <body>
-<nav class="references" aria-label="References">
-<a href="/docs">REST API</a>
-<a href="/docs/grpc" aria-current="page">gRPC services</a>
-<a href="/api/v1/openapi.json">OpenAPI document</a>
-</nav>
+${referencesNavigation("grpc", "page", "/api/v1/openapi.json")}
 <div class="columns">
 <nav class="index" aria-label="Contents">
 <ul>

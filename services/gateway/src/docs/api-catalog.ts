@@ -15,7 +15,8 @@ export interface ApiCatalogOptions {
   publicUrl: string | undefined;
   apiBase: string;
   descriptionPath: string;
-  docsPath: string;
+  /** What people read first, and every operation. */
+  docsPaths: readonly string[];
   statusPath: string;
 }
 
@@ -47,7 +48,7 @@ export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
 
 /** A set of links (RFC 9264, section 4.2) with the relations of RFC 8631. */
 function linksetOf(options: ApiCatalogOptions): object {
-  const { publicUrl: origin = "", apiBase, descriptionPath, docsPath, statusPath } = options;
+  const { publicUrl: origin = "", apiBase, descriptionPath, docsPaths, statusPath } = options;
   const api = origin + apiBase;
   return {
     linkset: [
@@ -60,7 +61,7 @@ function linksetOf(options: ApiCatalogOptions): object {
             type: "application/vnd.oai.openapi+json;version=3.1",
           },
         ],
-        "service-doc": [{ href: origin + docsPath, type: "text/html" }],
+        "service-doc": docsPaths.map((path) => ({ href: origin + path, type: "text/html" })),
         status: [{ href: origin + statusPath, type: "application/json" }],
       },
     ],

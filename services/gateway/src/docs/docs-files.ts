@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { referencePage } from "./reference-page.ts";
 import { openScalarScript } from "./scalar-file.ts";
+import { openSite } from "./site/site-files.ts";
 import { createTextFile } from "../http/static-file.ts";
 import type { StaticFile } from "../http/static-file.ts";
 
@@ -13,8 +14,14 @@ export interface DocsFile {
   contentSecurityPolicy: string;
 }
 
-/** Where the references are. */
+/** Where the references are; the documentation begins there. */
 export const DOCS_BASE = "/docs";
+
+/** Where every operation of the REST API is shown. */
+export const API_REFERENCE_PATH = `${DOCS_BASE}/api`;
+
+const CSS = "text/css; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
 
 const NOTHING = [
   "default-src 'none'",
@@ -35,6 +42,15 @@ const REFERENCE_POLICY = [
   "connect-src 'self'",
 ].join("; ");
 
+/** Of the documentation: its script asks this origin for what it searches. */
+const SITE_POLICY = [
+  ...NOTHING,
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src data:",
+  "connect-src 'self'",
+].join("; ");
+
 const TEXT_POLICY = [...NOTHING, "style-src 'self'", "img-src data:"].join("; ");
 
 const ALWAYS_ASK = "no-cache";
@@ -43,36 +59,58 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
 
 /** All files of the references, by their paths below `DOCS_BASE`. */
 export function openDocsFiles(descriptionPath: string): ReadonlyMap<string, DocsFile> {
-  const scalar = openScalarScript();
-  const start = textAsset("reference.js", "text/javascript; charset=utf-8");
-  const referenceStyle = textAsset("reference.css", "text/css; charset=utf-8");
-  const grpcStyle = textAsset("grpc.css", "text/css; charset=utf-8");
-  const assets = new Map([
-    [`/assets/scalar-${scalar.version}.js`, scalar.file],
-    [assetPath("reference", "js", start), start],
-    [assetPath("reference", "css", referenceStyle), referenceStyle],
-    [assetPath("grpc", "css", grpcStyle), grpcStyle],
-  ]);
-  const page = referencePage({
-    scriptPath: `${DOCS_BASE}/assets/scalar-${scalar.version}.js`,
-    startPath: DOCS_BASE + assetPath("reference", "js", start),
-    stylePath: DOCS_BASE + assetPath("reference", "css", referenceStyle),
+  const site = openSite({
+    placeAsset,
+    style: textAsset("site.css", CSS),
+    script: textAsset("site.js", JAVASCRIPT),
     descriptionPath,
-    grpcPath: `${DOCS_BASE}/grpc`,
   });
-  const grpc = readText("grpc.html").replace(
-    'href="grpc.css"',
-    `href="${DOCS_BASE}${assetPath("grpc", "css", grpcStyle)}"`,
-  );
+  const reference = openReference(descriptionPath);
+  const grpcStyle = textAsset("grpc.css", CSS);
+  const grpcStylePath = placeAsset("grpc", "css", grpcStyle);
+  const grpc = readText("grpc.html").replace('href="grpc.css"', `href="${grpcStylePath}"`);
+  const sitePages = [...site.pages].map(([path, file]): [string, DocsFile] => {
+    const route = path === "" ? DOCS_BASE : `${DOCS_BASE}/{page}`;
+    return [`/${path}`, page(route, file, SITE_POLICY)];
+  });
+  const assets = [...site.assets, ...reference.assets, [grpcStylePath, grpcStyle] as const];
   return new Map([
-    ["/", htmlPage(DOCS_BASE, page, REFERENCE_POLICY)],
-    ["/grpc", htmlPage(`${DOCS_BASE}/grpc`, grpc, TEXT_POLICY)],
-    ...[...assets].map(([path, file]): [string, DocsFile] => [path, asset(file)]),
+    ...sitePages,
+    ["/api", page(API_REFERENCE_PATH, htmlFile(reference.html), REFERENCE_POLICY)],
+    ["/grpc", page(`${DOCS_BASE}/grpc`, htmlFile(grpc), TEXT_POLICY)],
+    ...assets.map(([path, file]): [string, DocsFile] => [
+      path.slice(DOCS_BASE.length),
+      asset(file),
+    ]),
   ]);
 }
 
-function htmlPage(route: string, html: string, contentSecurityPolicy: string): DocsFile {
-  const file = createTextFile("text/html; charset=utf-8", html);
+/** The page that shows the OpenAPI document, and its files by their paths from the root. */
+function openReference(descriptionPath: string): {
+  html: string;
+  assets: (readonly [string, StaticFile])[];
+} {
+  const scalar = openScalarScript();
+  const start = textAsset("reference.js", JAVASCRIPT);
+  const style = textAsset("reference.css", CSS);
+  const scriptPath = `${DOCS_BASE}/assets/scalar-${scalar.version}.js`;
+  const startPath = placeAsset("reference", "js", start);
+  const stylePath = placeAsset("reference", "css", style);
+  return {
+    html: referencePage({ scriptPath, startPath, stylePath, descriptionPath }),
+    assets: [
+      [scriptPath, scalar.file],
+      [startPath, start],
+      [stylePath, style],
+    ],
+  };
+}
+
+function htmlFile(html: string): StaticFile {
+  return createTextFile("text/html; charset=utf-8", html);
+}
+
+function page(route: string, file: StaticFile, contentSecurityPolicy: string): DocsFile {
   return { file, route, cacheControl: ALWAYS_ASK, contentSecurityPolicy };
 }
 
@@ -82,8 +120,9 @@ function asset(file: StaticFile): DocsFile {
   return { file, route, cacheControl: FOR_GOOD, contentSecurityPolicy };
 }
 
-function assetPath(name: string, extension: string, { digest }: StaticFile): string {
-  return `/assets/${name}-${digest.slice(0, 12)}.${extension}`;
+/** The path of an asset from the root. */
+function placeAsset(name: string, extension: string, { digest }: StaticFile): string {
+  return `${DOCS_BASE}/assets/${name}-${digest.slice(0, 12)}.${extension}`;
 }
 
 function textAsset(name: string, contentType: string): StaticFile {

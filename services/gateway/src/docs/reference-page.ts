@@ -1,3 +1,5 @@
+import { referencesNavigation } from "./references.ts";
+
 /** Where the page finds what it is made of. */
 export interface ReferencePageParts {
   /** Of Scalar, which shows the document. */
@@ -7,13 +9,11 @@ export interface ReferencePageParts {
   stylePath: string;
   /** The OpenAPI document. */
   descriptionPath: string;
-  /** The reference of the gRPC services. */
-  grpcPath: string;
 }
 
 /** The page on which people read the description of the REST API, and try it. */
 export function referencePage(parts: ReferencePageParts): string {
-  const { scriptPath, startPath, stylePath, descriptionPath, grpcPath } = parts;
+  const { scriptPath, startPath, stylePath, descriptionPath } = parts;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -27,11 +27,7 @@ export function referencePage(parts: ReferencePageParts): string {
 <script type="module" src="${startPath}"></script>
 </head>
 <body>
-<nav class="references" aria-label="References">
-<a href="/docs" aria-current="page">REST API</a>
-<a href="${grpcPath}">gRPC services</a>
-<a href="${descriptionPath}">OpenAPI document</a>
-</nav>
+${referencesNavigation("api", "page", descriptionPath)}
 <noscript><p>This page needs scripts. The <a href="${descriptionPath}">OpenAPI document</a> says the same.</p></noscript>
 <div id="reference" data-description="${descriptionPath}"></div>
 </body>

@@ -1,0 +1,20 @@
+/** What each shell reads. All of them ask the program itself, so that they know what it knows. */
+export const SCRIPTS = {
+  bash: `_workflowctl() {
+  local IFS=$'\\n'
+  COMPREPLY=($(workflowctl __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _workflowctl workflowctl`,
+  zsh: `#compdef workflowctl
+_workflowctl() {
+  local -a found
+  found=("\${(@f)$(workflowctl __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found[1]" ]]; then compadd -- $found; else _files; fi
+}
+if [[ "$funcstack[1]" == _workflowctl ]]; then _workflowctl "$@"; else compdef _workflowctl workflowctl; fi`,
+  fish: `function __workflowctl_complete
+  set -l words (commandline -opc) (commandline -ct)
+  workflowctl __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c workflowctl -a '(__workflowctl_complete)'`,
+} as const;

@@ -1,0 +1,141 @@
+import { createReadStream } from "node:fs";
+import { extname } from "node:path";
+import type { Readable } from "node:stream";
+import type { Column } from "@workflow/client";
+import { parse } from "csv-parse";
+import { z } from "zod";
+import { usageError } from "../../failures.ts";
+
+/** Where values come from. */
+export type Format = "csv" | "jsonl";
+
+/** The values of one row, by column id. */
+export type RowData = Record<string, unknown>;
+
+/**
+ * What a file is: by its name, unless the person says so.
+ *
+ * @throws CliError when neither says
+ */
+export function formatOf(path: string, given: Format | undefined): Format {
+  if (given !== undefined) return given;
+  const ending = extname(path).toLowerCase();
+  if (ending === ".csv") return "csv";
+  if (ending === ".jsonl" || ending === ".ndjson") return "jsonl";
+  throw usageError(`${path}: say what it is with --format csv or --format jsonl.`);
+}
+
+/**
+ * The rows of a file, one after the other; the file may be larger than memory.
+ *
+ * @throws CliError that names the line that cannot be read
+ */
+export async function* readRows(
+  path: string,
+  format: Format,
+  columns: readonly Column[],
+): AsyncGenerator<RowData> {
+  const stream = createReadStream(path, "utf8");
+  try {
+    yield* format === "csv" ? readCsv(stream, path, columns) : readJsonLines(stream, path);
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw usageError(`${path}: ${error.message}`);
+    throw error;
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** What the parser makes of a line, as its options `info` and `columns` say. */
+const entrySchema = z.object({
+  record: z.record(z.string(), z.string()),
+  info: z.object({ lines: z.number() }),
+});
+
+async function* readCsv(
+  stream: Readable,
+  path: string,
+  columns: readonly Column[],
+): AsyncGenerator<RowData> {
+  const parser = stream.pipe(
+    parse({ bom: true, info: true, skip_empty_lines: true, columns: (header: string[]) => header }),
+  );
+  stream.once("error", (error) => parser.destroy(error));
+  const known = new Map([
+    ...columns.map((column) => [column.name, column] as const),
+    ...columns.map((column) => [column.id, column] as const),
+  ]);
+  try {
+    for await (const entry of parser) {
+      const { record, info } = entrySchema.parse(entry);
+      const values = Object.entries(record).filter(([, text]) => text !== "");
+      yield Object.fromEntries(
+        values.map(([name, text]) => {
+          const column = known.get(name);
+          if (column === undefined) {
+            throw usageError(
+              `${path}: the table has no column ${name}.`,
+              `It has: ${columns.map((one) => one.name).join(", ")}`,
+            );
+          }
+          return [column.id, toValue(text, column, `${path}, line ${info.lines}, ${name}`)];
+        }),
+      );
+    }
+  } catch (error) {
+    if (error instanceof Error && "code" in error && String(error.code).startsWith("CSV_")) {
+      throw usageError(`${path} is no CSV: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function toValue(text: string, { type }: Column, where: string): unknown {
+  if (type === "boolean") {
+    if (/^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+    throw usageError(`${where}: it must be true or false.`);
+  }
+  if (type === "number") {
+    const number = Number(text);
+    if (text.trim() !== "" && Number.isFinite(number)) return number;
+    throw usageError(`${where}: it must be a number.`);
+  }
+  if (type !== "json") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageError(`${where}: it must be JSON.`);
+  }
+}
+
+/** Lines of `{id, data}`, as an export has them, or of the values alone. */
+async function* readJsonLines(stream: Readable, path: string): AsyncGenerator<RowData> {
+  let number = 0;
+  for await (const line of linesOf(stream)) {
+    number += 1;
+    if (line.trim() === "") continue;
+    let value: unknown;
+    try {
+      value = JSON.parse(line.replace(/^\uFEFF/, ""));
+    } catch {
+      throw usageError(`${path}, line ${number}: it is no JSON, or only half of it.`);
+    }
+    const row = rowSchema.safeParse(value);
+    if (!row.success) throw usageError(`${path}, line ${number}: it must be an object.`);
+    const exported = exportedSchema.safeParse(value);
+    yield exported.success ? exported.data.data : row.data;
+  }
+}
+
+const rowSchema = z.record(z.string(), z.unknown());
+const exportedSchema = z.strictObject({ id: z.string(), data: rowSchema });
+
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of stream) {
+    const lines = (rest + String(piece)).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}

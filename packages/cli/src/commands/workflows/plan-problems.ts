@@ -1,0 +1,12 @@
+import type { WorkflowClient } from "@workflow/client";
+
+/** What keeps a workflow from running, as the server's dry run finds it: a text each. */
+export async function planProblems(client: WorkflowClient, id: string): Promise<string[]> {
+  const { problems, missing } = await client.workflows.plan(id);
+  return [
+    ...problems.map(({ path, message }) => `${path.join(".")}: ${message}`),
+    ...Object.entries(missing)
+      .filter(([, names]) => names.length > 0)
+      .map(([what, names]) => `missing ${what}: ${names.join(", ")}`),
+  ];
+}

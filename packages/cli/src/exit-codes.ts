@@ -1,0 +1,28 @@
+/** What the command's exit code says; scripts go by these. */
+export const EXIT = {
+  ok: 0,
+  refused: 1,
+  usage: 2,
+  unreachable: 3,
+  notSignedIn: 4,
+  notFound: 5,
+  conflict: 6,
+  rateLimited: 7,
+  interrupted: 130,
+} as const;
+
+/** One of `EXIT`. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A line for each code, as help and README show them. */
+export const EXIT_CODE_LINES: readonly string[] = [
+  "0    done",
+  "1    the server refused, or the run failed",
+  "2    the command line or a file is wrong; nothing was sent",
+  "3    the server cannot be reached, or does not answer",
+  "4    not signed in, or not allowed",
+  "5    not found",
+  "6    somebody else has changed it, or it is in the wrong state",
+  "7    too many requests",
+  "130  interrupted",
+];

@@ -1,0 +1,91 @@
+import type { Workflow, WorkflowClient } from "@workflow/client";
+import { isApiError } from "@workflow/client";
+import { createTwoFilesPatch } from "diff";
+import type { Output } from "../output/output.ts";
+import { definitionOf, fingerprint, toLines } from "./workflow-file.ts";
+import type { Definition, WorkflowFile } from "./workflow-file.ts";
+
+/** What a push would do with a file. */
+export type Change = { file: WorkflowFile } & (
+  | { kind: "create" }
+  | { kind: "unchanged"; remote: Remote }
+  | { kind: "update"; remote: Remote }
+  /** Somebody has changed the workflow since the file was made. */
+  | { kind: "conflict"; remote: Remote }
+  /** The file names a workflow that is not there. */
+  | { kind: "missing" }
+);
+
+/** A workflow as the server has it now. */
+export interface Remote {
+  workflow: Workflow;
+  definition: Definition;
+  /** Names exactly this state. */
+  etag: string | undefined;
+}
+
+/** Compares a file with the server. */
+export async function findChange(client: WorkflowClient, file: WorkflowFile): Promise<Change> {
+  if (file.id === undefined) return { kind: "create", file };
+  const remote = await findRemote(client, file.id);
+  if (remote === null || remote.workflow.status === "archived") return { kind: "missing", file };
+  const theirs = fingerprint(remote.definition);
+  if (theirs === fingerprint(file.definition)) return { kind: "unchanged", file, remote };
+  return { kind: theirs === file.basedOn ? "update" : "conflict", file, remote };
+}
+
+/** The workflow with this id; null when there is none. */
+async function findRemote(client: WorkflowClient, id: string): Promise<Remote | null> {
+  let etag: string | undefined;
+  try {
+    const workflow = await client.workflows.get(id, {
+      onResponse: ({ headers }) => {
+        etag = headers.get("etag") ?? undefined;
+      },
+    });
+    return { workflow, definition: definitionOf(workflow), etag };
+  } catch (error) {
+    if (isApiError(error, "NOT_FOUND")) return null;
+    throw error;
+  }
+}
+
+/** The difference between the server's definition and the file's, as `diff -u` has it; empty for none. */
+export function differenceOf(change: Change): string {
+  const { file, kind } = change;
+  if (kind === "unchanged" || kind === "missing") return "";
+  const before = kind === "create" ? "" : toLines(change.remote.definition);
+  const patch = createTwoFilesPatch(
+    kind === "create" ? "/dev/null" : `server/${file.definition.name}`,
+    file.path,
+    before,
+    toLines(file.definition),
+    undefined,
+    undefined,
+    { context: 3 },
+  );
+  return patch.split("\n").slice(1).join("\n");
+}
+
+/** Such a difference in the colours that everybody knows. */
+export function paintDifference(out: Output, difference: string): string {
+  return difference
+    .replaceAll(/[\u007f-\u009f]/g, "?")
+    .split("\n")
+    .map((line) => {
+      if (line.startsWith("@@")) return out.paint("cyan", line);
+      if (line.startsWith("+")) return out.paint("green", line);
+      return line.startsWith("-") ? out.paint("red", line) : line;
+    })
+    .join("\n")
+    .trimEnd();
+}
+
+/** How many lines a difference adds and takes away. */
+export function countLines(difference: string): { added: number; removed: number } {
+  const lines = difference.split("\n").filter((line) => !/^(\+\+\+|---) /.test(line));
+  return {
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
+  };
+}

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { NewWorkflow, Workflow } from "@workflow/client";
+import { z } from "zod";
+import { usageError } from "../failures.ts";
+import { writeWholeFile } from "./write-whole-file.ts";
+
+/** Files of definitions end so. */
+export const SUFFIX = ".workflow.json";
+
+/**
+ * What a definition's file holds. Whether steps and trigger are good is the server's to say, so that a file of a newer
+ * service passes.
+ */
+const fileSchema = z.strictObject({
+  id: z.string().optional(),
+  basedOn: z.string().optional(),
+  name: z.string(),
+  description: z.string().nullable().default(null),
+  trigger: z.record(z.string(), z.unknown()),
+  steps: z.array(z.record(z.string(), z.unknown())),
+  inputSchema: z.unknown().default(null),
+  outputSchema: z.unknown().default(null),
+  settings: z.record(z.string(), z.unknown()).nullable().default(null),
+});
+
+/** A definition as files keep it: what people write, and nothing that changes when it runs. */
+export type Definition = Required<NewWorkflow>;
+
+/** A file with a definition. */
+export interface WorkflowFile {
+  path: string;
+  /** The workflow on the server; undefined before the first push. */
+  id: string | undefined;
+  /** The fingerprint of the server's definition that this one was made from; undefined before the first push. */
+  basedOn: string | undefined;
+  definition: Definition;
+}
+
+/**
+ * Reads the file of a definition.
+ *
+ * @throws CliError that names the file and what is wrong with it
+ */
+export async function readWorkflowFile(path: string): Promise<WorkflowFile> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : ""}`);
+  }
+  return parseWorkflowFile(path, text);
+}
+
+/** As `readWorkflowFile`, of a text that was read already. */
+export function parseWorkflowFile(path: string, text: string): WorkflowFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    const reason = text.trim() === "" ? "it is empty" : String(error);
+    throw usageError(`${path} is no JSON, or only half of it: ${reason}.`);
+  }
+  const parsed = fileSchema.safeParse(value);
+  if (!parsed.success) {
+    throw usageError(
+      `${path} is no workflow.`,
+      ...parsed.error.issues.map(
+        ({ path: at, message }) => `${at.join(".") || "(all)"}: ${message}`,
+      ),
+    );
+  }
+  const { id, basedOn, ...definition } = parsed.data;
+  // Trigger, steps and schemas are checked by the server.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { path, id, basedOn, definition: definition as Definition };
+}
+
+/** Writes a file, whose keys are always in the same order. */
+export async function writeWorkflowFile(file: WorkflowFile): Promise<void> {
+  const { id, basedOn, definition } = file;
+  const members = Object.entries(inOrder(definition)).map(([name, value]) => [name, sorted(value)]);
+  const content = { id, basedOn, ...Object.fromEntries(members) };
+  await writeWholeFile(file.path, `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** The definition of a workflow as files have it. */
+export function definitionOf(workflow: Workflow): Definition {
+  return inOrder({ ...workflow, description: workflow.description ?? null });
+}
+
+/** What tells definitions apart. The order of keys makes no difference. */
+export function fingerprint(definition: Definition): string {
+  const text = JSON.stringify(sorted(inOrder(definition)));
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** A definition in lines, keys sorted, as two of them are compared. */
+export function toLines(definition: Definition): string {
+  return `${JSON.stringify(sorted(inOrder(definition)), null, 2)}\n`;
+}
+
+function inOrder(definition: Definition): Definition {
+  const { name, description, trigger, steps, inputSchema, outputSchema, settings } = definition;
+  return {
+    name,
+    description: description === "" ? null : description,
+    trigger,
+    steps,
+    inputSchema,
+    outputSchema,
+    settings,
+  };
+}
+
+const FIRST_KEYS = ["id", "type", "name", "action"];
+
+/** The same value with the keys of all objects in one order: what names a thing first, then by the alphabet. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const rank = (key: string): number => FIRST_KEYS.indexOf(key) + 1 || 99;
+  const entries = Object.entries(value).sort(
+    ([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0),
+  );
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createStaticFile, createTextFile, encode } from "../../http/static-file.ts";
+import type { StaticFile } from "../../http/static-file.ts";
+import { referencesNavigation } from "../references.ts";
+import { fileOfPage, PAGES_FOLDER, readSiteContents } from "./site-contents.ts";
+import { framePage } from "./site-page.ts";
+import type { SitePageParts } from "./site-page.ts";
+
+/** What the documentation needs of the other references. */
+export interface SiteOptions {
+  /** The path of an asset from the root. */
+  placeAsset: (name: string, extension: string, file: StaticFile) => string;
+  style: StaticFile;
+  script: StaticFile;
+  /** Of the OpenAPI document, from the root. */
+  descriptionPath: string;
+}
+
+/** The documentation: its pages by their path below `/docs/`, and the files that only they need. */
+export interface SiteFiles {
+  pages: ReadonlyMap<string, StaticFile>;
+  /** By their path from the root. */
+  assets: ReadonlyMap<string, StaticFile>;
+}
+
+/**
+ * Opens the rendered documentation. Texts are read when somebody asks for them: a gateway whose documentation
+ * nobody reads holds its contents alone.
+ */
+export function openSite({ placeAsset, style, script, descriptionPath }: SiteOptions): SiteFiles {
+  const contents = readSiteContents();
+  const library = openSearchLibrary();
+  const text = storedFile("search.json", "application/json", contents.searchSha256);
+  const parts = {
+    contents,
+    stylePath: placeAsset("site", "css", style),
+    scriptPath: placeAsset("site", "js", script),
+    libraryPath: placeAsset("minisearch", "js", library),
+    searchPath: placeAsset("search", "json", text),
+  };
+  const assets = new Map([
+    [parts.stylePath, style],
+    [parts.scriptPath, script],
+    [parts.libraryPath, library],
+    [parts.searchPath, text],
+  ]);
+  return { pages: openPages(parts, descriptionPath), assets };
+}
+
+function openPages(
+  parts: Omit<SitePageParts, "references">,
+  descriptionPath: string,
+): Map<string, StaticFile> {
+  const { pages } = parts.contents;
+  const frames = pages.map((page) => {
+    const mark = page.path === "" ? "page" : "true";
+    const references = referencesNavigation("guide", mark, descriptionPath);
+    return { page, frame: () => framePage(page, { ...parts, references }) };
+  });
+  // Frames differ by their page and these contents; so one of them stands for the words that all share.
+  const shared = digestOf(JSON.stringify([parts, frames[0]?.frame()]));
+  return new Map(
+    frames.map(({ page, frame }): [string, StaticFile] => {
+      const digest = digestOf(page.sha256 + shared);
+      const make = async () => {
+        const { before, after } = frame();
+        return before + (await readPageFile(fileOfPage(page.path))).toString() + after;
+      };
+      const contentType = "text/html; charset=utf-8";
+      return [
+        page.path,
+        createStaticFile({
+          contentType,
+          digest,
+          make: async (encoding) => encode(Buffer.from(await make()), encoding),
+        }),
+      ];
+    }),
+  );
+}
+
+function storedFile(name: string, contentType: string, digest: string): StaticFile {
+  return createStaticFile({
+    contentType,
+    digest,
+    make: async (encoding) => encode(await readPageFile(name), encoding),
+  });
+}
+
+/** The index of the search, as its package brings it for browsers. */
+function openSearchLibrary(): StaticFile {
+  const file = fileURLToPath(import.meta.resolve("minisearch"));
+  return createTextFile("text/javascript; charset=utf-8", readFileSync(file, "utf8"));
+}
+
+function readPageFile(name: string): Promise<Buffer> {
+  return readFile(new URL(name, PAGES_FOLDER));
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
