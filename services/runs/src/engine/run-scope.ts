@@ -23,7 +23,8 @@ export function factsOf(
     triggerType: row.triggerType,
     requestId: row.requestId,
     createdAt: row.createdAt,
-    startedAt: row.startedAt ?? new Date(clock.now()),
+    // The clocks of who accepts a run and who begins it differ by some milliseconds.
+    startedAt: row.startedAt ?? new Date(Math.max(clock.now(), row.createdAt.getTime())),
     started: row.startedAt !== null,
     scheduleId: row.scheduleId,
     waitingParentRunId: row.parentWaits ? row.parentRunId : null,
