@@ -18,7 +18,7 @@ import {
 import type { Outcome, StartedSystem } from "../../deploy/dev/tests/support/system.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const RECIPES = ["invoice-approval", "nightly-report", "stripe-to-crm", "csv-import"];
+const RECIPES = ["invoice-approval", "nightly-report", "stripe-to-crm", "csv-import", "gitops"];
 const STRIPE = { clientId: "ca_ours", clientSecret: "sk_ours" };
 const STRIPE_WEBHOOK_SECRET = "whsec_of_the_example";
 const ACCOUNT = "acct_1Example";
@@ -198,6 +198,20 @@ describe("the CSV import", () => {
         expect.objectContaining({ customer: "Bell, Alexander", total: 249, state: "done" }),
       );
     }
+  });
+});
+
+describe("definitions as files", () => {
+  it("are deployed, refused when somebody else has changed them, and deployed after a pull", async () => {
+    const build = await launch([join(ROOT, "packages/cli/build.ts")], {}).ended;
+    expect(build).toMatchObject({ exitCode: 0, stderr: "" });
+    const stdout = await runWell("gitops");
+    const answers = stdout.matchAll(/^A run answers \{"text":"(.*) Ada"\}$/gm);
+    expect([...answers].map(([, text]) => text)).toEqual(["Hello", "Good morning", "Good evening"]);
+    expect(stdout).toMatch(/^-.*Hello[^]*^\+.*Good morning/m);
+    expect(stdout).toContain("somebody has changed");
+    const left = await client.workflows.list({ search: "Greeting from git" }).all();
+    expect(left).toEqual([]);
   });
 });
 
