@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { WorkflowClient } from "@workflow/client";
 import { readJson } from "../read-json.ts";
 import { ExampleError, runExample } from "../run-example.ts";
@@ -46,7 +46,7 @@ interface Repository {
 async function tellStory(client: WorkflowClient, { commands, path }: Repository): Promise<void> {
   console.log("1. The first deployment makes the workflow, and writes its id into the file.");
   commands.expect(0, "deploy.sh", "workflows");
-  const { id } = await readJson<DefinitionFile>(path);
+  const { id } = await readJson<DefinitionFile>(pathToFileURL(path));
   try {
     await client.workflows.activate(id);
     await greet(client, id);
