@@ -1,14 +1,11 @@
 import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { isOurs } from "./is-ours.ts";
+import { buffer } from "node:stream/consumers";
+import { verifyWebhook, WebhookVerificationError } from "@workflow/client";
+import type { WebhookPayload } from "@workflow/client";
 
-/** The fields of a delivery that the example looks at. */
-export interface Delivery {
-  id: string;
-  type: string;
-  runId: string;
-  output: unknown;
-}
+/** What is delivered about a run. */
+type RunDelivery = Extract<WebhookPayload, { runId: string }>;
 
 /** A server that takes deliveries, on a free loopback port. */
 export interface Receiver {
@@ -16,7 +13,7 @@ export interface Receiver {
   /** From now on deliveries are verified with this secret; before, all are refused. */
   trust(secret: string): void;
   /** Waits for the delivery of a run's end. Rejects after a while. */
-  deliveryOf(runId: string): Promise<Delivery>;
+  deliveryOf(runId: string): Promise<RunDelivery>;
   close(): void;
 }
 
@@ -26,19 +23,20 @@ const LOOK_MS = 50;
 /** Starts the server; it stands for one of yours. */
 export async function startReceiver(): Promise<Receiver> {
   /** By the event's id: a delivery that comes twice is one. */
-  const deliveries = new Map<string, Delivery>();
+  const deliveries = new Map<string, RunDelivery>();
   let secret: string | undefined;
+  const take = async (request: IncomingMessage): Promise<number> => {
+    if (secret === undefined) return 401;
+    try {
+      const delivery = await verifyWebhook(await buffer(request), request.headers, secret);
+      if ("runId" in delivery) deliveries.set(delivery.id, delivery);
+      return 204;
+    } catch (error) {
+      return error instanceof WebhookVerificationError ? 401 : 400;
+    }
+  };
   const server = createServer((request, response) => {
-    void read(request).then((body) => {
-      const signature = String(request.headers["x-webhook-signature"] ?? "");
-      if (secret === undefined || !isOurs(body, signature, secret)) {
-        response.writeHead(401).end();
-        return;
-      }
-      const delivery: Delivery = JSON.parse(body.toString());
-      deliveries.set(delivery.id, delivery);
-      response.writeHead(204).end();
-    });
+    void take(request).then((status) => response.writeHead(status).end());
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
@@ -62,10 +60,4 @@ export async function startReceiver(): Promise<Receiver> {
       server.closeAllConnections();
     },
   };
-}
-
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

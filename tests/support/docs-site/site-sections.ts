@@ -11,8 +11,14 @@ export const SECTIONS = [
     title: "Examples",
     files: [
       "examples/order-intake/README.md",
+      "examples/invoice-approval/README.md",
+      "examples/nightly-report/README.md",
+      "examples/stripe-to-crm/README.md",
+      "examples/csv-import/README.md",
+      "examples/gitops/README.md",
       "examples/ticket-triage/README.md",
       "examples/webhooks/README.md",
+      "examples/python/README.md",
       "examples/grpc/README.md",
     ],
   },
@@ -34,7 +40,13 @@ export const SECTIONS = [
   { title: "Webhooks", files: ["docs/webhooks.md", "docs/verify-webhooks.md"] },
   {
     title: "The API",
-    files: ["docs/errors.md", "docs/limits.md", "docs/identity.md", "docs/audit.md"],
+    files: [
+      "docs/clients.md",
+      "docs/errors.md",
+      "docs/limits.md",
+      "docs/identity.md",
+      "docs/audit.md",
+    ],
   },
   {
     title: "Operations",
