@@ -148,6 +148,19 @@ describe("a gateway that is slow but lives", () => {
     count.expectAtMostTheLimit(LIMIT * 0.7);
   });
 
+  it("is heard by one that joins while it stands still", async () => {
+    const { child, origin } = await startOther();
+    const keys = await newKeys();
+    const count = new Count();
+    await count.ask(keys, LIMIT, [origin]);
+    child.kill("SIGSTOP");
+    const joining = startGateway();
+    await pause(600);
+    child.kill("SIGCONT");
+    await count.ask(keys, LIMIT, [await joining]);
+    count.expectAtMostTheLimit(LIMIT);
+  });
+
   it("takes at most its share when no answer comes in time", async () => {
     const link = await startSlowLink(Number(new URL(nats.url).port), 130);
     const url = `nats://127.0.0.1:${link.port}`;

@@ -39,6 +39,7 @@ export interface RawRequest {
 /** For what never comes. */
 const ANSWER_DEADLINE_MS = 30_000;
 
+const LOOPBACK = "127.0.0.1";
 const agent = new Agent({ keepAlive: true });
 
 /**
@@ -85,7 +86,7 @@ export function pathOf({ path }: Route, values: Readonly<Record<string, string>>
  */
 export function sendRaw(
   { origin }: Pick<DrivenSystem, "origin">,
-  { method, path, headers = {}, body, from = "127.0.0.1" }: RawRequest,
+  { method, path, headers = {}, body, from = LOOPBACK }: RawRequest,
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -93,7 +94,8 @@ export function sendRaw(
       hostname,
       port,
       method,
-      agent,
+      // A sender of its own sends once: thousands of kept connections would use up the company's share.
+      agent: from === LOOPBACK ? agent : false,
       localAddress: from,
       path: `/api/v1${path}`,
       signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),

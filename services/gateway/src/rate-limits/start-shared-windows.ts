@@ -29,7 +29,13 @@ export interface SharingOptions {
 const SUBJECT = "gateway-limits";
 /** How long a gateway that starts waits for NATS; without it, it serves all the same. */
 const CONNECT_MS = 1_000;
-/** How long it then waits for those who are there already and what they know. */
+/**
+ * How long it then waits for somebody to be heard: two beats, as a gateway whose process stands still for a
+ * moment is there all the same. The first gateway of an installation pays for it, once.
+ */
+const HEARING_MS = 2_100;
+const HEARING_STEP_MS = 25;
+/** How long it waits, once somebody was heard, for what that one knows. */
 const GREETING_MS = 100;
 
 /** Windows that all gateways of an installation share, ready for the first request. */
@@ -113,7 +119,7 @@ export async function startSharedWindows(
     isConnected: () => signals.isConnected() && !presence.isDeaf,
     checkPace: (at) => pace.check(at),
   });
-  if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await pause(GREETING_MS);
+  if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await hearOthers(members, now);
   else logger.warn("NATS is not there: rate limits are counted by this gateway alone meanwhile");
   return windows;
 }
@@ -126,6 +132,12 @@ function readMessage(text: string, logger: Logger): GatewayMessage | null {
     logger.warn({ err: error }, "a message of another gateway could not be read");
     return null;
   }
+}
+
+async function hearOthers(members: Members, now: () => number): Promise<void> {
+  const deadline = now() + HEARING_MS;
+  while (members.isAlone && now() < deadline) await pause(HEARING_STEP_MS);
+  if (!members.isAlone) await pause(GREETING_MS);
 }
 
 function pause(ms: number): Promise<void> {
