@@ -6,6 +6,7 @@ import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./e
 import { prepare } from "./request.ts";
 import type { AnyOptions, Call, PreparedCall } from "./request.ts";
 import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
+import { startTimer } from "./timer.ts";
 
 /**
  * Makes a call and returns the data of its answer.
@@ -79,10 +80,10 @@ async function tryOnce<T>(
   const abort = (): void => exchange.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   let isLate = false;
-  const timer = setTimeout(() => {
+  const stopTimer = startTimer(timeoutMs, () => {
     isLate = true;
     exchange.abort();
-  }, timeoutMs);
+  });
   const release = (): void => signal?.removeEventListener("abort", abort);
   try {
     const response = await api.send({ ...wire, signal: exchange.signal });
@@ -99,7 +100,7 @@ async function tryOnce<T>(
       error: new ConnectionError("The connection to the service failed.", { cause: error }),
     };
   } finally {
-    clearTimeout(timer);
+    stopTimer();
   }
 }
 

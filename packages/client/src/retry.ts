@@ -1,6 +1,7 @@
 import type { Api } from "./api.ts";
 import { isObject } from "./described.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
+import { startTimer } from "./timer.ts";
 
 /** Statuses of an overloaded or absent service; another try may fare better. */
 const PASSING = new Set([429, 502, 503, 504]);
@@ -40,7 +41,8 @@ export function retryDelayMs(
   const limit = Math.min(maxRetryDelayMs, BACKOFF_MAX_MS);
   const jitter = Math.random() * Math.min(limit, BACKOFF_BASE_MS * 2 ** (attempts - 1));
   if (asked === null) return jitter;
-  return asked > maxRetryDelayMs ? null : Math.min(maxRetryDelayMs, asked + jitter);
+  // Nobody waits for so many digits that they are no number any more.
+  return asked > maxRetryDelayMs || asked === Infinity ? null : Math.min(maxRetryDelayMs, asked + jitter);
 }
 
 /**
@@ -58,13 +60,13 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const stopTimer = startTimer(ms, () => {
       signal?.removeEventListener("abort", abort);
       resolve();
-    }, ms);
+    });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted === true) abort();
   });

@@ -6,6 +6,7 @@ import { createEventStreamParser } from "./event-stream.ts";
 import type { StreamEvent } from "./event-stream.ts";
 import type { RunListItem, StepResult } from "./generated/types.gen.ts";
 import { wait } from "./retry.ts";
+import { startTimer } from "./timer.ts";
 
 /** Where a run stands. */
 export type RunUpdate = RunListItem & {
@@ -158,14 +159,14 @@ async function openStream(
 
 /** Rejects when the promise takes longer; what it comes to then is of no interest. */
 async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Nothing came for ${ms} ms.`)), ms);
+    stopTimer = startTimer(ms, () => reject(new Error(`Nothing came for ${ms} ms.`)));
   });
   try {
     return await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    stopTimer?.();
   }
 }
 
