@@ -1,6 +1,7 @@
 import { checkStatus, readEnvelope } from "./answer.ts";
 import type { Envelope } from "./answer.ts";
 import type { Api } from "./api.ts";
+import { openBody } from "./body-stream.ts";
 import { asDescribed } from "./described.ts";
 import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./errors.ts";
 import { prepare } from "./request.ts";
@@ -32,17 +33,20 @@ export function callForStream(
   what: Call,
   options: AnyOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
-  // An answer without a body, such as 204, is a stream that has ended.
-  const read = (response: Response): Promise<ReadableStream<Uint8Array>> =>
-    Promise.resolve(response.body ?? new Blob([]).stream());
+  const read = (response: Response, release: () => void): Promise<ReadableStream<Uint8Array>> =>
+    openBody(response, { accept: what.accept, onEnd: release });
   return withRetries(api, { what, options, read, isStream: true });
 }
 
 interface Exchange<T> {
   what: Call;
   options: AnyOptions;
-  /** Takes a good answer. */
-  read: (response: Response) => Promise<T>;
+  /**
+   * Takes a good answer.
+   *
+   * @param release lets go of the caller's signal; for streams to call once they have ended
+   */
+  read: (response: Response, release: () => void) => Promise<T>;
   /** The answer goes on after `read`. */
   isStream?: boolean;
 }
@@ -88,7 +92,7 @@ async function tryOnce<T>(
   try {
     const response = await api.send({ ...wire, signal: exchange.signal });
     await checkStatus(response);
-    const result = await read(response);
+    const result = await read(response, release);
     if (!isStream) release();
     return { result, response };
   } catch (error) {

@@ -42,7 +42,9 @@ export function retryDelayMs(
   const jitter = Math.random() * Math.min(limit, BACKOFF_BASE_MS * 2 ** (attempts - 1));
   if (asked === null) return jitter;
   // Nobody waits for so many digits that they are no number any more.
-  return asked > maxRetryDelayMs || asked === Infinity ? null : Math.min(maxRetryDelayMs, asked + jitter);
+  return asked > maxRetryDelayMs || asked === Infinity
+    ? null
+    : Math.min(maxRetryDelayMs, asked + jitter);
 }
 
 /**

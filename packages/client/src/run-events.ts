@@ -1,7 +1,7 @@
 import { callForStream } from "./call.ts";
 import type { CallOptions, Api } from "./api.ts";
-import { asDescribed } from "./described.ts";
-import { ConnectionError, WorkflowError } from "./errors.ts";
+import { asDescribed, isObject } from "./described.ts";
+import { ConnectionError, InvalidAnswerError, WorkflowError } from "./errors.ts";
 import { createEventStreamParser } from "./event-stream.ts";
 import type { StreamEvent } from "./event-stream.ts";
 import type { RunListItem, StepResult } from "./generated/types.gen.ts";
@@ -62,10 +62,11 @@ export async function* watchRun(
     const startedAt = Date.now();
     const before = state.lastEventId;
     let lost: unknown;
+    // What fails here is final: a refusal, a wrong call, or a server that was tried for long enough.
+    const stream = await openStream(api, { id, options, maxRetries }, state);
     try {
-      yield* readConnection(api, { id, options, maxRetries }, state);
+      yield* readConnection(stream, { api, options }, state);
     } catch (error) {
-      // Refusals are final, and who could not connect has tried for long enough.
       if (error instanceof WorkflowError || signal?.aborted === true) throw error;
       lost = error;
     }
@@ -96,12 +97,12 @@ interface Watch {
 
 /** The events of one connection. Throws what breaks it, as the platform does. */
 async function* readConnection(
-  api: Api,
-  watch: Watch,
+  stream: ReadableStream<Uint8Array>,
+  { api, options }: { api: Api; options: WatchOptions },
   state: WatchState,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = watch.options;
-  const reader = (await openStream(api, watch, state)).getReader();
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const reader = stream.getReader();
   const events: StreamEvent[] = [];
   const take = createEventStreamParser(
     {
@@ -170,9 +171,24 @@ async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Null for events that this version does not know. */
+/**
+ * Null for events that this version does not know.
+ *
+ * @throws InvalidAnswerError for data that is no JSON object; another connection would bring it again
+ */
 function toRunEvent({ type, data, lastEventId: id }: StreamEvent): RunEvent | null {
-  if (type === "run") return { type, id, data: asDescribed(JSON.parse(data)) };
-  if (type === "step") return { type, id, data: asDescribed(JSON.parse(data)) };
+  if (type === "run") return { type, id, data: asDescribed(parseData(data)) };
+  if (type === "step") return { type, id, data: asDescribed(parseData(data)) };
   return null;
+}
+
+function parseData(text: string): object {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    // Undefined is no object either.
+  }
+  if (isObject(data)) return data;
+  throw new InvalidAnswerError("An event of the stream is not of this API.", 200);
 }
