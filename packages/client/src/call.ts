@@ -6,7 +6,7 @@ import { asDescribed } from "./described.ts";
 import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./errors.ts";
 import { prepare } from "./request.ts";
 import type { AnyOptions, Call, PreparedCall } from "./request.ts";
-import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
+import { mayBeReceived, mayRepeat, retryDelayMs, wait } from "./retry.ts";
 import { startTimer } from "./timer.ts";
 
 /**
@@ -55,6 +55,7 @@ async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
   const { what, options } = exchange;
   const { signal, onResponse, maxRetries = api.maxRetries } = options;
   const prepared = prepare(api, what, options);
+  let mayHaveBeenReceived = false;
   for (let attempts = 1; ; attempts += 1) {
     const outcome = await tryOnce(api, prepared, exchange);
     if ("result" in outcome) {
@@ -63,7 +64,8 @@ async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
       return outcome.result;
     }
     const { error } = outcome;
-    if (hasAttempts(error)) error.attempts = attempts;
+    mayHaveBeenReceived ||= mayBeReceived(error);
+    if (hasAttempts(error)) Object.assign(error, { attempts, mayHaveBeenReceived });
     if (attempts > maxRetries || !mayRepeat(error, prepared.isRepeatable)) throw error;
     const delayMs = retryDelayMs(error, attempts, api);
     if (delayMs === null) throw error;

@@ -17,12 +17,16 @@ const BACKOFF_MAX_MS = 8_000;
  * @param isRepeatable whether doing its work twice is as good as once
  */
 export function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
-  if (error instanceof ApiError) {
-    // Who is refused for a limit has not been heard. Of the others the work may be done.
-    return PASSING.has(error.status) && (isRepeatable || error.status === 429);
-  }
-  if (error instanceof TimeoutError) return isRepeatable;
-  return error instanceof ConnectionError && (isRepeatable || NOT_SENT.has(causeCode(error)));
+  const isFree = isRepeatable || !mayBeReceived(error);
+  if (error instanceof ApiError) return isFree && PASSING.has(error.status);
+  return isFree && (error instanceof TimeoutError || error instanceof ConnectionError);
+}
+
+/** Whether the service may have taken a try that failed so; what is not known counts as taken. */
+export function mayBeReceived(error: unknown): boolean {
+  // Who is refused for a limit has not been heard. Of the others the work may be done.
+  if (error instanceof ApiError) return error.status !== 429;
+  return !(error instanceof ConnectionError && NOT_SENT.has(causeCode(error)));
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   createClient,
   getRunStep,
   InvalidAnswerError,
+  InvalidParameterError,
   isApiError,
 } from "@workflow/client";
 import type { ApiOptions, ResponseInfo, WorkflowClient } from "@workflow/client";
@@ -45,9 +46,19 @@ describe("a request", () => {
   });
 
   test.each(["", ".", ".."])("with the id %j is not sent: it would be another one", async (id) => {
-    await expect(client.apiKeys.revoke(id)).rejects.toThrow(
-      new TypeError("keyId must be a text that is not empty."),
-    );
+    const failure = await client.apiKeys.revoke(id).catch((reason: unknown) => reason);
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure).toMatchObject({
+      name: "InvalidParameterError",
+      parameter: "keyId",
+      message: "keyId must be a text that is not empty.",
+    });
+    expect(double.requests).toHaveLength(0);
+  });
+
+  test("with half of a character in an id is not sent", async () => {
+    const failure = new InvalidParameterError("id", "must not hold half of a character.");
+    await expect(client.runs.get("run\ud800")).rejects.toThrow(failure);
     expect(double.requests).toHaveLength(0);
   });
 
