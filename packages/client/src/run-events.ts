@@ -32,6 +32,8 @@ export interface WatchOptions extends CallOptions {
 /** More than for single calls: who follows a run for hours outlives a restart of the service. */
 const WATCH_RETRIES = 10;
 const RECONNECT_MS = 1_000;
+/** Whatever a server asks for, a stream that ends at once is no reason to flood it. */
+const MIN_RECONNECT_MS = 100;
 const IDLE_TIMEOUT_MS = 45_000;
 /** A connection that lasted so long was a good one, even when the run did nothing. */
 const GOOD_CONNECTION_MS = 10_000;
@@ -83,7 +85,7 @@ export async function* watchRun(
 
 interface WatchState {
   lastEventId: string;
-  /** As the service asks for. */
+  /** As the service asks for, within bounds. */
   reconnectMs: number;
   /** The run has ended and everything was told. */
   isOver: boolean;
@@ -108,7 +110,7 @@ async function* readConnection(
     {
       onEvent: (event) => events.push(event),
       onRetry: (ms) => {
-        state.reconnectMs = Math.min(ms, api.maxRetryDelayMs);
+        state.reconnectMs = Math.min(Math.max(ms, MIN_RECONNECT_MS), api.maxRetryDelayMs);
       },
     },
     state.lastEventId,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import { createClient, TimeoutError } from "@workflow/client";
+import { ConnectionError, createClient, TimeoutError } from "@workflow/client";
 import type { ApiOptions, WorkflowClient } from "@workflow/client";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
@@ -66,11 +66,27 @@ test("a Retry-After of more digits than a number has is not waited for", async (
   await expect(reading).rejects.toMatchObject({ status: 503, attempts: 1 });
 });
 
-describe("a try without an answer", () => {
+describe("by a clock that the test sets", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  test("ends after the month that it has, and not before", async () => {
+  test("a stream that asks for no pause is not connected to without one", async () => {
+    let connections = 0;
+    const fetch = (): Promise<Response> => {
+      connections += 1;
+      const headers = { "content-type": "text/event-stream" };
+      return Promise.resolve(new Response("retry: 0\n\n", { headers }));
+    };
+    const reading = clientOf({ fetch }).runs.events("run_1", { maxRetries: 1 }).next();
+    const ended = expect(reading).rejects.toBeInstanceOf(ConnectionError);
+    await jest.advanceTimersByTimeAsync(99);
+    expect(connections).toBe(1);
+    await jest.advanceTimersByTimeAsync(51);
+    expect(connections).toBe(2);
+    await ended;
+  });
+
+  test("a try without an answer ends after the month that it has, and not before", async () => {
     let isOver = false;
     const patient = clientOf({ timeoutMs: MONTH_MS, maxRetries: 0, fetch: neverAnswers });
     const reading = patient.runs.get("run_1").finally(() => {
