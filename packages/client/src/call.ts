@@ -1,11 +1,13 @@
 import { checkStatus, readEnvelope } from "./answer.ts";
 import type { Envelope } from "./answer.ts";
 import type { Api } from "./api.ts";
+import { openBody } from "./body-stream.ts";
 import { asDescribed } from "./described.ts";
 import { ApiError, ConnectionError, InvalidAnswerError, TimeoutError } from "./errors.ts";
 import { prepare } from "./request.ts";
 import type { AnyOptions, Call, PreparedCall } from "./request.ts";
-import { mayRepeat, retryDelayMs, wait } from "./retry.ts";
+import { mayBeReceived, mayRepeat, retryDelayMs, wait } from "./retry.ts";
+import { startTimer } from "./timer.ts";
 
 /**
  * Makes a call and returns the data of its answer.
@@ -31,17 +33,20 @@ export function callForStream(
   what: Call,
   options: AnyOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
-  // An answer without a body, such as 204, is a stream that has ended.
-  const read = (response: Response): Promise<ReadableStream<Uint8Array>> =>
-    Promise.resolve(response.body ?? new Blob([]).stream());
+  const read = (response: Response, release: () => void): Promise<ReadableStream<Uint8Array>> =>
+    openBody(response, { accept: what.accept, onEnd: release });
   return withRetries(api, { what, options, read, isStream: true });
 }
 
 interface Exchange<T> {
   what: Call;
   options: AnyOptions;
-  /** Takes a good answer. */
-  read: (response: Response) => Promise<T>;
+  /**
+   * Takes a good answer.
+   *
+   * @param release lets go of the caller's signal; for streams to call once they have ended
+   */
+  read: (response: Response, release: () => void) => Promise<T>;
   /** The answer goes on after `read`. */
   isStream?: boolean;
 }
@@ -50,6 +55,7 @@ async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
   const { what, options } = exchange;
   const { signal, onResponse, maxRetries = api.maxRetries } = options;
   const prepared = prepare(api, what, options);
+  let mayHaveBeenReceived = false;
   for (let attempts = 1; ; attempts += 1) {
     const outcome = await tryOnce(api, prepared, exchange);
     if ("result" in outcome) {
@@ -58,7 +64,8 @@ async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
       return outcome.result;
     }
     const { error } = outcome;
-    if (hasAttempts(error)) error.attempts = attempts;
+    mayHaveBeenReceived ||= mayBeReceived(error);
+    if (hasAttempts(error)) Object.assign(error, { attempts, mayHaveBeenReceived });
     if (attempts > maxRetries || !mayRepeat(error, prepared.isRepeatable)) throw error;
     const delayMs = retryDelayMs(error, attempts, api);
     if (delayMs === null) throw error;
@@ -79,15 +86,15 @@ async function tryOnce<T>(
   const abort = (): void => exchange.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   let isLate = false;
-  const timer = setTimeout(() => {
+  const stopTimer = startTimer(timeoutMs, () => {
     isLate = true;
     exchange.abort();
-  }, timeoutMs);
+  });
   const release = (): void => signal?.removeEventListener("abort", abort);
   try {
     const response = await api.send({ ...wire, signal: exchange.signal });
     await checkStatus(response);
-    const result = await read(response);
+    const result = await read(response, release);
     if (!isStream) release();
     return { result, response };
   } catch (error) {
@@ -99,7 +106,7 @@ async function tryOnce<T>(
       error: new ConnectionError("The connection to the service failed.", { cause: error }),
     };
   } finally {
-    clearTimeout(timer);
+    stopTimer();
   }
 }
 

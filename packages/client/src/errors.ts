@@ -24,6 +24,18 @@ export class WorkflowError extends Error {
   override readonly name: string = "WorkflowError";
 }
 
+/** The caller's code is wrong: an id that cannot stand in the path of a request. Nothing was sent. */
+export class InvalidParameterError extends TypeError {
+  override readonly name = "InvalidParameterError";
+  /** Such as `id` or `stepId`. */
+  readonly parameter: string;
+
+  constructor(parameter: string, reason: string) {
+    super(`${parameter} ${reason}`);
+    this.parameter = parameter;
+  }
+}
+
 /** What an `ApiError` is made of. */
 export interface ApiErrorParts {
   code: string;
@@ -52,6 +64,8 @@ export class ApiError<Code extends string = string> extends WorkflowError {
   readonly retryAfterMs: number | null;
   /** How often the request was sent. */
   attempts = 1;
+  /** False when a limit has refused each try, or no connection was made for it: the work is surely not done. */
+  mayHaveBeenReceived = true;
 
   constructor({ code, message, status, requestId, details, retryAfterMs }: ApiErrorParts) {
     super(message);
@@ -69,11 +83,16 @@ export class ApiError<Code extends string = string> extends WorkflowError {
   }
 }
 
-/** The connection failed or broke: whether the service has taken the request is not known. */
+/** The connection failed or broke. */
 export class ConnectionError extends WorkflowError {
   override readonly name = "ConnectionError";
   /** How often the request was sent. */
   attempts = 1;
+  /**
+   * Whether the service may have taken the request. False when surely none of the tries came to it, which Node can
+   * tell and browsers cannot.
+   */
+  mayHaveBeenReceived = true;
 }
 
 /** No answer came within `timeoutMs`: whether the service has taken the request is not known. */
@@ -81,6 +100,8 @@ export class TimeoutError extends WorkflowError {
   override readonly name = "TimeoutError";
   /** How often the request was sent. */
   attempts = 1;
+  /** As of a `ConnectionError`; the try that was too late may have come through. */
+  mayHaveBeenReceived = true;
 }
 
 /** The answer is none of this API: a wrong address, or a proxy in between. */

@@ -14,6 +14,7 @@ export {
   ApiError,
   ConnectionError,
   InvalidAnswerError,
+  InvalidParameterError,
   isApiError,
   TimeoutError,
   WorkflowError,

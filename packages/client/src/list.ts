@@ -84,7 +84,12 @@ function itemsOf(data: unknown, member: string | undefined): unknown[] {
   return items;
 }
 
-/** The call of the next page; null behind the last one. A page that leads nowhere is the last. */
+/**
+ * The call of the next page; null behind the last one. Of rows an empty page is the last: they may be deleted while
+ * they are read.
+ *
+ * @throws InvalidAnswerError when there is more and the page does not say where; a list cut short would look whole
+ */
 function following(last: Call, meta: unknown, count: number): Call | null {
   if (!isObject(meta) || meta["hasMore"] !== true) return null;
   const { cursor, offset } = meta;
@@ -94,7 +99,10 @@ function following(last: Call, meta: unknown, count: number): Call | null {
     }
     return { ...last, query: { ...last.query, cursor } };
   }
-  if (typeof offset !== "number" || count === 0) return null;
+  if (typeof offset !== "number") {
+    throw new InvalidAnswerError("The list does not go on: there is more, and no cursor.", 200);
+  }
+  if (count === 0) return null;
   const position = { offset: offset + count };
   if (last.method === "GET") return { ...last, query: { ...last.query, ...position } };
   return { ...last, body: { ...(isObject(last.body) ? last.body : {}), ...position } };

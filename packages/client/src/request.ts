@@ -1,5 +1,6 @@
 import { toHeaders } from "./api.ts";
 import type { CallOptions, Api, Idempotent, IfMatch, WireRequest } from "./api.ts";
+import { InvalidParameterError } from "./errors.ts";
 
 /** What a query parameter may be; those that are undefined are left out. */
 export type QueryValue = string | number | boolean | undefined;
@@ -51,7 +52,8 @@ const REPEATABLE_METHODS = new Set(["GET", "PUT", "DELETE"]);
 /**
  * Makes the request of a call. All of its tries share the idempotency key that is made here.
  *
- * @throws TypeError when a part of the path is empty or would lead elsewhere
+ * @throws InvalidParameterError when a part of the path is empty or would lead elsewhere
+ * @throws TypeError when a header cannot be sent
  */
 export function prepare(api: Api, call: Call, options: AnyOptions): PreparedCall {
   const { method, keyed = false, body, textType } = call;
@@ -83,9 +85,13 @@ function urlOf(api: Api, call: Call, options: AnyOptions): URL {
 function segment(name: string, value: unknown): string {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || text === "" || text === "." || text === "..") {
-    throw new TypeError(`${name} must be a text that is not empty.`);
+    throw new InvalidParameterError(name, "must be a text that is not empty.");
   }
-  return encodeURIComponent(text);
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw new InvalidParameterError(name, "must not hold half of a character.");
+  }
 }
 
 /** The body's key goes before the header's. */

@@ -1,6 +1,7 @@
 import type { Api } from "./api.ts";
 import { isObject } from "./described.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
+import { startTimer } from "./timer.ts";
 
 /** Statuses of an overloaded or absent service; another try may fare better. */
 const PASSING = new Set([429, 502, 503, 504]);
@@ -16,12 +17,16 @@ const BACKOFF_MAX_MS = 8_000;
  * @param isRepeatable whether doing its work twice is as good as once
  */
 export function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
-  if (error instanceof ApiError) {
-    // Who is refused for a limit has not been heard. Of the others the work may be done.
-    return PASSING.has(error.status) && (isRepeatable || error.status === 429);
-  }
-  if (error instanceof TimeoutError) return isRepeatable;
-  return error instanceof ConnectionError && (isRepeatable || NOT_SENT.has(causeCode(error)));
+  const isFree = isRepeatable || !mayBeReceived(error);
+  if (error instanceof ApiError) return isFree && PASSING.has(error.status);
+  return isFree && (error instanceof TimeoutError || error instanceof ConnectionError);
+}
+
+/** Whether the service may have taken a try that failed so; what is not known counts as taken. */
+export function mayBeReceived(error: unknown): boolean {
+  // Who is refused for a limit has not been heard. Of the others the work may be done.
+  if (error instanceof ApiError) return error.status !== 429;
+  return !(error instanceof ConnectionError && NOT_SENT.has(causeCode(error)));
 }
 
 /**
@@ -40,7 +45,10 @@ export function retryDelayMs(
   const limit = Math.min(maxRetryDelayMs, BACKOFF_MAX_MS);
   const jitter = Math.random() * Math.min(limit, BACKOFF_BASE_MS * 2 ** (attempts - 1));
   if (asked === null) return jitter;
-  return asked > maxRetryDelayMs ? null : Math.min(maxRetryDelayMs, asked + jitter);
+  // Nobody waits for so many digits that they are no number any more.
+  return asked > maxRetryDelayMs || asked === Infinity
+    ? null
+    : Math.min(maxRetryDelayMs, asked + jitter);
 }
 
 /**
@@ -58,13 +66,13 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const stopTimer = startTimer(ms, () => {
       signal?.removeEventListener("abort", abort);
       resolve();
-    }, ms);
+    });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted === true) abort();
   });

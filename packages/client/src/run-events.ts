@@ -1,11 +1,12 @@
 import { callForStream } from "./call.ts";
 import type { CallOptions, Api } from "./api.ts";
-import { asDescribed } from "./described.ts";
-import { ConnectionError, WorkflowError } from "./errors.ts";
+import { asDescribed, isObject } from "./described.ts";
+import { ConnectionError, InvalidAnswerError, WorkflowError } from "./errors.ts";
 import { createEventStreamParser } from "./event-stream.ts";
 import type { StreamEvent } from "./event-stream.ts";
 import type { RunListItem, StepResult } from "./generated/types.gen.ts";
 import { wait } from "./retry.ts";
+import { startTimer } from "./timer.ts";
 
 /** Where a run stands. */
 export type RunUpdate = RunListItem & {
@@ -31,6 +32,8 @@ export interface WatchOptions extends CallOptions {
 /** More than for single calls: who follows a run for hours outlives a restart of the service. */
 const WATCH_RETRIES = 10;
 const RECONNECT_MS = 1_000;
+/** Whatever a server asks for, a stream that ends at once is no reason to flood it. */
+const MIN_RECONNECT_MS = 100;
 const IDLE_TIMEOUT_MS = 45_000;
 /** A connection that lasted so long was a good one, even when the run did nothing. */
 const GOOD_CONNECTION_MS = 10_000;
@@ -61,10 +64,11 @@ export async function* watchRun(
     const startedAt = Date.now();
     const before = state.lastEventId;
     let lost: unknown;
+    // What fails here is final: a refusal, a wrong call, or a server that was tried for long enough.
+    const stream = await openStream(api, { id, options, maxRetries }, state);
     try {
-      yield* readConnection(api, { id, options, maxRetries }, state);
+      yield* readConnection(stream, { api, options }, state);
     } catch (error) {
-      // Refusals are final, and who could not connect has tried for long enough.
       if (error instanceof WorkflowError || signal?.aborted === true) throw error;
       lost = error;
     }
@@ -81,7 +85,7 @@ export async function* watchRun(
 
 interface WatchState {
   lastEventId: string;
-  /** As the service asks for. */
+  /** As the service asks for, within bounds. */
   reconnectMs: number;
   /** The run has ended and everything was told. */
   isOver: boolean;
@@ -95,18 +99,18 @@ interface Watch {
 
 /** The events of one connection. Throws what breaks it, as the platform does. */
 async function* readConnection(
-  api: Api,
-  watch: Watch,
+  stream: ReadableStream<Uint8Array>,
+  { api, options }: { api: Api; options: WatchOptions },
   state: WatchState,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = watch.options;
-  const reader = (await openStream(api, watch, state)).getReader();
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const reader = stream.getReader();
   const events: StreamEvent[] = [];
   const take = createEventStreamParser(
     {
       onEvent: (event) => events.push(event),
       onRetry: (ms) => {
-        state.reconnectMs = Math.min(ms, api.maxRetryDelayMs);
+        state.reconnectMs = Math.min(Math.max(ms, MIN_RECONNECT_MS), api.maxRetryDelayMs);
       },
     },
     state.lastEventId,
@@ -158,20 +162,35 @@ async function openStream(
 
 /** Rejects when the promise takes longer; what it comes to then is of no interest. */
 async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Nothing came for ${ms} ms.`)), ms);
+    stopTimer = startTimer(ms, () => reject(new Error(`Nothing came for ${ms} ms.`)));
   });
   try {
     return await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    stopTimer?.();
   }
 }
 
-/** Null for events that this version does not know. */
+/**
+ * Null for events that this version does not know.
+ *
+ * @throws InvalidAnswerError for data that is no JSON object; another connection would bring it again
+ */
 function toRunEvent({ type, data, lastEventId: id }: StreamEvent): RunEvent | null {
-  if (type === "run") return { type, id, data: asDescribed(JSON.parse(data)) };
-  if (type === "step") return { type, id, data: asDescribed(JSON.parse(data)) };
+  if (type === "run") return { type, id, data: asDescribed(parseData(data)) };
+  if (type === "step") return { type, id, data: asDescribed(parseData(data)) };
   return null;
+}
+
+function parseData(text: string): object {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    // Undefined is no object either.
+  }
+  if (isObject(data)) return data;
+  throw new InvalidAnswerError("An event of the stream is not of this API.", 200);
 }

@@ -4,6 +4,7 @@ import { WorkflowError } from "./errors.ts";
 import { getRun } from "./generated/operations.gen.ts";
 import type { Run, RunStart, RunWorkflowResponse } from "./generated/types.gen.ts";
 import { isTerminal, watchRun } from "./run-events.ts";
+import { startTimer } from "./timer.ts";
 
 /** What the start of a run answers: what it is depends on `mode`, on how the run goes and on the key. */
 export type StartedRun = RunWorkflowResponse["data"];
@@ -88,22 +89,19 @@ export async function runAndWait(
  * @throws RunFailedError, RunNotEndedError, as `runAndWait`
  */
 export async function waitForRun(api: Api, id: string, options: WaitOptions = {}): Promise<Run> {
-  const { waitMs, signal, ...others } = options;
+  const { waitMs = Infinity, signal, ...others } = options;
   const waiting = new AbortController();
   const abort = (): void => waiting.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
   if (signal?.aborted === true) abort();
-  const timer =
-    waitMs === undefined
-      ? undefined
-      : setTimeout(() => waiting.abort(new RunNotEndedError(id, waitMs)), waitMs);
+  const stopTimer = startTimer(waitMs, () => waiting.abort(new RunNotEndedError(id, waitMs)));
   try {
     await lastEvent(api, id, { ...others, signal: waiting.signal });
     const run = await getRun(api, id, { ...others, signal: waiting.signal });
     if (run.status !== "completed") throw new RunFailedError(run);
     return run;
   } finally {
-    clearTimeout(timer);
+    stopTimer();
     signal?.removeEventListener("abort", abort);
   }
 }

@@ -18,6 +18,9 @@ export type WebhookRefusal =
   /** It is signed well, and its body is no JSON object. */
   | "body";
 
+/** Stands before the base64 of a secret. */
+const STANDARD_PREFIX = "whsec_";
+
 /** A delivery is not to be trusted: answer 400 and do nothing. */
 export class WebhookVerificationError extends WorkflowError {
   override readonly name = "WebhookVerificationError";
@@ -48,7 +51,7 @@ export interface VerifyOptions {
  * @param body exactly as it came; a body that was parsed and written again is another one
  * @param secrets the endpoint's secret, or several: one that fits is enough
  * @throws WebhookVerificationError for what is not to be trusted
- * @throws TypeError when there is no secret
+ * @throws TypeError when there is no secret, or the body is none that came over the wire; whatever the headers are
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -56,9 +59,8 @@ export async function verifyWebhook(
   secrets: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now }: VerifyOptions = {},
 ): Promise<WebhookPayload> {
-  const keys = typeof secrets === "string" ? [secrets] : secrets;
-  if (keys.length === 0 || keys.includes("")) throw new TypeError("A secret is needed.");
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const keys = readSecrets(secrets);
+  const bytes = readBytes(body);
   const signed = readOwn(headers) ?? readStandard(headers);
   if (signed === null) throw refusal("missing", "The delivery has no signature.");
   const { timestamp, signatures, prefix, keyOf } = signed;
@@ -70,8 +72,8 @@ export async function verifyWebhook(
   }
   const message = concat(new TextEncoder().encode(prefix), bytes);
   let isSigned = false;
-  for (const secret of keys) {
-    const expected = await hmac(keyOf(secret), message);
+  for (const key of keys.flatMap(keyOf)) {
+    const expected = await hmac(key, message);
     for (const signature of signatures) isSigned = equal(signature, expected) || isSigned;
   }
   if (!isSigned) throw refusal("signature", "The delivery is signed with none of the secrets.");
@@ -83,8 +85,25 @@ interface Signed {
   signatures: readonly Uint8Array[];
   /** Signed before the body. */
   prefix: string;
-  /** The bytes of the key that a secret stands for. */
-  keyOf: (secret: string) => Uint8Array<ArrayBuffer>;
+  /** The bytes of the key that a secret stands for; none when it can be no key of this kind. */
+  keyOf: (secret: string) => Uint8Array<ArrayBuffer>[];
+}
+
+function readSecrets(secrets: string | readonly string[]): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
+  const isSecret = (each: unknown): each is string =>
+    typeof each === "string" && each !== "" && each !== STANDARD_PREFIX;
+  if (all.length === 0 || !all.every(isSecret)) {
+    throw new TypeError("A secret is needed, and each must be a text that is not empty.");
+  }
+  return all;
+}
+
+function readBytes(body: string | Uint8Array): Uint8Array {
+  if (typeof body === "string") return new TextEncoder().encode(body);
+  // Of another realm it is no instance of this one's class.
+  if (Object.prototype.toString.call(body) === "[object Uint8Array]") return body;
+  throw new TypeError("The body must be what came: a string or a Uint8Array, and not parsed.");
 }
 
 /** `t=<time>,v1=<hex>,v1=<hex>`: the key is the whole text of the secret. */
@@ -95,7 +114,7 @@ function readOwn(headers: WebhookHeaders): Signed | null {
   const timestamps = parts.filter(([name]) => name === "t");
   const timestamp = timestamps.length === 1 ? (timestamps[0]?.[1] ?? "") : "";
   const signatures = parts.flatMap(([name, value = ""]) => (name === "v1" ? fromHex(value) : []));
-  const keyOf = (secret: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(secret);
+  const keyOf = (secret: string): Uint8Array<ArrayBuffer>[] => [new TextEncoder().encode(secret)];
   return { timestamp, signatures, prefix: `${timestamp}.`, keyOf };
 }
 
@@ -112,10 +131,10 @@ function readStandard(headers: WebhookHeaders): Signed | null {
   return { timestamp, signatures, prefix: `${id}.${timestamp}.`, keyOf: standardKey };
 }
 
-function standardKey(secret: string): Uint8Array<ArrayBuffer> {
-  const [key] = fromBase64(secret.replace(/^whsec_/, ""));
-  if (key === undefined) throw new TypeError("The secret must be base64, with or without whsec_.");
-  return key;
+/** What is no base64 has signed nothing. An error would let anybody who makes up a header break the receiver. */
+function standardKey(secret: string): Uint8Array<ArrayBuffer>[] {
+  const text = secret.startsWith(STANDARD_PREFIX) ? secret.slice(STANDARD_PREFIX.length) : secret;
+  return fromBase64(text).filter((key) => key.length > 0);
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {

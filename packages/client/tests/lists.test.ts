@@ -110,6 +110,8 @@ test("a page in the middle that fails is asked for again", async () => {
 
 test.each([
   ["names the same cursor again", () => good(ITEMS, { cursor: "1", hasMore: true })],
+  ["promises more and names no cursor", () => good(ITEMS, { cursor: null, hasMore: true })],
+  ["promises more and says nothing else", () => good(ITEMS, { hasMore: true })],
   ["is no list", () => good({ items: ITEMS })],
 ])("a server whose page %s is not asked for ever", async (_, page) => {
   answer = page;

@@ -1,7 +1,15 @@
+import { getEventListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { connect, createClient, getRunStep, isApiError } from "@workflow/client";
+import {
+  connect,
+  createClient,
+  getRunStep,
+  InvalidAnswerError,
+  InvalidParameterError,
+  isApiError,
+} from "@workflow/client";
 import type { ApiOptions, ResponseInfo, WorkflowClient } from "@workflow/client";
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
@@ -38,9 +46,19 @@ describe("a request", () => {
   });
 
   test.each(["", ".", ".."])("with the id %j is not sent: it would be another one", async (id) => {
-    await expect(client.apiKeys.revoke(id)).rejects.toThrow(
-      new TypeError("keyId must be a text that is not empty."),
-    );
+    const failure = await client.apiKeys.revoke(id).catch((reason: unknown) => reason);
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure).toMatchObject({
+      name: "InvalidParameterError",
+      parameter: "keyId",
+      message: "keyId must be a text that is not empty.",
+    });
+    expect(double.requests).toHaveLength(0);
+  });
+
+  test("with half of a character in an id is not sent", async () => {
+    const failure = new InvalidParameterError("id", "must not hold half of a character.");
+    await expect(client.runs.get("run\ud800")).rejects.toThrow(failure);
     expect(double.requests).toHaveLength(0);
   });
 
@@ -112,6 +130,22 @@ test("a file comes as a stream", async () => {
   answer = () => ({ headers: { "content-type": "text/csv" }, body: "name\nAda\n" });
   const file = await client.rows.export("t", { format: "csv" });
   await expect(new Response(file).text()).resolves.toBe("name\nAda\n");
+});
+
+test("a page in place of a file is refused", async () => {
+  answer = () => ({ headers: { "content-type": "text/html" }, body: "<h1>Sign in</h1>" });
+  const exporting = client.rows.export("t", { format: "csv" });
+  await expect(exporting).rejects.toBeInstanceOf(InvalidAnswerError);
+});
+
+test("a file that was read or cancelled leaves nothing on the caller's signal", async () => {
+  answer = () => ({ headers: { "content-type": "text/csv" }, body: "name\nAda\n" });
+  const { signal } = new AbortController();
+  const read = await client.rows.export("t", { format: "csv" }, { signal });
+  await new Response(read).text();
+  const cancelled = await client.rows.export("t", { format: "csv" }, { signal });
+  await cancelled.cancel();
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 describe("an error", () => {

@@ -252,6 +252,50 @@ test("a server that is not there is tried again for changes, too, as nothing was
   await expect(creating).rejects.toMatchObject({ name: "ConnectionError", attempts: 3 });
 });
 
+describe("whether the service may have taken a request", () => {
+  const creating = (maxRetries: number) =>
+    failureOf(client.tables.create({ name: "Orders" }, { maxRetries }));
+
+  test("is known where no connection was made", async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const lonely = createClient({ baseUrl, apiKey: "wfk_test" });
+    await expect(lonely.runs.get("run_1", { maxRetries: 1 })).rejects.toMatchObject({
+      name: "ConnectionError",
+      mayHaveBeenReceived: false,
+    });
+  });
+
+  test("is known where a limit has refused each try", async () => {
+    const limited = refuse(429, "RATE_LIMITED", { "retry-after": "0" });
+    script = [limited, limited];
+    expect(await creating(1)).toMatchObject({ attempts: 2, mayHaveBeenReceived: false });
+  });
+
+  test.each([
+    ["cut", hangUp],
+    ["broken off", half],
+    ["a 503", refuse(503, "UNAVAILABLE")],
+  ])("is not known after an answer that is %s", async (_, answer) => {
+    script = [answer];
+    expect(await creating(0)).toMatchObject({ mayHaveBeenReceived: true });
+  });
+
+  test("is not known after one that came too late", async () => {
+    script = [silence];
+    const options = { timeoutMs: 200, maxRetries: 0 };
+    expect(await failureOf(client.runs.get("run_1", options))).toMatchObject({
+      name: "TimeoutError",
+      mayHaveBeenReceived: true,
+    });
+  });
+
+  test("stays unknown when only the last try is surely not taken", async () => {
+    script = [hangUp, refuse(429, "RATE_LIMITED", { "retry-after": "0" })];
+    const failure = await failureOf(client.workflows.run(ID, {}, { maxRetries: 1 }));
+    expect(failure).toMatchObject({ code: "RATE_LIMITED", mayHaveBeenReceived: true });
+  });
+});
+
 /** A handler that refuses in the envelope of the API. */
 function refuse(status: number, code: string, headers: Record<string, string> = {}): DoubleHandler {
   const error = { code, message: "No.", requestId: "request-1" };

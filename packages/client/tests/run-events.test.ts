@@ -1,6 +1,6 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { ConnectionError, createClient, isApiError } from "@workflow/client";
+import { ConnectionError, createClient, InvalidAnswerError, isApiError } from "@workflow/client";
 import type { RunEvent, WorkflowClient } from "@workflow/client";
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
@@ -136,6 +136,63 @@ describe("a reader who has enough", () => {
     await expect(reading).rejects.toThrow("Enough.");
     await closed;
   });
+});
+
+describe("a signal of many readers", () => {
+  const { signal } = new AbortController();
+  const listeners = (): unknown[] => getEventListeners(signal, "abort");
+
+  test("has no listener of a run that was followed, whose connections broke or not", async () => {
+    script = [
+      stream(["retry: 1\n\n", RUNNING], { cut: true }),
+      stream(["retry: 1\n\n", STEP]),
+      stream([COMPLETED]),
+    ];
+    expect(await eventsOf({ signal })).toEqual(TOLD);
+    expect(listeners()).toEqual([]);
+  });
+
+  test("has one while a run is followed, and none once the reader breaks off", async () => {
+    const closed = onceClosed();
+    for await (const _ of client.runs.events("run_1", { signal })) {
+      expect(listeners()).toHaveLength(1);
+      break;
+    }
+    await closed;
+    expect(listeners()).toEqual([]);
+  });
+
+  test("has none when the run was over before", async () => {
+    script = [() => ({ status: 204 })];
+    expect(await eventsOf({ signal })).toEqual([]);
+    expect(listeners()).toEqual([]);
+  });
+});
+
+describe("what is no stream of this API", () => {
+  test("is a page with status 200, and is asked for once", async () => {
+    const headers = { "content-type": "text/html" };
+    script = [() => ({ headers, body: "<h1>Sign in</h1>" })];
+    await expect(eventsOf()).rejects.toBeInstanceOf(InvalidAnswerError);
+    expect(double.requests).toHaveLength(1);
+  });
+
+  test.each(["{bad", "null", "5"])(
+    "is one with the data %s, and is asked for once",
+    async (data) => {
+      script = [stream([`retry: 1\n\nevent: run\nid: p1\ndata: ${data}\n\n`])];
+      await expect(eventsOf()).rejects.toBeInstanceOf(InvalidAnswerError);
+      expect(double.requests).toHaveLength(1);
+    },
+  );
+});
+
+test("a run without an id is refused at once", async () => {
+  script = [stream(["retry: 1\n\n"])];
+  const failure = new TypeError("id must be a text that is not empty.");
+  await expect(client.runs.events("").next()).rejects.toThrow(failure);
+  await expect(client.runs.wait("")).rejects.toThrow(failure);
+  expect(double.requests).toHaveLength(0);
 });
 
 test("a reader who knows the beginning gets the rest", async () => {

@@ -122,11 +122,50 @@ describe("a delivery is refused", () => {
   });
 });
 
-test.each([[""], [[]], [["", SECRET]]])(
-  "a receiver without a secret is told: %j",
-  async (secrets) => {
-    const verifying = verifyWebhook(BODY, ownHeaders([SECRET]), secrets, { now });
-    await expect(verifying).rejects.toThrow(TypeError);
+describe.each([
+  ["headers of ours", ownHeaders([SECRET])],
+  ["headers of Standard Webhooks", standardHeaders(SECRET)],
+  ["no headers", {}],
+])("a receiver that gets %s", (_, headers) => {
+  const notSecrets: [string, unknown][] = [
+    ["an empty text", ""],
+    ["nothing behind whsec_", "whsec_"],
+    ["undefined", undefined],
+    ["an empty list", []],
+    ["an empty text beside a secret", ["", SECRET]],
+    ["undefined beside a secret", [SECRET, undefined]],
+    ["nothing behind whsec_ beside a secret", [SECRET, "whsec_"]],
+    ["an object", { secret: SECRET }],
+  ];
+  test.each(notSecrets)("and has %s for a secret is told", async (__, secrets) => {
+    // As JavaScript calls it, where nobody looks at types.
+    const given = [BODY, headers, secrets, { now }];
+    const verifying: unknown = Reflect.apply(verifyWebhook, null, given);
+    await expect(verifying).rejects.toThrow(
+      new TypeError("A secret is needed, and each must be a text that is not empty."),
+    );
+  });
+
+  const notBodies: [string, unknown][] = [
+    ["parsed", JSON.parse(BODY)],
+    ["an ArrayBuffer", new TextEncoder().encode(BODY).buffer],
+    ["a view of other numbers", new Uint16Array(8)],
+    ["missing", undefined],
+  ];
+  test.each(notBodies)("and whose body is %s is told", async (__, body) => {
+    const verifying: unknown = Reflect.apply(verifyWebhook, null, [body, headers, SECRET, { now }]);
+    await expect(verifying).rejects.toThrow(
+      new TypeError("The body must be what came: a string or a Uint8Array, and not parsed."),
+    );
+  });
+});
+
+test.each(["my own secret!", "whsec_=", " "])(
+  "a forged signature of Standard Webhooks is refused where the secret is %j, no base64",
+  async (secret) => {
+    const verifying = verifyWebhook(BODY, standardHeaders(SECRET), secret, { now });
+    await expect(verifying).rejects.toMatchObject({ reason: "signature" });
+    await expect(verifyWebhook(BODY, ownHeaders([secret]), secret, { now })).resolves.toBeDefined();
   },
 );
 
