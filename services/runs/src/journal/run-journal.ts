@@ -326,7 +326,8 @@ export class RunJournal {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
     const finished = isTerminal(status);
-    const completedAt = finished ? new Date(this.#clock.now()) : null;
+    const endsAt = Math.max(this.#clock.now(), this.#facts.startedAt.getTime());
+    const completedAt = finished ? new Date(endsAt) : null;
     const events = this.#events;
     const begins = !this.#startWritten && status !== "pending" && status !== "cancelled";
     if (begins) {
