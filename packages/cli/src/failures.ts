@@ -56,6 +56,7 @@ export function toFailure(error: unknown): Failure | null {
   if (isApiError(error)) return fromAnswer(error);
   if (!(error instanceof Error)) return null;
   const { name } = error;
+  if (name === "InvalidParameterError") return toFailure(usageError(error.message));
   if (name === "ConnectionError" || name === "TimeoutError" || name === "InvalidAnswerError") {
     return {
       exitCode: EXIT.unreachable,
