@@ -22,7 +22,7 @@ function openIndex() {
 
 async function fillIndex() {
   const [{ default: MiniSearch }, response] = await Promise.all([
-    import(form.dataset.library),
+    import(form.dataset.searchModule),
     fetch(form.dataset.text),
   ]);
   if (!response.ok) throw new Error(`${form.dataset.text} answers ${response.status}.`);

@@ -38,13 +38,13 @@ export function openSite({ placeAsset, style, script, descriptionPath }: SiteOpt
     contents,
     stylePath: placeAsset("site", "css", style),
     scriptPath: placeAsset("site", "js", script),
-    libraryPath: placeAsset("minisearch", "js", library),
+    searchModulePath: placeAsset("minisearch", "js", library),
     searchPath: placeAsset("search", "json", text),
   };
   const assets = new Map([
     [parts.stylePath, style],
     [parts.scriptPath, script],
-    [parts.libraryPath, library],
+    [parts.searchModulePath, library],
     [parts.searchPath, text],
   ]);
   return { pages: openPages(parts, descriptionPath), assets };

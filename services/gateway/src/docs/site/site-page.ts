@@ -7,7 +7,7 @@ export interface SitePageParts {
   /** What searches. */
   scriptPath: string;
   /** The index that the script fills. */
-  libraryPath: string;
+  searchModulePath: string;
   /** The text that is searched. */
   searchPath: string;
   /** The four references, as HTML. */
@@ -22,7 +22,7 @@ export interface PageFrame {
 
 /** Frames the text of a page with the navigation, the search and the way back to the references. */
 export function framePage(page: SitePage, parts: SitePageParts): PageFrame {
-  const { contents, stylePath, scriptPath, libraryPath, searchPath, references } = parts;
+  const { contents, stylePath, scriptPath, searchModulePath, searchPath, references } = parts;
   const before = `<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +38,7 @@ export function framePage(page: SitePage, parts: SitePageParts): PageFrame {
 <header>
 <button class="menu" type="button" popovertarget="site-contents">Contents</button>
 ${references}
-<form class="search" role="search" hidden data-library="${libraryPath}" data-text="${searchPath}">
+<form class="search" role="search" hidden data-search-module="${searchModulePath}" data-text="${searchPath}">
 <input type="search" name="q" aria-label="Search the documentation" aria-keyshortcuts="/" aria-controls="site-results" placeholder="Search ( / )" autocomplete="off" spellcheck="false">
 <div class="results" id="site-results" hidden>
 <p role="status"></p>
