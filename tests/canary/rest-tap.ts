@@ -4,6 +4,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Evidence } from "./evidence.ts";
 import { learnShown } from "./shown-by-contract.ts";
 
+/** Longer than a tour. */
+const KEEP_ALIVE_MS = 900_000;
+
 /** Stands between all clients and the gateway, and keeps every answer. */
 export interface RestTap {
   /** For clients: `http://127.0.0.1:<port>`. */
@@ -26,11 +29,14 @@ export async function startRestTap(
 ): Promise<RestTap> {
   const answered: string[] = [];
   let requests = 0;
-  const server = createServer((incoming, outgoing) => {
+  // Answers repeat the gateway's Keep-Alive header: what is closed earlier breaks a client's next request.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => {
     requests += 1;
     const headers = { "x-request-id": `${control}-${requests}`, ...incoming.headers };
     const { method = "", url = "" } = incoming;
     const upstream = sendRequest({
+      // A connection for each request: one that was kept may be of a system that has been stopped.
+      agent: false,
       host: "127.0.0.1",
       port: gatewayPort(),
       method,
