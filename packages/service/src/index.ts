@@ -19,6 +19,8 @@ export {
   startMetricsServer,
 } from "./metrics.ts";
 export type { MetricsServer } from "./metrics.ts";
+export { startOperations } from "./operations.ts";
+export type { Operations, OperationsOptions, Peer } from "./operations.ts";
 export { PROVIDER_IDS, providerSettingName } from "./provider-settings.ts";
 export type { ProviderSettings } from "./provider-settings.ts";
 export { runMain } from "./run-main.ts";
