@@ -81,11 +81,13 @@ function isIPv4WithPort(text: string): boolean {
   return isIPv4(host) && Number(port) <= 65_535;
 }
 
-/** Where to listen for HTTP, or where that is. */
+/** Where to listen for HTTP, or where that is; a list is for those who call it. */
 export function hostAndPort() {
-  return setting("host:port", (value) =>
-    /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(value) ? value : undefined,
-  );
+  return setting("host:port, or several separated by commas", (value) => {
+    const items = value.split(",").map((item) => item.trim());
+    const isRight = items.every((item) => /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(item));
+    return isRight ? items.join(",") : undefined;
+  });
 }
 
 /** A list of durations in milliseconds, separated by commas. */
