@@ -157,7 +157,7 @@ describe("the system out of its images", () => {
     const call = caller(`${origin}/api/v1`, apiKey);
     const mapping = { text: "Hello {{input.name}}" };
     const expression = { expression: "$uppercase(text)", input: "{{steps.hello.output}}" };
-    const { id } = await call("/workflows", {
+    const { id: workflowId } = await call("/workflows", {
       name: "Greeting",
       trigger: { type: "api" },
       steps: [
@@ -165,8 +165,9 @@ describe("the system out of its images", () => {
         { id: "loud", type: "transform", name: "Louder", config: expression },
       ],
     });
-    await call(`/workflows/${id}/activate`, {});
-    const run = await call(`/workflows/${id}/run`, { input: { name: "Ada" }, mode: "sync" });
+    const path = `/workflows/${String(workflowId)}`;
+    await call(`${path}/activate`, {});
+    const run = await call(`${path}/run`, { input: { name: "Ada" }, mode: "sync" });
     expect(run).toMatchObject({ status: "completed", output: "HELLO ADA" });
     expect((await fetch(`${origin}/docs`)).status).toBe(200);
 
@@ -243,10 +244,10 @@ async function admin(
 ): Promise<unknown> {
   const child = start("admin", args, env);
   child.stdin?.end(stdin);
-  const [out, errors] = await Promise.all(
-    [child.stdout, child.stderr].map((stream) => stream && text(stream)),
-  );
-  if (out === undefined || out === null || out === "") throw new Error(`${args[0]}: ${errors}`);
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error("Nobody can hear the command.");
+  const [out, errors] = await Promise.all([text(stdout), text(stderr)]);
+  if (out === "") throw new Error(`${args[0]}: ${errors}`);
   return JSON.parse(out);
 }
 

@@ -8,37 +8,20 @@ import { podsOf } from "./support/pods.ts";
 import type { Pod } from "./support/pods.ts";
 
 const NAMESPACE = "workflow";
-const PORTS = [
-  ...new Set(PARTS.flatMap(({ listens }) => listens.map(({ port }) => port))),
-  ...[22, 80, 443, 4222, 5432, 8222],
-];
+const LISTENED = PARTS.flatMap(({ listens }) => listens.map(({ port }) => port));
+const PORTS = [...new Set([...LISTENED, 22, 80, 443, 4222, 5432, 8222])];
 const METRICS = 9464;
 const POSTGRES = 5432;
 const NATS = 4222;
 /** Of the cluster's inside, of clouds' own services, and of what leads there by another form. */
-const PRIVATE = [
-  ...["10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.1.1", "127.0.0.1"],
-  ...[
-    "169.254.169.254",
-    "100.64.0.1",
-    "0.0.0.0",
-    "198.18.0.1",
-    "192.0.0.192",
-    "224.0.0.1",
-    "255.255.255.255",
-  ],
-  ...[
-    "::1",
-    "::",
-    "fd00::1",
-    "fe80::1",
-    "ff02::1",
-    "::ffff:10.0.0.1",
-    "64:ff9b::a00:1",
-    "64:ff9b:1::1",
-  ],
-  ...["2002:a00:1::1", "2001::1", "2001:db8::1"],
-];
+const PRIVATE = `
+  10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.1.1 127.0.0.1 169.254.169.254 100.64.0.1
+  0.0.0.0 198.18.0.1 192.0.0.192 224.0.0.1 255.255.255.255
+  ::1 :: fd00::1 fe80::1 ff02::1 ::ffff:10.0.0.1 64:ff9b::a00:1 64:ff9b:1::1
+  2002:a00:1::1 2001::1 2001:db8::1
+`
+  .trim()
+  .split(/\s+/);
 const PUBLIC = ["1.1.1.1", "93.184.215.14", "2606:4700::1111"];
 
 describe.each(["overlays/dev", "overlays/production"])("%s", (overlay) => {

@@ -1,12 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 
-/** The user of the image. */
-const USER = "10001";
-const AS_USER = [
-  ...["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"],
-  ...["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"],
-];
+/** The user of the image, without a right or a way to gain one. */
+const AS_USER =
+  "setpriv --reuid 10001 --regid 10001 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all".split(
+    " ",
+  );
 /** Every file below / becomes read-only for what is started; device files and /proc stay. */
 const READ_ONLY = [
   "unshare",
