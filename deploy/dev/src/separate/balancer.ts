@@ -7,10 +7,16 @@ import type { ReplicaAddress } from "@workflow/service";
 import { createProxyMiddleware } from "http-proxy-middleware";
 import type { Plugin } from "http-proxy-middleware";
 
+/** Where a gateway takes requests. */
+export interface GatewayPlace extends ReplicaAddress {
+  /** Where it says whether it is ready, without writing a line of its log about it. */
+  readyzUrl: string;
+}
+
 export interface BalancerOptions {
   host: string;
   port: number;
-  gateways: readonly ReplicaAddress[];
+  gateways: readonly GatewayPlace[];
   /** Whether callers are proxies whose X-Forwarded headers are to be kept. */
   isBehindProxies: boolean;
 }
@@ -89,13 +95,13 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
 
 /** Asks a gateway again and again whether it is ready. */
 async function watch(
-  { host, port }: ReplicaAddress,
+  { readyzUrl }: GatewayPlace,
   tell: (isReady: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
-    const isReady = await fetch(`http://${host}:${port}/readyz`, { signal: timeout }).then(
+    const isReady = await fetch(readyzUrl, { signal: timeout }).then(
       async (response) => (await response.body?.cancel(), response.ok),
       () => false,
     );

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -110,9 +111,7 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
 
   const running = run();
   const kill = (signal: NodeJS.Signals): void => void child?.kill(signal);
-  // A start that is cut short must not leave it behind.
   const end = (): void => kill("SIGKILL");
-  process.once("exit", end);
   return {
     plan,
     pid: () => child?.pid,
@@ -134,19 +133,18 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
       await running;
       done.abort();
       await late;
-      process.off("exit", end);
     },
   };
 }
 
-async function askState({ name, ports }: ProcessPlan): Promise<PartState> {
+async function askState(plan: ProcessPlan): Promise<PartState> {
   try {
-    const response = await fetch(`http://127.0.0.1:${ports.get("METRICS_PORT")}/readyz`, {
+    const response = await fetch(readyzUrlOf(plan), {
       signal: AbortSignal.timeout(10_000),
     });
     return readiness.parse(await response.json());
   } catch {
-    return { missing: [`${name} does not answer`], impaired: [] };
+    return { missing: [`${plan.name} does not answer`], impaired: [] };
   }
 }
 

@@ -46,11 +46,17 @@ export function startParts({ plans, onLine, tell, signal }: PartsOptions, scope:
   const processes = plans.map((plan) =>
     startPartProcess({ plan, onLine: (line) => onLine(plan.name, line), onEnd: tell }),
   );
+  // A start that is cut short must leave none of them behind.
+  const killAll = (): void => {
+    for (const each of processes) each.kill("SIGKILL");
+  };
+  process.once("exit", killAll);
   const of = (part: PartName) => processes.filter(({ plan }) => plan.part.name === part);
   scope.defer(async () => {
     for (const group of STOP_ORDER) {
       await Promise.all(group.flatMap(of).map((each) => each.stop()));
     }
+    process.off("exit", killAll);
   });
 
   async function look(timeoutMs: number, done: AbortSignal): Promise<void> {

@@ -94,6 +94,11 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
   }));
 }
 
+/** Where a process says what it lacks. */
+export function readyzUrlOf({ ports }: ProcessPlan): string {
+  return `http://127.0.0.1:${ports.get("METRICS_PORT")}/readyz`;
+}
+
 /** The variables of the machine, and of the settings those that the part reads. */
 function passedOn(part: Part, environment: Facts["environment"]): Record<string, string> {
   const read: ReadonlySet<string> = new Set(part.settings);

@@ -15,7 +15,7 @@ import { makeCertificates } from "./certificates.ts";
 import { startNatsServer } from "./nats-server.ts";
 import { startParts } from "./parts.ts";
 import type { Parts } from "./parts.ts";
-import { planProcesses, REPLICAS } from "./plan.ts";
+import { planProcesses, readyzUrlOf, REPLICAS } from "./plan.ts";
 import type { Facts } from "./plan.ts";
 
 const READY_TIMEOUT_MS = 120_000;
@@ -128,9 +128,11 @@ async function openNats(
 }
 
 async function openPort(settings: Settings, parts: Parts): Promise<Balancer> {
-  const gateways = parts
-    .of("gateway")
-    .map(({ plan }) => ({ host: "127.0.0.1", port: plan.ports.get("PORT") ?? 0 }));
+  const gateways = parts.of("gateway").map(({ plan }) => ({
+    host: "127.0.0.1",
+    port: plan.ports.get("PORT") ?? 0,
+    readyzUrl: readyzUrlOf(plan),
+  }));
   const isBehindProxies = settings.TRUSTED_PROXIES !== 0;
   const place = { host: "0.0.0.0", port: settings.PORT };
   try {
