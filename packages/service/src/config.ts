@@ -6,7 +6,7 @@ import type { ProviderSettings } from "./provider-settings.ts";
 import { fileSettingName, readSettingFiles } from "./setting-files.ts";
 import { SETTINGS } from "./settings.ts";
 import type { SettingName } from "./settings.ts";
-import { keysOf } from "./settings-without-effect.ts";
+import { keysOf } from "./keys-of.ts";
 import { findUnknownSettings } from "./unknown-settings.ts";
 
 /** Environment variables as Node gives them. */
