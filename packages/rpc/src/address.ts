@@ -35,9 +35,18 @@ export async function prepareAddress(address: string): Promise<void> {
   if ((await isSocket(path)) && !(await isListening(path))) await rm(path, { force: true });
 }
 
+/**
+ * What grpc-js takes for an address of a client. Several, separated by commas, are replicas: calls are
+ * spread over those that are there.
+ */
+export function channelTarget(address: string): string {
+  return isList(address) ? `ipv4:${address}` : address;
+}
+
 /** Whether what is sent to an address never leaves this machine: loopback or a unix socket. */
 export function isOnThisMachine(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
+  if (isList(address)) return address.split(",").every(isOnThisMachine);
   const host = address.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
   const family = isIP(host);
   // Of names only this one is sure; others mean what a name server says.
@@ -56,6 +65,10 @@ export function isLocalAddress(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   const host = address.slice(0, address.lastIndexOf(":")).toLowerCase();
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function isList(address: string): boolean {
+  return unixPath(address) === undefined && address.includes(",");
 }
 
 function unixPath(address: string): string | undefined {

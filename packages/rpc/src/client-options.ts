@@ -44,7 +44,10 @@ export function subCallOptions(context: RpcContext): RpcCallOptions {
 
 /** How a client reaches its service. */
 export interface RpcClientOptions {
-  /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
+  /**
+   * `host:port` (a name with several addresses is used in turn), IPv4 addresses with ports of several
+   * replicas separated by commas, or `unix:/path`.
+   */
   address: string;
   /** Without it, plain text to addresses of this machine only. */
   tls?: RpcTls | undefined;

@@ -2,6 +2,7 @@ import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream";
 import { Client } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
+import { channelTarget } from "./address.ts";
 import {
   callDeadline,
   callMetadata,
@@ -67,7 +68,8 @@ export function createRpcClient(
 ): unknown {
   widenSessions();
   const definition = isClientClass(target) ? target.service : target;
-  const client = new Client(options.address, channelCredentials(options.address, options.tls), {
+  const { address, tls } = options;
+  const client = new Client(channelTarget(address), channelCredentials(address, tls), {
     ...channelOptions(options),
   });
   const methods: Record<string, unknown> = {};
@@ -258,7 +260,7 @@ function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientO
     "grpc.enable_http_proxy": 0,
     // A subchannel of its own, so that close() closes the connection.
     "grpc.use_local_subchannel_pool": 1,
-    // Spreads calls over the replicas behind a headless Kubernetes service.
+    // Spreads calls over the replicas behind a headless Kubernetes service, or those of a list.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.service_config_disable_resolution": 1,
     ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),

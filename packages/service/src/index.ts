@@ -19,8 +19,12 @@ export {
   startMetricsServer,
 } from "./metrics.ts";
 export type { MetricsServer } from "./metrics.ts";
+export { startOperations } from "./operations.ts";
+export type { Operations, OperationsOptions, Peer } from "./operations.ts";
 export { PROVIDER_IDS, providerSettingName } from "./provider-settings.ts";
 export type { ProviderSettings } from "./provider-settings.ts";
+export { inTurn, NoReplicaError, parseReplicaAddresses, ReplicaAgent } from "./replica-agent.ts";
+export type { ReplicaAddress, ReplicaAgentOptions } from "./replica-agent.ts";
 export { runMain } from "./run-main.ts";
 export type { Running, RunMainOptions } from "./run-main.ts";
 export { createScope } from "./scope.ts";

@@ -64,18 +64,30 @@ export function url(...protocols: readonly string[]) {
   );
 }
 
-/** Where a gRPC server listens or is found. */
+/** Where a gRPC server listens or is found; a list is for those who call it. */
 export function grpcAddress() {
-  return setting("host:port or unix:/path", (value) =>
-    /^(unix:\/.+|(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5})$/i.test(value) ? value : undefined,
+  return setting(
+    "host:port, unix:/path or IPv4 addresses with ports, separated by commas",
+    (value) => {
+      if (/^(unix:\/.+|(\[[0-9a-f:.]+\]|[^\s:/,]+):\d{1,5})$/i.test(value)) return value;
+      const items = value.split(",").map((item) => item.trim());
+      return items.every(isIPv4WithPort) ? items.join(",") : undefined;
+    },
   );
 }
 
-/** Where to listen for HTTP, or where that is. */
+function isIPv4WithPort(text: string): boolean {
+  const [, host = "", port = ""] = /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
+  return isIPv4(host) && Number(port) <= 65_535;
+}
+
+/** Where to listen for HTTP, or where that is; a list is for those who call it. */
 export function hostAndPort() {
-  return setting("host:port", (value) =>
-    /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(value) ? value : undefined,
-  );
+  return setting("host:port, or several separated by commas", (value) => {
+    const items = value.split(",").map((item) => item.trim());
+    const isRight = items.every((item) => /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(item));
+    return isRight ? items.join(",") : undefined;
+  });
 }
 
 /** A list of durations in milliseconds, separated by commas. */

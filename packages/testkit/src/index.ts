@@ -33,6 +33,8 @@ export { startOAuthDouble } from "./oauth-double.ts";
 export type { GivenToken, OAuthDouble, OAuthDoubleOptions } from "./oauth-double.ts";
 export { startSmtpDouble } from "./smtp-double.ts";
 export type { SmtpDouble, SmtpDoubleOptions, TakenMessage } from "./smtp-double.ts";
+export { startPostgresServer } from "./postgres-server.ts";
+export type { PostgresServer } from "./postgres-server.ts";
 export { createTestTokens } from "./test-tokens.ts";
 export type { TestTokens } from "./test-tokens.ts";
 export { TROUBLES } from "./trouble.ts";

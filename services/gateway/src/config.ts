@@ -2,7 +2,7 @@ import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "PORT",
   "PUBLIC_URL",
   "TRUSTED_PROXIES",

@@ -6,7 +6,7 @@ import { toModelSettings } from "./agents/models/model-settings.ts";
 import type { ModelSettings } from "./agents/models/model-settings.ts";
 import type { BrokerOptions } from "./authorization/nango.ts";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",

@@ -4,7 +4,7 @@ import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 import type { InboundSecrets } from "./options.ts";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",

@@ -57,6 +57,8 @@ export const SECTIONS = [
       "docs/ops/proxies.md",
       "deploy/postgres/README.md",
       "deploy/nats/README.md",
+      "deploy/docker/README.md",
+      "deploy/kubernetes/README.md",
       "docs/ops/events.md",
       "docs/ops/webhooks.md",
       "docs/ops/metrics.md",

@@ -1,0 +1,120 @@
+import { createScope } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import { createTestTokens, waitFor } from "@workflow/testkit";
+import { freePorts } from "../../../deploy/dev/src/separate/free-ports.ts";
+import { startPartProcess } from "../../../deploy/dev/src/separate/part-process.ts";
+import type { Parts } from "../../../deploy/dev/src/separate/parts.ts";
+import { partOf } from "../../../deploy/dev/src/topology.ts";
+import type { PartName } from "../../../deploy/dev/src/topology.ts";
+import type { Gateway, GatewayOptions, Services, SystemOptions } from "../system-types.ts";
+import { environmentOf, gatewayEnvironmentOf } from "./options-apart.ts";
+import { findSharedSystem } from "./shared-system.ts";
+import type { SharedSystem } from "./shared-system.ts";
+import { startApart } from "./start-apart.ts";
+
+const READY_TIMEOUT_MS = 120_000;
+
+/** The database of the system that files without options share; undefined when this one has its own. */
+export function sharedDatabaseUrl(options: SystemOptions): string | undefined {
+  return Object.keys(options).length === 0 ? findSharedSystem()?.databaseUrl : undefined;
+}
+
+/** The services as separate processes: those that are shared, or some with these options. */
+export async function startServicesApart(
+  databaseUrl: string,
+  options: SystemOptions,
+): Promise<Services> {
+  const scope = createScope();
+  return scope.guard(async () => {
+    const shared = sharedDatabaseUrl(options) === undefined ? null : findSharedSystem();
+    const system = shared ?? (await startOwn(databaseUrl, options, scope));
+    const { origin, grpcAddresses, gatewayEnvironment, keys } = system;
+    return {
+      origin,
+      grpcAddresses,
+      tokens: createTestTokens(keys),
+      startGateway: (gatewayOptions = {}) =>
+        startAnother(gatewayEnvironment, gatewayOptions, scope),
+      stop: () => scope.close(),
+    };
+  });
+}
+
+async function startOwn(
+  databaseUrl: string,
+  options: SystemOptions,
+  scope: Scope,
+): Promise<SharedSystem> {
+  const tokens = createTestTokens();
+  const { log } = options;
+  const { origin, parts } = await startApart(
+    {
+      databaseUrl,
+      tokens,
+      environment: {
+        ...environmentOf(options),
+        ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
+      },
+      ...(log === undefined ? {} : { onLine: (line: string) => log.write(`${line}\n`) }),
+    },
+    scope,
+  );
+  return { databaseUrl, keys: tokens.keys, origin, ...describeParts(parts) };
+}
+
+/** What of the processes tests use beside the origin. */
+export function describeParts(
+  parts: Parts,
+): Pick<SharedSystem, "grpcAddresses" | "gatewayEnvironment"> {
+  const addressOf = (name: PartName): string => {
+    const [first] = parts.of(name);
+    const [listener] = partOf(name).listens;
+    const port = listener === undefined ? undefined : first?.plan.ports.get(listener.setting);
+    return `127.0.0.1:${port ?? 0}`;
+  };
+  return {
+    grpcAddresses: {
+      workflows: addressOf("workflows"),
+      runs: addressOf("runs-api"),
+      tables: addressOf("tables"),
+      integrations: addressOf("integrations"),
+      webhooks: addressOf("webhooks"),
+    },
+    gatewayEnvironment: { ...parts.of("gateway")[0]?.plan.environment },
+  };
+}
+
+/** One more gateway of a system, which ends with the scope unless it is stopped before. */
+async function startAnother(
+  environment: Readonly<Record<string, string>>,
+  options: GatewayOptions,
+  scope: Scope,
+): Promise<Gateway> {
+  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const given = {
+    ...environment,
+    // There is no balancer in front of it.
+    TRUSTED_PROXIES: "0",
+    ...gatewayEnvironmentOf(options),
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+  };
+  const gateway = startPartProcess({
+    plan: {
+      name: "another gateway",
+      part: partOf("gateway"),
+      environment: given,
+      ports: new Map([
+        ["PORT", port],
+        ["METRICS_PORT", metricsPort],
+      ]),
+    },
+    onLine: () => {},
+    onEnd: () => {},
+  });
+  scope.defer(() => gateway.stop());
+  const isReady = async () => (await gateway.state()).missing.length === 0;
+  const ready = waitFor(isReady, { timeoutMs: READY_TIMEOUT_MS, what: "another gateway" });
+  await Promise.race([ready, gateway.refused]);
+  return { origin: `http://127.0.0.1:${port}`, stop: () => gateway.stop() };
+}
