@@ -1,6 +1,7 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";
@@ -156,6 +157,39 @@ describe("an import that does not come to its end", () => {
     });
     await double.close();
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("they may be there") });
+  });
+});
+
+describe("an export to something that is there already", () => {
+  test("is written into what is no file, and never put in its place", async () => {
+    const table = await makeTable("Into a pipe");
+    const pipe = join(cli.dir, "pipe");
+    await promisify(execFile)("mkfifo", [pipe]);
+    const reading = readFile(pipe, "utf8");
+    const exported = await cli.run(["tables", "export", table, "-o", pipe]);
+    expect(exported).toMatchObject({ code: 0, stderr: "" });
+    expect(await reading).toMatch(/^Name,Age,Ok/);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+  });
+
+  test("replaces what a link leads to, and leaves link and rights as they are", async () => {
+    const table = await makeTable("Through a link");
+    const [link, target] = [join(cli.dir, "link.csv"), await file("target.csv", "old")];
+    await chmod(target, 0o600);
+    await symlink("target.csv", link);
+    expect(await cli.run(["tables", "export", table, "-o", link])).toMatchObject({ code: 0 });
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readFile(target, "utf8")).toMatch(/^Name,Age,Ok/);
+    expect((await stat(target)).mode & 0o777).toBe(0o600);
+  });
+
+  test("leaves a folder alone, and says so", async () => {
+    const table = await makeTable("Onto a folder");
+    const folder = join(cli.dir, "folder");
+    await mkdir(folder);
+    const exported = await cli.run(["tables", "export", table, "-o", folder]);
+    expect(exported).toMatchObject({ code: 8, stderr: expect.stringContaining("EISDIR") });
+    expect(await readdir(cli.dir)).not.toContainEqual(expect.stringMatching(/tmp$/));
   });
 });
 
