@@ -34,7 +34,7 @@ async function makeTable(name: string): Promise<string> {
   return z.object({ id: z.string() }).parse(data).id;
 }
 
-async function file(name: string, text: string): Promise<string> {
+async function file(name: string, text: string | Buffer): Promise<string> {
   const path = join(cli.dir, name);
   await writeFile(path, text);
   return path;
@@ -82,12 +82,41 @@ describe("a table", () => {
     expect(await countOf(table)).toBe(2_500);
   });
 
+  test("draws its progress in one line, however narrow the terminal is, and for an empty file", async () => {
+    const table = await makeTable("Narrow");
+    for (const [name, text] of [
+      ["narrow.csv", csvOf(2_500)],
+      ["head.csv", csvOf(0)],
+    ] as const) {
+      const path = await file(name, text);
+      const args = ["tables", "import", path, "--table", table];
+      const terminal = cli.terminal(args, {}, { columns: 20 });
+      expect(await terminal.ended).toBe(0);
+      const [bars = ""] = terminal.screen().split(/\d+ rows were added/);
+      const frames = bars.split("\r").map((frame) => stripVTControlCharacters(frame).trimEnd());
+      expect(Math.max(...frames.map(({ length }) => length))).toBeLessThan(20);
+      expect(bars).not.toContain("NaN");
+    }
+  });
+
+  test("has no progress on a terminal that moves no cursor", async () => {
+    const table = await makeTable("Dumb");
+    const path = await file("dumb.csv", csvOf(1_500));
+    const args = ["tables", "import", path, "--table", table];
+    const terminal = cli.terminal(args, { TERM: "dumb" });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen()).not.toContain("\u001b");
+  });
+
   test.each([
     ["a broken quote", 'Name,Age\n"Ada,1\n', /no CSV/],
     ["a wrong number", "Name,Age\nAda,many\n", /line 2, Age: it must be a number/],
     ["a column that the table has not", "Name,Height\nAda,3\n", /no column Height/],
     ["too many values", "Name,Age\nAda,1,2\n", /no CSV/],
     ["nothing", "", /empty/],
+    ["a column that comes twice", "Name,name\nAda,Bob\n", /column Name comes twice/],
+    ["a column of the language's own", "Name,__proto__\nAda,1\n", /no column __proto__/],
+    ["another encoding than UTF-8", Buffer.from("Name\nZo\u00eb\n", "latin1"), /no UTF-8/],
   ])("gets no row of a file with %s", async (what, text, message) => {
     const table = await makeTable(`Untouched by ${what}`);
     const path = await file("wrong.csv", text);
