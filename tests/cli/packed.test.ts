@@ -80,6 +80,18 @@ describe("the packed command, in an empty folder against a fresh start", () => {
   });
 });
 
+test.each(["cli", "client"])(
+  "packages/%s, which is source, is not packed by mistake",
+  async (name) => {
+    const root = join(import.meta.dirname, "../..");
+    const packing = run("npm", ["pack", "--dry-run", "-w", `packages/${name}`], { cwd: root });
+    await expect(packing).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Pack ./packages/${name}/dist`),
+    });
+  },
+);
+
 describe(`completion${NOT_RUN}`, () => {
   test("in bash knows commands, options and their values", async () => {
     const complete = async (words: string): Promise<string[]> => {

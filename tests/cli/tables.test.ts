@@ -164,7 +164,7 @@ describe("an import that does not come to its end", () => {
     });
     await waitFor(() => batches === 2);
     started.child.kill("SIGINT");
-    await waitFor(() => started.said.stderr.includes("on their way"));
+    await waitFor(() => started.said.stderr.includes("on its way"));
     held.resolve();
     const ended = await started.ended;
     await double.close();
