@@ -119,7 +119,7 @@ describe(`completion${NOT_RUN}`, () => {
       await writeFile(join(cli.dir, "quetzals.csv"), "");
       await cli.shell(`workflowctl completion ${shell} > completion.${shell}`);
       const complete = async (line: string): Promise<string[]> => {
-        await writeFile(join(cli.dir, "ask"), ASK[shell]);
+        await writeFile(join(cli.dir, "ask"), ASK[shell] ?? "");
         const { code, stdout, stderr } = await cli.shell(
           `${path} LINE='${line}' ${shell} ${shell === "zsh" ? "-f" : "--no-config"} ask`,
         );
