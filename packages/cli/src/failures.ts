@@ -135,7 +135,7 @@ function fromAnswer(error: ApiError): Failure {
 }
 
 /** What a refusal ends the command with. */
-export function exitCodeOf({ status, code }: ApiError): ExitCode {
+function exitCodeOf({ status, code }: ApiError): ExitCode {
   if (status === 401 || status === 403) return EXIT.notSignedIn;
   if (status === 404) return EXIT.notFound;
   if (status === 409 || status === 412 || code === "INVALID_STATE") return EXIT.conflict;

@@ -118,7 +118,7 @@ export async function readTextFile(path: string): Promise<string> {
  *
  * @throws CliError when they are no UTF-8: each letter that is not understood would be lost without a word
  */
-export function toText(source: string, bytes: Uint8Array): string {
+function toText(source: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
