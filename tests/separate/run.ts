@@ -31,6 +31,9 @@ assertKnown([...Object.keys(IN_PROCESS_ONLY), ...SHORT]);
 const chosen = asked.includes("--short") ? SHORT : asked.length > 0 ? asked : all;
 const runnable = chosen.filter((name) => !Object.hasOwn(IN_PROCESS_ONLY, name));
 const scope = createScope();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void scope.close().finally(() => process.exit(1)));
+}
 try {
   const environment = await startShared(scope);
   process.exitCode = await runJest(runnable, environment);

@@ -67,5 +67,8 @@ export const SECTIONS = [
       "docs/ops/security.md",
     ],
   },
-  { title: "Inside", files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/adr/README.md"] },
+  {
+    title: "Inside",
+    files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md", "docs/adr/README.md"],
+  },
 ] as const;
