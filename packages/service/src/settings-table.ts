@@ -1,6 +1,6 @@
+import { keysOf } from "./keys-of.ts";
 import { PROVIDER_SETTINGS } from "./provider-settings.ts";
 import { SETTINGS } from "./settings.ts";
-import { keysOf } from "./keys-of.ts";
 import { withoutEffect, withoutEffectOfProviders } from "./settings-without-effect.ts";
 
 /** The catalogue as a Markdown table, for docs/ops/settings.md. */
