@@ -59,4 +59,6 @@ export interface RpcClientOptions {
   defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
+  /** How often the replicas behind a name are looked up, in milliseconds (default 30 s). */
+  renewMs?: number;
 }

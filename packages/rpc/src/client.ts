@@ -15,6 +15,7 @@ import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
+import { renewingOptions } from "./renewing-resolver.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
@@ -245,9 +246,11 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
   });
 }
 
-function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientOptions) {
+function channelOptions(options: RpcClientOptions) {
+  const { tls, maxMessageBytes = MESSAGE_BYTES_MAX } = options;
   const serverName = serverNameOf(tls);
   return {
+    ...renewingOptions(options.renewMs),
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.keepalive_time_ms": 30_000,
