@@ -58,6 +58,8 @@ export const SECTIONS = [
       "docs/ops/proxies.md",
       "deploy/postgres/README.md",
       "deploy/nats/README.md",
+      "deploy/docker/README.md",
+      "deploy/kubernetes/README.md",
       "docs/ops/events.md",
       "docs/ops/webhooks.md",
       "docs/ops/metrics.md",
@@ -66,5 +68,8 @@ export const SECTIONS = [
       "docs/ops/security.md",
     ],
   },
-  { title: "Inside", files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/adr/README.md"] },
+  {
+    title: "Inside",
+    files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md", "docs/adr/README.md"],
+  },
 ] as const;
