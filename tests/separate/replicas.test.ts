@@ -121,7 +121,7 @@ describe("deliveries", () => {
         if (index === (2 * RUNS) / 3) await kill("webhooks-2");
       }
       const toldOf = (): Set<string> => {
-        const bodies = receivedBy(receiver, endpoint).map(({ body }) => body.toString());
+        const bodies = receivedBy(receiver, endpoint).map(({ body }) => body);
         return new Set([...runIds].filter((id) => bodies.some((body) => body.includes(id))));
       };
       await waitFor(() => toldOf().size === RUNS, {

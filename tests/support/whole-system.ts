@@ -46,14 +46,7 @@ import type {
 import { sharedDatabaseUrl, startOwnServices, startServicesApart } from "./apart/services-apart.ts";
 import type { Apart } from "./apart/start-apart.ts";
 
-export type {
-  Company,
-  Gateway,
-  GatewayOptions,
-  Person,
-  SystemOptions,
-  WholeSystem,
-} from "./system-types.ts";
+export type { Company, Gateway, Person, SystemOptions, WholeSystem } from "./system-types.ts";
 
 /** The model of each AI provider. */
 export const AGENT_MODELS = { openai: "gpt-test", anthropic: "claude-test" } as const;
