@@ -3,5 +3,10 @@
  * file that is not listed here is run.
  */
 export const IN_PROCESS_ONLY: Readonly<Record<string, string>> = {
-  "audit-outage": "starts a gateway and a workflows service around a bus of its own that fails",
+  "audit-outage": "gives the services a bus of its own, which fails when the test says so",
+  "authorization-troubles":
+    "shortens the time that a provider's answer is waited for, which no setting says",
+  "connect-page": "shortens the time that a provider's answer is waited for, which no setting says",
+  "webhook-endpoint-hearing":
+    "has ends of runs compared with events five times a second, which no setting says",
 };

@@ -147,7 +147,9 @@ describe("a database that a part cannot use", () => {
       const login = `late_${randomBytes(6).toString("hex")}`;
       const password = randomBytes(12).toString("hex");
       await admin.query(`create role ${login} login password '${password}'`);
-      scope.defer(() => admin.query(`drop role ${login}`));
+      scope.defer(async () => {
+        await admin.query(`drop role ${login}`);
+      });
       const own = new URL(url);
       own.username = login;
       own.password = password;

@@ -43,26 +43,48 @@ import type {
   SystemOptions,
   WholeSystem,
 } from "./system-types.ts";
-import { sharedDatabaseUrl, startServicesApart } from "./apart/services-apart.ts";
+import { sharedDatabaseUrl, startOwnServices, startServicesApart } from "./apart/services-apart.ts";
+import type { Apart } from "./apart/start-apart.ts";
 
-export type {
-  Company,
-  Gateway,
-  GatewayOptions,
-  Person,
-  SystemOptions,
-  WholeSystem,
-} from "./system-types.ts";
+export type { Company, Gateway, Person, SystemOptions, WholeSystem } from "./system-types.ts";
 
 /** The model of each AI provider. */
 export const AGENT_MODELS = { openai: "gpt-test", anthropic: "claude-test" } as const;
 
 /** Starts everything on free ports. Rejects, leaving nothing behind, when a part cannot start. */
-export async function startWholeSystem(options: SystemOptions = {}): Promise<WholeSystem> {
+export function startWholeSystem(options: SystemOptions = {}): Promise<WholeSystem> {
+  if (process.env["SYSTEM"] !== "separate") return startWith(startServices, options);
+  const databaseUrl = options.databaseUrl ?? sharedDatabaseUrl(options);
+  return startWith(startServicesApart, options, databaseUrl);
+}
+
+/** A system of separate processes, two of most, that a test may kill. */
+export interface ReplicatedSystem extends WholeSystem {
+  apart: Apart;
+}
+
+/** Starts one for this file alone, whatever SYSTEM says. */
+export async function startReplicatedSystem(
+  options: SystemOptions = {},
+): Promise<ReplicatedSystem> {
+  let apart: Apart | undefined;
+  const system = await startWith(async (databaseUrl) => {
+    const services = await startOwnServices(databaseUrl, options);
+    ({ apart } = services);
+    return services;
+  }, options);
+  if (apart === undefined) throw new Error("No processes were started.");
+  return { ...system, apart };
+}
+
+async function startWith(
+  start: (databaseUrl: string, options: SystemOptions) => Promise<Services>,
+  options: SystemOptions,
+  givenDatabaseUrl = options.databaseUrl,
+): Promise<WholeSystem> {
   const scope = createScope();
   return scope.guard(async () => {
-    const isApart = process.env["SYSTEM"] === "separate";
-    let { databaseUrl = isApart ? sharedDatabaseUrl(options) : undefined } = options;
+    let databaseUrl = givenDatabaseUrl;
     if (databaseUrl === undefined) {
       const testDatabase = await createTestDatabase();
       scope.defer(() => testDatabase.close());
@@ -75,7 +97,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       onError: () => {},
     });
     scope.defer(() => admin.end());
-    const services = await (isApart ? startServicesApart : startServices)(databaseUrl, options);
+    const services = await start(databaseUrl, options);
     scope.defer(() => services.stop());
     const [acme, globex] = await Promise.all([
       makeCompany(admin, "Acme"),

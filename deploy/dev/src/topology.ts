@@ -226,7 +226,7 @@ function service<Name extends ServiceName>(
   };
 }
 
-function isAudience(name: ServiceName): name is Exclude<ServiceName, "gateway"> & TokenAudience {
+function isAudience(name: ServiceName): name is TokenAudience {
   return name !== "gateway";
 }
 

@@ -41,12 +41,20 @@ export class ReplicaAgent extends Agent {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  override createConnection(_options: object, callback?: OnSocket): undefined {
-    this.#connect().then(
-      (socket) => callback?.(null, socket),
+  override createConnection(_options: object, callback: OnSocket = ignore): undefined {
+    void this.#hand(callback);
+  }
+
+  async #hand(callback: OnSocket): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#connect();
+    } catch (error) {
       // Node's type asks for a socket with an error as well.
-      (error: unknown) => Reflect.apply(callback ?? ignore, undefined, [error]),
-    );
+      Reflect.apply(callback, undefined, [error]);
+      return;
+    }
+    callback(null, socket);
   }
 
   async #connect(): Promise<Socket> {

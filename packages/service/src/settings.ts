@@ -328,10 +328,14 @@ export const SETTINGS = {
     .describe("Least level of log lines."),
   METRICS_HOST: text("an address of this machine, or its name")
     .default("127.0.0.1")
-    .describe("Address on which /metrics is served, without credentials; 0.0.0.0 is all of them."),
+    .describe(
+      "Address on which /metrics is served, and /livez and /readyz of separate services, without credentials; 0.0.0.0 is all of them.",
+    ),
   METRICS_PORT: wholeNumber(0, 65_535)
     .default(9464)
-    .describe("Port of /metrics for Prometheus; 0 is none."),
+    .describe(
+      "Port of /metrics for Prometheus, and of /livez and /readyz of separate services; 0 is none.",
+    ),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("http", "https")
     .optional()
     .describe("OpenTelemetry collector to send traces to.")

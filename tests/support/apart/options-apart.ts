@@ -3,7 +3,7 @@ import type { ProviderSettings } from "@workflow/service";
 import type { GatewayOptions, SystemOptions } from "../system-types.ts";
 
 /** What a test asks of a system that no setting of a process says. */
-export class NotApartError extends Error {
+class NotApartError extends Error {
   override readonly name = "NotApartError";
 
   constructor(what: string) {

@@ -11,6 +11,7 @@ import { environmentOf, gatewayEnvironmentOf } from "./options-apart.ts";
 import { findSharedSystem } from "./shared-system.ts";
 import type { SharedSystem } from "./shared-system.ts";
 import { startApart } from "./start-apart.ts";
+import type { Apart } from "./start-apart.ts";
 
 const READY_TIMEOUT_MS = 120_000;
 
@@ -24,42 +25,49 @@ export async function startServicesApart(
   databaseUrl: string,
   options: SystemOptions,
 ): Promise<Services> {
+  const shared = findSharedSystem();
+  if (shared === null || databaseUrl !== shared.databaseUrl) {
+    return startOwnServices(databaseUrl, options);
+  }
+  return servicesOf(shared, createScope());
+}
+
+/** The services as separate processes that nobody else uses. */
+export async function startOwnServices(
+  databaseUrl: string,
+  options: SystemOptions,
+): Promise<Services & { apart: Apart }> {
   const scope = createScope();
   return scope.guard(async () => {
-    const shared = sharedDatabaseUrl(options) === undefined ? null : findSharedSystem();
-    const system = shared ?? (await startOwn(databaseUrl, options, scope));
-    const { origin, grpcAddresses, gatewayEnvironment, keys } = system;
-    return {
-      origin,
-      grpcAddresses,
-      tokens: createTestTokens(keys),
-      startGateway: (gatewayOptions = {}) =>
-        startAnother(gatewayEnvironment, gatewayOptions, scope),
-      stop: () => scope.close(),
-    };
+    const tokens = createTestTokens();
+    const { log } = options;
+    const apart = await startApart(
+      {
+        databaseUrl,
+        tokens,
+        environment: {
+          ...environmentOf(options),
+          ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
+        },
+        ...(log === undefined ? {} : { onLine: (line: string) => log.write(`${line}\n`) }),
+      },
+      scope,
+    );
+    const { origin, parts } = apart;
+    const system = { databaseUrl, keys: tokens.keys, origin, ...describeParts(parts) };
+    return { ...servicesOf(system, scope), apart };
   });
 }
 
-async function startOwn(
-  databaseUrl: string,
-  options: SystemOptions,
-  scope: Scope,
-): Promise<SharedSystem> {
-  const tokens = createTestTokens();
-  const { log } = options;
-  const { origin, parts } = await startApart(
-    {
-      databaseUrl,
-      tokens,
-      environment: {
-        ...environmentOf(options),
-        ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
-      },
-      ...(log === undefined ? {} : { onLine: (line: string) => log.write(`${line}\n`) }),
-    },
-    scope,
-  );
-  return { databaseUrl, keys: tokens.keys, origin, ...describeParts(parts) };
+function servicesOf(system: SharedSystem, scope: Scope): Services {
+  const { origin, grpcAddresses, gatewayEnvironment, keys } = system;
+  return {
+    origin,
+    grpcAddresses,
+    tokens: createTestTokens(keys),
+    startGateway: (options = {}) => startAnother(gatewayEnvironment, options, scope),
+    stop: () => scope.close(),
+  };
 }
 
 /** What of the processes tests use beside the origin. */

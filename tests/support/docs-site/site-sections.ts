@@ -54,6 +54,7 @@ export const SECTIONS = [
     files: [
       "deploy/dev/README.md",
       "docs/ops/settings.md",
+      "docs/ops/separate.md",
       "docs/ops/proxies.md",
       "deploy/postgres/README.md",
       "deploy/nats/README.md",

@@ -26,10 +26,14 @@ export async function makeCertificates(
   const caKey = pathOf("ca.key");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await openssl(
-    ...["req", "-x509", ...CURVE, "-days", DAYS, "-subj", "/CN=local authority"],
-    ...["-addext", "basicConstraints=critical,CA:TRUE", "-keyout", caKey, "-out", caFile],
-  );
+  const authority = [
+    "-subj",
+    "/CN=local authority",
+    "-addext",
+    "basicConstraints=critical,CA:TRUE",
+  ];
+  const files = ["-keyout", caKey, "-out", caFile];
+  await openssl("req", "-x509", ...CURVE, "-days", DAYS, ...authority, ...files);
   await writeFile(
     pathOf("extensions"),
     "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n",
@@ -37,10 +41,9 @@ export async function makeCertificates(
   for (const name of services) {
     const [key, request] = [pathOf(`${name}.key`), pathOf(`${name}.csr`)];
     await openssl("req", "-new", ...CURVE, "-subj", `/CN=${name}`, "-keyout", key, "-out", request);
-    await openssl(
-      ...["x509", "-req", "-in", request, "-CA", caFile, "-CAkey", caKey, "-days", DAYS],
-      ...["-extfile", pathOf("extensions"), "-out", pathOf(`${name}.pem`)],
-    );
+    const signer = ["-CA", caFile, "-CAkey", caKey, "-days", DAYS];
+    const made = ["-extfile", pathOf("extensions"), "-out", pathOf(`${name}.pem`)];
+    await openssl("x509", "-req", "-in", request, ...signer, ...made);
     await chmod(key, 0o600);
   }
   await rm(caKey);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,6 +18,7 @@ import { freePorts } from "./free-ports.ts";
 const CONFIGURATION = join(import.meta.dirname, "../../../nats/nats-server.conf");
 const LISTEN_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 50;
+const LEFTOVER_TIMEOUT_MS = 10_000;
 const RESTART_PAUSE_MS = 500;
 const PASSWORD_BYTES = 24;
 
@@ -51,6 +52,8 @@ export async function startNatsServer(
     throw new StartError(`There is no NATS server: ${explain(cause)}`, { cause });
   });
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  const pidFile = join(folder, "nats.pid");
+  await endLeftover(pidFile);
   const [port = 0] = await freePorts(1);
   const users: readonly NatsUser[] = [...new Set(PARTS.map((part) => part.natsUser)), "setup"];
   const passwords = new Map(
@@ -74,7 +77,7 @@ export async function startNatsServer(
 
   async function run(): Promise<void> {
     while (!isStopping) {
-      const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port)];
+      const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port), "-P", pidFile];
       child = spawn(program, args, { env: environment, stdio: "ignore", detached: true });
       await once(child, "exit").catch(() => {});
       child = undefined;
@@ -96,6 +99,22 @@ export async function startNatsServer(
   await untilListening(port);
   await setUpNats({ servers: urlOf("setup"), streams: EVENT_STREAMS, replicas: 1 });
   return { urlOf, pid: () => child?.pid };
+}
+
+/** Ends the server of a start that was killed: two must not write into one folder. */
+async function endLeftover(pidFile: string): Promise<void> {
+  const pid = Number(await readFile(pidFile, "utf8").catch(() => ""));
+  const isLeft = async (): Promise<boolean> => {
+    if (!Number.isInteger(pid) || pid <= 0) return false;
+    // The number may be that of another program by now, whose command names another file.
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    return command.includes(pidFile);
+  };
+  const deadline = performance.now() + LEFTOVER_TIMEOUT_MS;
+  while (await isLeft()) {
+    process.kill(pid, performance.now() > deadline ? "SIGKILL" : "SIGTERM");
+    await delay(RESTART_PAUSE_MS);
+  }
 }
 
 async function untilListening(port: number): Promise<void> {

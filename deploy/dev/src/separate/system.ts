@@ -83,7 +83,8 @@ async function startAll(
   let balancer: Balancer | undefined;
   scope.defer(() => balancer?.close());
   const { log, logFile, lost, databaseUrlOf } = foundation;
-  const parts = startParts({ plans, onLine: log.take, tell, signal }, scope);
+  const onLine = (process: string, line: string): void => log.take(process, line);
+  const parts = startParts({ plans, onLine, tell, signal }, scope);
   await parts.untilReady(READY_TIMEOUT_MS);
   balancer = await openPort(settings, parts);
   // Before the gateways stop.
