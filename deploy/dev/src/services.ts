@@ -2,7 +2,7 @@ import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { createTokenSigner, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
 import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
-import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
+import { createMetricsRegistry, openServiceTraces, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { startIntegrationsService } from "@workflow/service-integrations";
@@ -17,6 +17,7 @@ import {
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
+import type { Tracer } from "@workflow/tracing";
 import type { Registry } from "prom-client";
 import { EVENT_STREAMS } from "./event-consumers.ts";
 import type { SigningKeys } from "./keys.ts";
@@ -56,6 +57,7 @@ export async function startServices(
     grpcReflection: settings.GRPC_REFLECTION,
     metricsRegistry: await startMetrics(settings, scope),
   };
+  const tracerOf = openTracers(settings, log, common.metricsRegistry, scope);
   const bus = createEventBus(settings, log, common.metricsRegistry);
   scope.defer(() => bus.close());
 
@@ -67,6 +69,7 @@ export async function startServices(
       cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
       grpcAddress: settings.TABLES_GRPC_ADDR,
       logger: log.loggerOf("tables"),
+      tracer: tracerOf("tables"),
     }),
   );
   const integrations = await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
@@ -109,12 +112,14 @@ export async function startServices(
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
       logger: log.loggerOf("integrations"),
+      tracer: tracerOf("integrations"),
     }),
   );
   const toIntegrations = {
     address: integrations.grpcAddress,
     tokenSigner: signerOf("runs"),
     tls: common.grpcTls,
+    tracer: tracerOf("runs"),
   };
   const secrets = createSecretsClient(toIntegrations);
   scope.defer(() => secrets.close());
@@ -151,6 +156,7 @@ export async function startServices(
       companySyncWaitsMax: settings.COMPANY_SYNC_WAITS_MAX,
       runRetentionDays: settings.RUN_RETENTION_DAYS,
       logger: log.loggerOf("runs"),
+      tracer: tracerOf("runs"),
     }),
   );
   const runsGrpcAddress = runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
@@ -164,6 +170,7 @@ export async function startServices(
       agentModels: { openai: settings.OPENAI_MODEL, anthropic: settings.ANTHROPIC_MODEL },
       bus,
       logger: log.loggerOf("workflows"),
+      tracer: tracerOf("workflows"),
     }),
   );
   const webhooks = await launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
@@ -193,6 +200,7 @@ export async function startServices(
       outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       logger: log.loggerOf("webhooks"),
+      tracer: tracerOf("webhooks"),
     }),
   );
   await launch("gateway", "PORT", scope, () =>
@@ -225,6 +233,7 @@ export async function startServices(
         natsUrl: settings.NATS_URL,
       },
       logger: log.loggerOf("gateway"),
+      tracer: tracerOf("gateway"),
     }),
   );
 }
@@ -265,6 +274,27 @@ function createEventBus(settings: Settings, log: ServiceLog, metricsRegistry: Re
     replicas: settings.NATS_REPLICAS,
     metricsRegistry,
   });
+}
+
+/** What makes the spans of each service; all go to the collector by one way. */
+function openTracers(
+  settings: Settings,
+  log: ServiceLog,
+  metricsRegistry: Registry,
+  scope: Scope,
+): (service: string) => Tracer | undefined {
+  const traces = openServiceTraces(
+    {
+      endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+      headers: settings.OTEL_EXPORTER_OTLP_HEADERS,
+      sampler: settings.OTEL_TRACES_SAMPLER,
+      ratio: settings.OTEL_TRACES_SAMPLER_ARG,
+    },
+    { logger: log.loggerOf("traces"), metricsRegistry },
+  );
+  if (traces === undefined) return () => undefined;
+  scope.defer(() => traces.close());
+  return (service) => traces.tracer(service);
 }
 
 async function startMetrics(settings: Settings, scope: Scope) {

@@ -38,5 +38,7 @@ export {
   withoutEffect,
   withoutEffectOfProviders,
 } from "./settings-without-effect.ts";
+export { openServiceTraces } from "./tracing.ts";
+export type { TraceSettings } from "./tracing.ts";
 export { Turns } from "./turns.ts";
 export type { TurnLimits } from "./turns.ts";

@@ -4,6 +4,7 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startMetricsServer,
 } from "@workflow/service";
@@ -24,6 +25,17 @@ async function start() {
     );
     if (metrics !== undefined) scope.defer(() => metrics.close());
     const logger = createLogger({ name: "gateway", level: config.LOG_LEVEL });
+    const traces = openServiceTraces(
+      {
+        endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+        headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+        sampler: config.OTEL_TRACES_SAMPLER,
+        ratio: config.OTEL_TRACES_SAMPLER_ARG,
+      },
+      { logger, metricsRegistry },
+    );
+    if (traces !== undefined) scope.defer(() => traces.close());
+    const tracer = traces?.tracer("gateway");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "gateway",
@@ -71,6 +83,7 @@ async function start() {
       bus,
       logger,
       metricsRegistry,
+      tracer,
     });
     scope.defer(() => gateway.stop());
     return { stop: () => scope.close() };

@@ -5,6 +5,7 @@ import type { EventBus } from "@workflow/events";
 import { AnswerTurns, createScope } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Express } from "express";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createApp } from "./app.ts";
@@ -68,6 +69,8 @@ export interface GatewayServiceOptions extends BackendOptions {
   logger: Logger;
   /** Where the gateway's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 export interface RunningGateway {
@@ -107,6 +110,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       proxies: createProxyTrust(options.trustedProxies ?? 0),
       answerHeaders: new AnswerHeaders(options.corsOrigins ?? []),
       compressor: new Compressor(),
+      tracer: options.tracer,
     };
     const parts = { database, cursorKey, requests, stopping: stopping.signal };
     const { app, readiness } = await prepareApp(options, parts, scope);

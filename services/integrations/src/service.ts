@@ -7,6 +7,7 @@ import { openKeyRing } from "@workflow/sealing";
 import type { LoadKeks } from "@workflow/sealing";
 import { CompanyWrites, createScope, loop } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { startPauses } from "./actions/pauses.ts";
@@ -84,6 +85,8 @@ export interface IntegrationsServiceOptions {
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
@@ -136,6 +139,7 @@ export async function startIntegrationsService(
       allowPrivate: options.outboundAllowPrivate ?? false,
       dnsServers: options.outboundDnsServers,
       nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
     };
     const providerHttp = createProviderHttp({
       ...outbound,

@@ -4,6 +4,7 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startMetricsServer,
 } from "@workflow/service";
@@ -26,6 +27,17 @@ async function start() {
       metricsRegistry,
     );
     if (metrics !== undefined) scope.defer(() => metrics.close());
+    const traces = openServiceTraces(
+      {
+        endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+        headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+        sampler: config.OTEL_TRACES_SAMPLER,
+        ratio: config.OTEL_TRACES_SAMPLER_ARG,
+      },
+      { logger, metricsRegistry },
+    );
+    if (traces !== undefined) scope.defer(() => traces.close());
+    const tracer = traces?.tracer("runs");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "runs",
@@ -44,7 +56,7 @@ async function start() {
       issuer: "runs",
       privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,
     });
-    const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls };
+    const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls, tracer };
     const secrets = createSecretsClient(integrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(integrations);
@@ -53,7 +65,8 @@ async function start() {
     scope.defer(() => providers.close());
     const agents = createAgentClient(integrations);
     scope.defer(() => agents.close());
-    const tables = createTablesClient({ address: config.TABLES_GRPC_ADDR, tokenSigner, tls });
+    const address = config.TABLES_GRPC_ADDR;
+    const tables = createTablesClient({ address, tokenSigner, tls, tracer });
     scope.defer(() => tables.close());
     const service = await startRunsService({
       role: config.RUNS_ROLE,
@@ -82,6 +95,7 @@ async function start() {
       leaseMs: config.RUNS_LEASE_MS,
       logger,
       metricsRegistry,
+      tracer,
     });
     scope.defer(() => service.stop());
     return { stop: () => scope.close() };

@@ -3,6 +3,7 @@ import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
 import { loop } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { releaseSlots } from "./concurrency/release-slots.ts";
 import { createDeploymentCache } from "./deployments/deployment-cache.ts";
@@ -53,6 +54,7 @@ export interface Parts {
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
   onEvents: () => void;
+  tracer: Tracer | undefined;
   now: () => Date;
 }
 
@@ -132,6 +134,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     descendantsMax: options.descendantsMax ?? DESCENDANTS_MAX,
     endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
     onEvents: () => relay.wake(),
+    tracer: options.tracer,
     now: options.now ?? (() => new Date()),
   };
 }

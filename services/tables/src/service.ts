@@ -14,6 +14,7 @@ import {
 import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
 import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
@@ -59,6 +60,8 @@ export interface TablesServiceOptions {
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
@@ -150,6 +153,7 @@ function createServer(context: ServiceContext, options: TablesServiceOptions): R
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(TablesServiceService, {

@@ -4,6 +4,7 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startMetricsServer,
 } from "@workflow/service";
@@ -26,6 +27,17 @@ async function start() {
       metricsRegistry,
     );
     scope.defer(() => metrics?.close());
+    const traces = openServiceTraces(
+      {
+        endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+        headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+        sampler: config.OTEL_TRACES_SAMPLER,
+        ratio: config.OTEL_TRACES_SAMPLER_ARG,
+      },
+      { logger, metricsRegistry },
+    );
+    if (traces !== undefined) scope.defer(() => traces.close());
+    const tracer = traces?.tracer("webhooks");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "webhooks",
@@ -60,6 +72,7 @@ async function start() {
       outboundNat64Prefixes: config.OUTBOUND_NAT64_PREFIXES,
       logger,
       metricsRegistry,
+      tracer,
     });
     scope.defer(() => service.stop());
     return { stop: () => scope.close() };

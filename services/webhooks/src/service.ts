@@ -39,6 +39,7 @@ export async function startWebhooksService(
       allowPrivate: options.outboundAllowPrivate ?? false,
       dnsServers: options.outboundDnsServers,
       nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);

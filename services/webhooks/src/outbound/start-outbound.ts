@@ -67,6 +67,7 @@ export async function startOutbound(
     address: options.runsGrpcAddress,
     tokenSigner: options.tokenSigner,
     tls: options.grpcTls,
+    tracer: options.tracer,
   });
   scope.defer(() => runs.close());
   const disabler = createEndpointDisabler({
@@ -140,6 +141,7 @@ export async function startOutbound(
     consumer: CONSUMER,
     maxInFlight: ARRIVING_MAX,
     deadLetters,
+    tracer: options.tracer,
     handler: (event) => ingest.put(event),
   });
   scope.defer(() => subscription.close());
@@ -169,6 +171,7 @@ function laneContext({
   });
   return {
     http,
+    tracer: options.tracer,
     endpoints: createEndpointReader(database, ring),
     bodies,
     waiting,
