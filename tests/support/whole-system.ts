@@ -2,7 +2,8 @@ import { randomBytes, scryptSync } from "node:crypto";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { createScope } from "@workflow/service";
+import { createScope, openServiceTraces } from "@workflow/service";
+import type { TraceSettings } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
   startGatewayService,
@@ -39,6 +40,7 @@ import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import type { ModelDouble, TestTokens } from "@workflow/testkit";
 import pino from "pino";
+import { Registry } from "prom-client";
 import { callApi } from "./api-client.ts";
 import type { Answer, CallOptions } from "./api-client.ts";
 
@@ -125,6 +127,10 @@ export interface SystemOptions {
     RunsServiceOptions,
     "companyBacklogMax" | "companyWatchersMax" | "companySyncWaitsMax"
   >;
+  /** Where traces go, and which; without it there are none. */
+  tracing?: Pick<TraceSettings, "sampler" | "ratio"> & { endpoint: string };
+  /** Where the services register their metrics; without it none are taken. */
+  metricsRegistry?: Registry;
   /** Gets every line that the services log, down to debug; without it they are quiet. */
   log?: { write(line: string): void };
 }
@@ -217,6 +223,8 @@ async function startServices(
     outbound,
     agents: agentOptions = {},
     webhooks: webhooksOptions = {},
+    tracing,
+    metricsRegistry,
   }: SystemOptions,
 ): Promise<Services> {
   const outboundOptions = {
@@ -236,7 +244,15 @@ async function startServices(
         log === undefined
           ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
           : pino({ level: "debug" }, log),
+      metricsRegistry,
     };
+    const traces =
+      tracing &&
+      openServiceTraces(
+        { ...tracing, headers: undefined },
+        { logger: common.logger, metricsRegistry: metricsRegistry ?? new Registry() },
+      );
+    if (traces !== undefined) scope.defer(() => traces.close());
     const bus = createInProcessEventBus({
       consumers: {
         ...INTEGRATIONS_CONSUMERS,
@@ -246,12 +262,18 @@ async function startServices(
       },
     });
     scope.defer(() => bus.close());
-    const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
+    const tables = await startTablesService({
+      ...common,
+      tracer: traces?.tracer("tables"),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+    });
     scope.defer(() => tables.stop());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
       ...common,
       ...connecting,
+      tracer: traces?.tracer("integrations"),
       loadKeks: () => Promise.resolve([kek]),
       mail,
       providers,
@@ -267,7 +289,8 @@ async function startServices(
     });
     scope.defer(() => integrations.stop());
     const tokenSigner = tokens.signerOf("runs");
-    const toIntegrations = { address: integrations.grpcAddress, tokenSigner };
+    const tracer = traces?.tracer("runs");
+    const toIntegrations = { address: integrations.grpcAddress, tokenSigner, tracer };
     const secrets = createSecretsClient(toIntegrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(toIntegrations);
@@ -276,11 +299,12 @@ async function startServices(
     scope.defer(() => providerCalls.close());
     const agents = createAgentClient(toIntegrations);
     scope.defer(() => agents.close());
-    const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
+    const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
     scope.defer(() => tableRows.close());
     const runs = await startRunsService({
       ...common,
       ...companyLimits,
+      tracer,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
@@ -298,6 +322,7 @@ async function startServices(
     if (runsGrpcAddress === undefined) throw new Error("The runs service has no address.");
     const workflows = await startWorkflowsService({
       ...common,
+      tracer: traces?.tracer("workflows"),
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
       tokenSigner: tokens.signerOf("workflows"),
@@ -307,6 +332,7 @@ async function startServices(
     scope.defer(() => workflows.stop());
     const webhooks = await startWebhooksService({
       ...common,
+      tracer: traces?.tracer("webhooks"),
       ...outboundOptions,
       loadKeks: () => Promise.resolve([kek]),
       bus,
@@ -321,6 +347,7 @@ async function startServices(
     const startGateway = async (gatewayOptions: GatewayOptions = {}): Promise<Gateway> => {
       const gateway = await startGatewayService({
         ...common,
+        tracer: traces?.tracer("gateway"),
         ...gatewayOptions,
         host: "127.0.0.1",
         port: 0,

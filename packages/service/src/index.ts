@@ -1,4 +1,6 @@
 export { AnswerTurns } from "./answer-turns.ts";
+export { cacheMetrics } from "./cache-metrics.ts";
+export type { CacheMetrics, CacheSize } from "./cache-metrics.ts";
 export { CompanyWrites } from "./company-writes.ts";
 export { parseConfig, parseProviderSettings, pickSettings } from "./config.ts";
 export type { Environment } from "./config.ts";
@@ -19,6 +21,7 @@ export {
   startMetricsServer,
 } from "./metrics.ts";
 export type { MetricsServer } from "./metrics.ts";
+export { watchPool } from "./pool-metrics.ts";
 export { PROVIDER_IDS, providerSettingName } from "./provider-settings.ts";
 export type { ProviderSettings } from "./provider-settings.ts";
 export { runMain } from "./run-main.ts";

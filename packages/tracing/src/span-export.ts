@@ -8,7 +8,7 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from "@opentelemetry/s
 const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
 const DELAY_MS = 2_000;
-const EXPORT_TIMEOUT_MS = 10_000;
+const EXPORT_TIMEOUT_MS = 5_000;
 /** A batch that a slow collector still holds, and the next one. */
 const REQUESTS_MAX = 2;
 const STOP_MS = 2_000;

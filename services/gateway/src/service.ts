@@ -2,7 +2,7 @@ import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { AnswerTurns, createScope } from "@workflow/service";
+import { AnswerTurns, createScope, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Express } from "express";
 import type { Tracer } from "@workflow/tracing";
@@ -130,7 +130,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
 }
 
 async function openOwnDatabase(
-  { databaseUrl, databasePoolSize, logger }: GatewayServiceOptions,
+  { databaseUrl, databasePoolSize, logger, metricsRegistry }: GatewayServiceOptions,
   scope: Scope,
 ): Promise<Database> {
   const database = await openDatabase({
@@ -141,6 +141,7 @@ async function openOwnDatabase(
     onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
   });
   scope.defer(() => database.end());
+  scope.defer(watchPool(metricsRegistry, "gateway", database));
   return database;
 }
 
@@ -182,7 +183,7 @@ async function prepareApp(
     ...connectBackends(options, stopping, scope),
     auditLog: createAuditReader(database, cursors),
   };
-  const identity = { database, databaseUrl, role: ROLE, logger };
+  const identity = { database, databaseUrl, role: ROLE, logger, metricsRegistry };
   const { authenticator, signIns } = await startIdentity(identity, scope);
   const readiness = createReadiness(database, backends);
   const inbound = createInbound({

@@ -5,7 +5,7 @@ import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
 import type { LoadKeks } from "@workflow/sealing";
-import { CompanyWrites, createScope, loop } from "@workflow/service";
+import { CompanyWrites, createScope, loop, watchPool } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
@@ -122,6 +122,7 @@ export async function startIntegrationsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "integrations", database));
     const writes = new CompanyWrites(database, options.databasePoolSize);
     const ring = await openKeyRing(database, "integrations", options.loadKeks);
     const deadLetters = createDeadLetters({

@@ -1,7 +1,7 @@
 import { listen, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
-import { loop } from "@workflow/service";
+import { loop, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
@@ -76,6 +76,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     onError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   scope.defer(() => database.end());
+  scope.defer(watchPool(options.metricsRegistry, "runs", database));
   const engineDatabase =
     options.role === "api"
       ? database
@@ -89,7 +90,10 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
           ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
           onError: (error) => logger.warn({ err: error }, "database connection lost"),
         });
-  if (engineDatabase !== database) scope.defer(() => engineDatabase.end());
+  if (engineDatabase !== database) {
+    scope.defer(() => engineDatabase.end());
+    scope.defer(watchPool(options.metricsRegistry, "runs-engine", engineDatabase));
+  }
   await keepPartitions(database, logger, scope);
   const relay = createOutboxRelay({
     database,
@@ -124,7 +128,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     engineMetrics,
     acceptedRuns: createAcceptedRuns(runtime),
     wakeUps: createWakeUps({ database, runtime, logger }),
-    deployments: createDeploymentCache(database, logger),
+    deployments: createDeploymentCache(database, logger, options.metricsRegistry),
     endedRuns: createEndedRuns(),
     backlog: new Backlog({
       database,

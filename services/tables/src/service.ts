@@ -12,7 +12,7 @@ import {
   LARGE_MESSAGE_BYTES_MAX,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
@@ -95,6 +95,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "tables", database));
     const { metricsRegistry } = options;
     const outbox = { database, schema: "tables", bus, logger, metricsRegistry };
     const audit = createAuditTrail(outbox);
@@ -103,7 +104,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     scope.defer(() => rowEvents.stop());
     const heads = createTableHeads(database);
     const { cacheBytesMax = CACHE_BYTES_MAX } = options;
-    const snapshots = new Snapshots({ database, heads, cacheBytesMax });
+    const snapshots = new Snapshots({ database, heads, cacheBytesMax, metricsRegistry });
     const rowWriter = new RowWriter({ database, heads, onEvents: () => rowEvents.wake() });
     startForgetting(database, logger, scope);
     const context = { database, audit, rowEvents, snapshots, rowWriter, logger };

@@ -14,7 +14,7 @@ import {
   createTokenVerifier,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, TokenSigner, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Loop, Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
@@ -117,6 +117,7 @@ export async function startWorkflowsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "workflows", database));
     const { bus, metricsRegistry } = options;
     const outbox = { database, schema: "workflows", bus, logger, metricsRegistry };
     const relay = createOutboxRelay({ ...outbox, stream: "workflows" });

@@ -1,4 +1,7 @@
 import type { Database } from "@workflow/db";
+import { cacheMetrics } from "@workflow/service";
+import type { CacheMetrics } from "@workflow/service";
+import type { Registry } from "prom-client";
 import { LRUCache } from "lru-cache";
 import { readBodies } from "../store/deliveries.ts";
 import type { StoredBody } from "../store/deliveries.ts";
@@ -28,7 +31,13 @@ export class EventBodies {
   });
   readonly #reads: Gathered<Wanted, EventBody | null>;
 
-  constructor(database: Database) {
+  readonly #metrics: CacheMetrics;
+
+  constructor(database: Database, metricsRegistry?: Registry) {
+    this.#metrics = cacheMetrics(metricsRegistry, "event_bodies", () => ({
+      entries: this.#kept.size,
+      bytes: this.#kept.calculatedSize,
+    }));
     this.#reads = new Gathered<Wanted, EventBody | null>({
       batchMax: READ_MAX,
       fits: (batch, next) =>
@@ -53,6 +62,8 @@ export class EventBodies {
   /** Null when the event is not kept any more. */
   get(wanted: Wanted): Promise<EventBody | null> {
     const kept = this.#kept.get(wanted.eventId);
+    if (kept === undefined) this.#metrics.miss();
+    else this.#metrics.hit();
     return kept === undefined ? this.#reads.ask(wanted) : Promise.resolve(kept);
   }
 }

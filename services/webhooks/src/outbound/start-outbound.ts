@@ -62,7 +62,7 @@ export async function startOutbound(
   const { database, audit } = context;
   const stopping = new AbortController();
   const metrics = deliveryMetrics(metricsRegistry);
-  const bodies = new EventBodies(database);
+  const bodies = new EventBodies(database, metricsRegistry);
   const runs = createRunEventsClient({
     address: options.runsGrpcAddress,
     tokenSigner: options.tokenSigner,
