@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
 import { startHttpDouble, startOtlpCollector, waitFor } from "@workflow/testkit";
 import type { CollectedSpan, HttpDouble, OtlpCollector } from "@workflow/testkit";
 import { z } from "zod";
@@ -29,6 +30,7 @@ afterAll(async () => {
 });
 
 const SECRET = "do-not-tell";
+const UNRECORDED = "e".repeat(32);
 /** `kind` in OTLP. */
 const [INTERNAL, SERVER, CLIENT, CONSUMER] = [1, 2, 3, 5];
 const FAILED = 2;
@@ -221,6 +223,16 @@ describe("a trace", () => {
     expect(new Set(traces.map(({ root }) => root.traceId)).size).toBe(ids.length);
   });
 
+  it("leaves a request its own context where the step sets one", async () => {
+    const own = `00-${"c".repeat(32)}-${"d".repeat(16)}-01`;
+    const config = { method: "GET", url: `${receiver.url}/own`, headers: { Traceparent: own } };
+    const step = { id: "call", type: "action", name: "call", action: "http.request", config };
+    const workflowId = await createActive(system, { steps: [step] });
+    await waitForRun(system, runIdOf(await postRun(system, workflowId)));
+    const sent = receiver.requests.filter(({ path }) => path === "/own");
+    expect(sent.map(({ headers }) => headers["traceparent"])).toEqual([own]);
+  });
+
   it("goes on with the context of a caller, and begins anew with one that is not valid", async () => {
     const traceId = "a".repeat(32);
     const given = [
@@ -237,6 +249,32 @@ describe("a trace", () => {
     expect(known?.root).toMatchObject({ traceId, parentSpanId: "b".repeat(16) });
     expect(unknown?.root.traceId).not.toMatch(/^0+$/);
     expect(unknown?.root.parentSpanId).toBeUndefined();
+  });
+});
+
+describe("a request whose trace is not recorded", () => {
+  it("leaves none: no span, nothing with the run, nothing in requests outside", async () => {
+    const quiet = await startWholeSystem({
+      tracing: { endpoint: collector.url, sampler: "traceidratio", ratio: 0 },
+    });
+    try {
+      const workflowId = await createActive(quiet, { steps: [request("/quiet")] });
+      const headers = { traceparent: `00-${UNRECORDED}-${"f".repeat(16)}-01` };
+      const runId = runIdOf(await postRun(quiet, workflowId, {}, { headers }));
+      await waitForRun(quiet, runId);
+      const [sent] = receiver.requests.filter(({ path }) => path.startsWith("/quiet"));
+      expect(sent?.headers).not.toHaveProperty("traceparent");
+      const row = await quiet.database.one(
+        sql.type(
+          z.object({ traceparent: z.string().nullable() }),
+        )`select traceparent from runs.runs where id = ${runId}`,
+      );
+      expect(row).toEqual({ traceparent: null });
+    } finally {
+      await quiet.stop();
+    }
+    // Whatever there was has been sent by the stop.
+    expect(collector.spans().filter(({ traceId }) => traceId === UNRECORDED)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { createTokenSigner, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
 import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
-import { createMetricsRegistry, openServiceTraces, startMetricsServer } from "@workflow/service";
+import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { startIntegrationsService } from "@workflow/service-integrations";
@@ -17,7 +17,6 @@ import {
 import { startTablesService } from "@workflow/service-tables";
 import { startWebhooksService } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
-import type { Tracer } from "@workflow/tracing";
 import type { Registry } from "prom-client";
 import { EVENT_STREAMS } from "./event-consumers.ts";
 import type { SigningKeys } from "./keys.ts";
@@ -25,6 +24,7 @@ import type { ServiceLog } from "./service-log.ts";
 import type { DatabaseUrlOf } from "./service-logins.ts";
 import type { Settings } from "./settings.ts";
 import { explain, StartError } from "./start-error.ts";
+import { openTracers } from "./tracers.ts";
 
 /** What the services share. */
 export interface Surroundings {
@@ -274,27 +274,6 @@ function createEventBus(settings: Settings, log: ServiceLog, metricsRegistry: Re
     replicas: settings.NATS_REPLICAS,
     metricsRegistry,
   });
-}
-
-/** What makes the spans of each service; all go to the collector by one way. */
-function openTracers(
-  settings: Settings,
-  log: ServiceLog,
-  metricsRegistry: Registry,
-  scope: Scope,
-): (service: string) => Tracer | undefined {
-  const traces = openServiceTraces(
-    {
-      endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
-      headers: settings.OTEL_EXPORTER_OTLP_HEADERS,
-      sampler: settings.OTEL_TRACES_SAMPLER,
-      ratio: settings.OTEL_TRACES_SAMPLER_ARG,
-    },
-    { logger: log.loggerOf("traces"), metricsRegistry },
-  );
-  if (traces === undefined) return () => undefined;
-  scope.defer(() => traces.close());
-  return (service) => traces.tracer(service);
 }
 
 async function startMetrics(settings: Settings, scope: Scope) {
