@@ -12,7 +12,7 @@ import { parseNat64Prefix } from "./nat64.ts";
 import { findNextHop } from "./redirects.ts";
 import { prepareHeaders, prepareMethod } from "./request-headers.ts";
 import { parseTarget } from "./target-url.ts";
-import type { SafeRequest, SafeResponse } from "./safe-request.ts";
+import type { HttpRequester, SafeRequest } from "./safe-request.ts";
 import type { TargetPolicy } from "./target-url.ts";
 import { createTenantPools } from "./tenant-pools.ts";
 import type { TenantPools } from "./tenant-pools.ts";
@@ -43,16 +43,6 @@ export interface SafeHttpClientOptions {
   tracer?: Tracer | undefined;
   /** PEM certificates to trust instead of the bundled roots. For private networks and tests. */
   ca?: string;
-}
-
-/** Makes requests on behalf of one tenant. */
-export interface HttpRequester {
-  /**
-   * Makes one request; a response of any status is a success.
-   *
-   * @throws HttpClientError and nothing else, but for what `onHop` throws
-   */
-  request(options: SafeRequest, signal?: AbortSignal): Promise<SafeResponse>;
 }
 
 /** Connections to hosts that tenants name. Its own requests are the platform's. */

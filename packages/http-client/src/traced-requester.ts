@@ -1,6 +1,6 @@
 import type { Tracer } from "@workflow/tracing";
 import { HttpClientError } from "./http-client-error.ts";
-import type { HttpRequester } from "./safe-http-client.ts";
+import type { HttpRequester } from "./safe-request.ts";
 
 /**
  * Makes requests under spans of their own, where the trace is recorded. A span names method and status alone:

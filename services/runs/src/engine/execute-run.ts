@@ -14,7 +14,7 @@ import type { StepEffects } from "../interpreter/effects/step-effects.ts";
 import { Fibers } from "../interpreter/fibers.ts";
 import type { Parking } from "../interpreter/fibers.ts";
 import type { StepObserver } from "../interpreter/step-observer.ts";
-import { SpanBudget } from "../interpreter/step-span.ts";
+import { SpanBudget } from "../interpreter/span-budget.ts";
 import { StepScopes } from "../interpreter/step-scopes.ts";
 import type { JournalEntry } from "../journal/journal-entry.ts";
 import { LeaseLostError } from "../journal/lease-lost-error.ts";

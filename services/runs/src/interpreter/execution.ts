@@ -14,7 +14,7 @@ import type { StepEffects } from "./effects/step-effects.ts";
 import type { Fibers } from "./fibers.ts";
 import type { StepObserver } from "./step-observer.ts";
 import type { StepScopes } from "./step-scopes.ts";
-import type { SpanBudget } from "./step-span.ts";
+import type { SpanBudget } from "./span-budget.ts";
 
 /** What a sequence of steps, or one step, came to. */
 export type Outcome =

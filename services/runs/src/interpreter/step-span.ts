@@ -6,19 +6,6 @@ import type { OpenStep } from "../domain/step-records.ts";
 import { Parked, RunFailed } from "./control-flow-signals.ts";
 import type { Execution, StepOutcome } from "./execution.ts";
 
-/** Attempts of steps with a span of their own, in one execution of a run: a loop may make a million. */
-const SPANS_MAX = 1_000;
-
-/** How many spans one execution may still make. */
-export class SpanBudget {
-  #left = SPANS_MAX;
-
-  take(): boolean {
-    this.#left -= 1;
-    return this.#left >= 0;
-  }
-}
-
 /**
  * Makes one attempt of a step under a span of its own, where the run's trace is recorded. What the attempt
  * calls has that span around it.
