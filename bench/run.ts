@@ -36,6 +36,7 @@ import { syncRuns } from "./scenarios/sync-runs.ts";
 import { tableImport } from "./scenarios/table-import.ts";
 import { tableReads } from "./scenarios/table-reads.ts";
 import { tableWrites } from "./scenarios/table-writes.ts";
+import { tracing } from "./scenarios/tracing.ts";
 import { startSystem } from "./system.ts";
 
 const SCENARIOS: readonly Scenario[] = [
@@ -66,6 +67,7 @@ const SCENARIOS: readonly Scenario[] = [
   deliveries,
   deliveryNeighbours,
   slowClients,
+  tracing,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

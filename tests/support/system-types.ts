@@ -1,10 +1,12 @@
 import type { Database } from "@workflow/db";
+import type { TraceSettings } from "@workflow/service";
 import type { GatewayServiceOptions } from "@workflow/service-gateway";
 import type { Role, Scope } from "@workflow/service-gateway/admin";
 import type { IntegrationsServiceOptions } from "@workflow/service-integrations";
 import type { RunsServiceOptions } from "@workflow/service-runs";
 import type { WebhooksServiceOptions } from "@workflow/service-webhooks";
 import type { ModelDouble, TestTokens } from "@workflow/testkit";
+import type { Registry } from "prom-client";
 import type { Answer, CallOptions } from "./api-client.ts";
 
 /** A tenant, with a key that holds every scope, and its owner. */
@@ -90,6 +92,10 @@ export interface SystemOptions {
     RunsServiceOptions,
     "companyBacklogMax" | "companyWatchersMax" | "companySyncWaitsMax"
   >;
+  /** Where traces go, and which; without it there are none. */
+  tracing?: Pick<TraceSettings, "sampler" | "ratio"> & { endpoint: string };
+  /** Where the services register their metrics; without it none are taken. */
+  metricsRegistry?: Registry;
   /** Gets every line that the services log, down to debug; without it they are quiet. */
   log?: { write(line: string): void };
 }

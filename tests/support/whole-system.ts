@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from "node:crypto";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { createScope } from "@workflow/service";
+import { createScope, openServiceTraces } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
   startGatewayService,
@@ -34,6 +34,7 @@ import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
 import type { ModelDouble } from "@workflow/testkit";
 import pino from "pino";
+import { Registry } from "prom-client";
 import { callApi } from "./api-client.ts";
 import type {
   Company,
@@ -168,6 +169,8 @@ async function startServices(
     outbound,
     agents: agentOptions = {},
     webhooks: webhooksOptions = {},
+    tracing,
+    metricsRegistry,
   }: SystemOptions,
 ): Promise<Services> {
   const outboundOptions = {
@@ -187,7 +190,15 @@ async function startServices(
         log === undefined
           ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
           : pino({ level: "debug" }, log),
+      metricsRegistry,
     };
+    const traces =
+      tracing &&
+      openServiceTraces(
+        { ...tracing, headers: undefined },
+        { logger: common.logger, metricsRegistry: metricsRegistry ?? new Registry() },
+      );
+    if (traces !== undefined) scope.defer(() => traces.close());
     const bus = createInProcessEventBus({
       consumers: {
         ...INTEGRATIONS_CONSUMERS,
@@ -197,12 +208,18 @@ async function startServices(
       },
     });
     scope.defer(() => bus.close());
-    const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
+    const tables = await startTablesService({
+      ...common,
+      tracer: traces?.tracer("tables"),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+    });
     scope.defer(() => tables.stop());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
       ...common,
       ...connecting,
+      tracer: traces?.tracer("integrations"),
       loadKeks: () => Promise.resolve([kek]),
       mail,
       providers,
@@ -218,7 +235,8 @@ async function startServices(
     });
     scope.defer(() => integrations.stop());
     const tokenSigner = tokens.signerOf("runs");
-    const toIntegrations = { address: integrations.grpcAddress, tokenSigner };
+    const tracer = traces?.tracer("runs");
+    const toIntegrations = { address: integrations.grpcAddress, tokenSigner, tracer };
     const secrets = createSecretsClient(toIntegrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(toIntegrations);
@@ -227,11 +245,12 @@ async function startServices(
     scope.defer(() => providerCalls.close());
     const agents = createAgentClient(toIntegrations);
     scope.defer(() => agents.close());
-    const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
+    const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
     scope.defer(() => tableRows.close());
     const runs = await startRunsService({
       ...common,
       ...companyLimits,
+      tracer,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
@@ -249,6 +268,7 @@ async function startServices(
     if (runsGrpcAddress === undefined) throw new Error("The runs service has no address.");
     const workflows = await startWorkflowsService({
       ...common,
+      tracer: traces?.tracer("workflows"),
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
       tokenSigner: tokens.signerOf("workflows"),
@@ -258,6 +278,7 @@ async function startServices(
     scope.defer(() => workflows.stop());
     const webhooks = await startWebhooksService({
       ...common,
+      tracer: traces?.tracer("webhooks"),
       ...outboundOptions,
       loadKeks: () => Promise.resolve([kek]),
       bus,
@@ -272,6 +293,7 @@ async function startServices(
     const startGateway = async (gatewayOptions: GatewayOptions = {}): Promise<Gateway> => {
       const gateway = await startGatewayService({
         ...common,
+        tracer: traces?.tracer("gateway"),
         ...gatewayOptions,
         host: "127.0.0.1",
         port: 0,

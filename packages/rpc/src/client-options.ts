@@ -1,6 +1,7 @@
 import type { ClientFacts } from "./client-facts.ts";
 import type { RpcContext } from "./context.ts";
 import type { Identity } from "./identity.ts";
+import type { Tracer } from "@workflow/tracing";
 import type { RpcTls } from "./tls.ts";
 import type { TokenMinter } from "./token-signer.ts";
 
@@ -53,6 +54,8 @@ export interface RpcClientOptions {
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls that name an identity. */
   minter?: TokenMinter | undefined;
+  /** Makes the spans of calls whose trace is recorded. */
+  tracer?: Tracer | undefined;
   /** For unary calls that give no time of their own (default 10 s). */
   defaultTimeoutMs?: number;
   /** For streams that give no time of their own (default 1 h). */

@@ -20,6 +20,7 @@ import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
 import { channelCredentials, serverNameOf } from "./tls.ts";
+import { tracedCall, tracedStream } from "./traced-calls.ts";
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
   ? M["responseStream"] extends false
@@ -93,12 +94,21 @@ function clientMethod(
   const { requestStream, responseStream } = method;
   if (requestStream) {
     if (responseStream) return undefined;
-    return (requests: Requests<unknown>, options?: RpcCallOptions) =>
-      callClientStream(client, method, requests, defaults, options);
+    return (requests: Requests<unknown>, given?: RpcCallOptions) =>
+      tracedCall(defaults.tracer, method, given, (options) =>
+        callClientStream(client, method, requests, defaults, options),
+      );
   }
-  const call = responseStream ? callStream : callUnary;
-  return (request: unknown, options?: RpcCallOptions) =>
-    call(client, method, request, defaults, options);
+  if (responseStream) {
+    return (request: unknown, given?: RpcCallOptions) =>
+      tracedStream(defaults.tracer, method, given, (options) =>
+        callStream(client, method, request, defaults, options),
+      );
+  }
+  return (request: unknown, given?: RpcCallOptions) =>
+    tracedCall(defaults.tracer, method, given, (options) =>
+      callUnary(client, method, request, defaults, options),
+    );
 }
 
 async function callUnary(

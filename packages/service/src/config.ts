@@ -13,7 +13,7 @@ import { findUnknownSettings } from "./unknown-settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** URLs of servers hold passwords, which one that is written wrongly may hold anywhere. */
-const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$/;
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$|_HEADERS$/;
 const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
 

@@ -30,6 +30,29 @@ export function wholeNumber(min: number, max: number) {
   });
 }
 
+/** A share, as a decimal number from 0 to 1. */
+export function share() {
+  return setting("a number from 0 to 1", (value) => {
+    const number = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : NaN;
+    return number >= 0 && number <= 1 ? number : undefined;
+  });
+}
+
+/** Names and values of HTTP headers, as OTEL_EXPORTER_OTLP_HEADERS has them: values percent-encoded. */
+export function headerPairs() {
+  return setting("name=value, separated by commas", (value) => {
+    const pairs = value.split(",").map((pair) => /^\s*([\w-]+)\s*=([^=].*)$/.exec(pair));
+    if (!pairs.every((pair) => pair !== null)) return undefined;
+    try {
+      return Object.fromEntries(
+        pairs.map(([, name = "", text = ""]) => [name, decodeURIComponent(text.trim())]),
+      );
+    } catch {
+      return undefined;
+    }
+  });
+}
+
 /** A TCP port. */
 export function port() {
   return wholeNumber(1, 65_535);

@@ -45,3 +45,6 @@ export { startCanaries } from "./canaries.ts";
 export type { Canaries } from "./canaries.ts";
 export { answerInside, insideForms } from "./inside-forms.ts";
 export type { InsideForm } from "./inside-forms.ts";
+export { startOtlpCollector } from "./otlp-collector.ts";
+export type { CollectedSpan, OtlpCollector } from "./otlp-collector.ts";
+export { promtoolFromPackage } from "./promtool.ts";

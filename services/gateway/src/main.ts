@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startGatewayService } from "./service.ts";
@@ -22,6 +24,9 @@ async function start(signal: AbortSignal) {
   return scope.guard(async () => {
     const metricsRegistry = createMetricsRegistry();
     const logger = createLogger({ name: "gateway", level: config.LOG_LEVEL });
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("gateway");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "gateway",
@@ -105,6 +110,7 @@ async function start(signal: AbortSignal) {
         bus,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => gateway.stop());

@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startIntegrationsService } from "./service.ts";
@@ -24,6 +26,9 @@ async function start(signal: AbortSignal) {
   return scope.guard(async () => {
     const logger = createLogger({ name: "integrations", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("integrations");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "integrations",
@@ -75,6 +80,7 @@ async function start(signal: AbortSignal) {
         grpcTls: tls,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => service.stop());

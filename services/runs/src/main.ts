@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import type { Peer } from "@workflow/service";
 import { readConfig } from "./config.ts";
@@ -26,6 +28,9 @@ async function start(signal: AbortSignal) {
   const scope = createScope();
   return scope.guard(async () => {
     const metricsRegistry = createMetricsRegistry();
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("runs");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "runs",
@@ -58,7 +63,7 @@ async function start(signal: AbortSignal) {
       issuer: "runs",
       privateKeyPem: config.INTERNAL_TOKEN_PRIVATE_KEY,
     });
-    const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls };
+    const integrations = { address: config.INTEGRATIONS_GRPC_ADDR, tokenSigner, tls, tracer };
     const secrets = createSecretsClient(integrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(integrations);
@@ -67,7 +72,7 @@ async function start(signal: AbortSignal) {
     scope.defer(() => providers.close());
     const agents = createAgentClient(integrations);
     scope.defer(() => agents.close());
-    const tables = createTablesClient({ address: config.TABLES_GRPC_ADDR, tokenSigner, tls });
+    const tables = createTablesClient({ ...integrations, address: config.TABLES_GRPC_ADDR });
     scope.defer(() => tables.close());
     const service = await operations.start(() =>
       startRunsService({
@@ -97,6 +102,7 @@ async function start(signal: AbortSignal) {
         leaseMs: config.RUNS_LEASE_MS,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => service.stop());

@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startTablesService } from "./service.ts";
@@ -24,6 +26,9 @@ async function start(signal: AbortSignal) {
   return scope.guard(async () => {
     const logger = createLogger({ name: "tables", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("tables");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "tables",
@@ -58,6 +63,7 @@ async function start(signal: AbortSignal) {
         grpcTls: tls,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => service.stop());

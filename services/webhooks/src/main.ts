@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startWebhooksService } from "./service.ts";
@@ -24,6 +26,9 @@ async function start(signal: AbortSignal) {
   return scope.guard(async () => {
     const logger = createLogger({ name: "webhooks", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("webhooks");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "webhooks",
@@ -81,6 +86,7 @@ async function start(signal: AbortSignal) {
         outboundNat64Prefixes: config.OUTBOUND_NAT64_PREFIXES,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => service.stop());

@@ -5,8 +5,10 @@ import {
   createLogger,
   createMetricsRegistry,
   createScope,
+  openServiceTraces,
   runMain,
   startOperations,
+  traceSettings,
 } from "@workflow/service";
 import { readConfig } from "./config.ts";
 import { startWorkflowsService } from "./service.ts";
@@ -24,6 +26,9 @@ async function start(signal: AbortSignal) {
   return scope.guard(async () => {
     const logger = createLogger({ name: "workflows", level: config.LOG_LEVEL });
     const metricsRegistry = createMetricsRegistry();
+    const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+    scope.defer(() => traces?.close());
+    const tracer = traces?.tracer("workflows");
     const bus = createNatsEventBus({
       servers: config.NATS_URL,
       name: "workflows",
@@ -64,6 +69,7 @@ async function start(signal: AbortSignal) {
         bus,
         logger,
         metricsRegistry,
+        tracer,
       }),
     );
     scope.defer(() => service.stop());

@@ -63,6 +63,8 @@ export const SECTIONS = [
       "docs/ops/events.md",
       "docs/ops/webhooks.md",
       "docs/ops/metrics.md",
+      "docs/ops/tracing.md",
+      "deploy/observability/README.md",
       "docs/ops/retention.md",
       "docs/ops/secrets.md",
       "docs/ops/security.md",

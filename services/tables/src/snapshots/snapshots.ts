@@ -1,5 +1,8 @@
 import type { Database, Queryable } from "@workflow/db";
 import { AppError, isAppError } from "@workflow/errors";
+import { cacheMetrics } from "@workflow/service";
+import type { CacheMetrics } from "@workflow/service";
+import type { Registry } from "prom-client";
 import type { Column } from "../domain/column.ts";
 import type { RowQuery } from "../domain/row-query.ts";
 import { findRowsAt, findRowsFrom } from "../store/rows-read.ts";
@@ -28,6 +31,7 @@ export interface SnapshotsOptions {
   heads: TableHeads;
   /** Memory for columns; what a single query needs may be more. */
   cacheBytesMax: number;
+  metricsRegistry?: Registry | undefined;
 }
 
 /** One try to answer a question while others may write. */
@@ -55,12 +59,17 @@ export class Snapshots {
   readonly #heads: TableHeads;
   readonly #budget: MemoryBudget;
   readonly #tables = new Map<string, LiveTable>();
+  readonly #metrics: CacheMetrics;
   #lastHold: Promise<unknown> = Promise.resolve();
 
-  constructor({ database, heads, cacheBytesMax }: SnapshotsOptions) {
+  constructor({ database, heads, cacheBytesMax, metricsRegistry }: SnapshotsOptions) {
     this.#database = database;
     this.#heads = heads;
     this.#budget = new MemoryBudget(cacheBytesMax);
+    this.#metrics = cacheMetrics(metricsRegistry, "table_columns", () => ({
+      entries: this.#tables.size,
+      bytes: this.bytes,
+    }));
   }
 
   /** Estimate of the memory in use. */
@@ -184,7 +193,11 @@ export class Snapshots {
   #liveTable(head: TableHead): LiveTable {
     const { tableId } = head;
     const known = this.#tables.get(tableId);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#metrics.hit();
+      return known;
+    }
+    this.#metrics.miss();
     const live = new LiveTable({
       database: this.#database,
       budget: this.#budget,
