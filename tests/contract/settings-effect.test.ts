@@ -12,6 +12,12 @@ const NOT_FOR_NPM_START = ["RUNS_ROLE"];
 /** Beside npm start: the list of parts that run apart. */
 const OF_SEPARATE_PARTS = ["deploy/dev/src/topology.ts"];
 
+/** The functions of packages/service that read settings, and their files. */
+const READERS: Readonly<Record<string, string>> = {
+  startOperations: "/operations.ts",
+  traceSettings: "/tracing.ts",
+};
+
 /** A file without what only mentions settings: comments, texts, and lists of what is required. */
 interface Source {
   file: string;
@@ -40,14 +46,17 @@ describe("a setting", () => {
   it.each(SERVICES)("that a service picks is read by it: %s", (service) => {
     const own = sources.get(`services/${service}`) ?? [];
     const picked = own.flatMap(({ config }) => pickedIn(config));
-    const read = [...readIn(own), ...readIn(operations())];
+    const read = [...readIn(own), ...readFor(own)];
     expect(picked.length).toBeGreaterThan(4);
     expect(picked.filter((name) => !read.includes(name))).toEqual([]);
   });
 
   it("that has an effect has it on npm start as well", () => {
     const files = sources.get("deploy/dev") ?? [];
-    const own = readIn(files.filter(({ file }) => !OF_SEPARATE_PARTS.includes(file)));
+    const own = [
+      ...readIn(files.filter(({ file }) => !OF_SEPARATE_PARTS.includes(file))),
+      ...readFor(files),
+    ];
     const missing = NAMES.filter((name) => !isMarked(name) && !own.includes(name));
     expect(missing).toEqual(NOT_FOR_NPM_START);
   });
@@ -66,10 +75,15 @@ describe("a setting", () => {
   });
 });
 
-/** What every service has a package do: health and metrics. */
-function operations(): Source[] {
+/** What some code has a package read for it. */
+function readFor(own: readonly Source[]): string[] {
+  const called = own.flatMap(
+    ({ code }) => code.match(/\b(?:startOperations|traceSettings)(?=\()/g) ?? [],
+  );
   const files = sources.get("packages/service") ?? [];
-  return files.filter(({ file }) => file.endsWith("/operations.ts"));
+  return readIn(
+    files.filter(({ file }) => called.some((name) => file.endsWith(READERS[name] ?? "-"))),
+  );
 }
 
 function isMarked(name: string): boolean {

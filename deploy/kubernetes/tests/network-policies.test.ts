@@ -11,6 +11,7 @@ const NAMESPACE = "workflow";
 const LISTENED = PARTS.flatMap(({ listens }) => listens.map(({ port }) => port));
 const PORTS = [...new Set([...LISTENED, 22, 80, 443, 4222, 5432, 8222])];
 const METRICS = 9464;
+const COLLECTOR = 4318;
 const POSTGRES = 5432;
 const NATS = 4222;
 /** Of the cluster's inside, of clouds' own services, and of what leads there by another form. */
@@ -96,6 +97,14 @@ describe.each(["overlays/dev", "overlays/production"])("%s", (overlay) => {
     expect(reached(monitoring).filter((each) => !/^(migrate|admin):/.test(each))).toEqual(
       metrics.toSorted(),
     );
+  });
+
+  it("lets every part send traces to the collector", () => {
+    const monitoring: End = { namespace: "monitoring", labels: {} };
+    const parts = pods.filter(({ app }) => PARTS.some(({ name }) => name === app));
+    expect(parts).toHaveLength(PARTS.length);
+    expect(parts.filter((pod) => !network.allows(end(pod), monitoring, COLLECTOR))).toEqual([]);
+    expect(pods.filter((pod) => network.allows(end(pod), monitoring, 443))).toEqual([]);
   });
 
   it("lets everybody ask the cluster's name server", () => {
