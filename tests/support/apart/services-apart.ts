@@ -29,7 +29,7 @@ export async function startServicesApart(
   if (shared === null || databaseUrl !== shared.databaseUrl) {
     return startOwnServices(databaseUrl, options);
   }
-  return servicesOf(shared, createScope());
+  return servicesOf(shared, createScope(), () => {});
 }
 
 /** The services as separate processes that nobody else uses. */
@@ -41,6 +41,7 @@ export async function startOwnServices(
   return scope.guard(async () => {
     const tokens = createTestTokens();
     const { log } = options;
+    const onLine = (line: string): void => log?.write(`${line}\n`);
     const apart = await startApart(
       {
         databaseUrl,
@@ -49,23 +50,24 @@ export async function startOwnServices(
           ...environmentOf(options),
           ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
         },
-        ...(log === undefined ? {} : { onLine: (line: string) => log.write(`${line}\n`) }),
+        onLine,
       },
       scope,
     );
     const { origin, parts } = apart;
     const system = { databaseUrl, keys: tokens.keys, origin, ...describeParts(parts) };
-    return { ...servicesOf(system, scope), apart };
+    return { ...servicesOf(system, scope, onLine), apart };
   });
 }
 
-function servicesOf(system: SharedSystem, scope: Scope): Services {
-  const { origin, grpcAddresses, gatewayEnvironment, keys } = system;
+function servicesOf(system: SharedSystem, scope: Scope, onLine: (line: string) => void): Services {
+  const { origin, grpcAddresses, keys } = system;
   return {
     origin,
     grpcAddresses,
     tokens: createTestTokens(keys),
-    startGateway: (options = {}) => startAnother(gatewayEnvironment, options, scope),
+    startGateway: (options = {}) =>
+      startAnother(environmentOfAnother(system, options), onLine, scope),
     stop: () => scope.close(),
   };
 }
@@ -92,18 +94,24 @@ export function describeParts(
   };
 }
 
+function environmentOfAnother(
+  { gatewayEnvironment }: SharedSystem,
+  options: GatewayOptions,
+): Record<string, string> {
+  // There is no balancer in front of it.
+  const alone = { ...gatewayEnvironment, TRUSTED_PROXIES: "0" };
+  return { ...alone, ...gatewayEnvironmentOf(options) };
+}
+
 /** One more gateway of a system, which ends with the scope unless it is stopped before. */
 async function startAnother(
   environment: Readonly<Record<string, string>>,
-  options: GatewayOptions,
+  onLine: (line: string) => void,
   scope: Scope,
 ): Promise<Gateway> {
   const [port = 0, metricsPort = 0] = await freePorts(2);
   const given = {
     ...environment,
-    // There is no balancer in front of it.
-    TRUSTED_PROXIES: "0",
-    ...gatewayEnvironmentOf(options),
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
   };
@@ -117,8 +125,8 @@ async function startAnother(
         ["METRICS_PORT", metricsPort],
       ]),
     },
-    onLine: () => {},
-    onEnd: () => {},
+    onLine,
+    onEnd: onLine,
   });
   scope.defer(() => gateway.stop());
   const isReady = async () => (await gateway.state()).missing.length === 0;
