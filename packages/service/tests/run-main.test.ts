@@ -60,6 +60,16 @@ describe("a service process", () => {
     expect(service.messages()).not.toContain("ready");
   });
 
+  it("that is stopped during a start which never ends does not wait for it and ends with 1", async () => {
+    const service = run("never-starts");
+    await service.logged("starting");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(service.messages()).toContain("the start took too long to give up");
+  });
+
   it("that does not stop in time ends with 1", async () => {
     const service = run("hangs");
     await service.logged("ready");
