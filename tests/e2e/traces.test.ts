@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { IncomingMessage, request as sendRequest } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { startHttpDouble, startOtlpCollector, waitFor } from "@workflow/testkit";
@@ -252,7 +256,90 @@ describe("a trace", () => {
   });
 });
 
+/** Sends requests at once on one connection, whose last one closes it; all that is answered. */
+async function pipeline(requests: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(callersDecide.origin);
+  const socket = connect(Number(port), hostname);
+  socket.write(requests.join(""));
+  const answers: Buffer[] = [];
+  for await (const chunk of socket) answers.push(z.instanceof(Buffer).parse(chunk));
+  return Buffer.concat(answers).toString();
+}
+
+let callersDecide: WholeSystem;
+
+describe("of requests that share a call", () => {
+  beforeAll(async () => {
+    callersDecide = await startWholeSystem({
+      tracing: { endpoint: collector.url, sampler: "parentbased_always_off", ratio: 0 },
+    });
+  });
+  afterAll(() => callersDecide.stop());
+
+  it("only those are recorded that were chosen", async () => {
+    const workflowId = await createActive(callersDecide, { steps: [transform("out", 1)] });
+    const STARTS = 20;
+    const chosen = "9".repeat(32);
+    const starts = Array.from({ length: STARTS }, (_, place) =>
+      [
+        `POST /api/v1/workflows/${workflowId}/run HTTP/1.1`,
+        "host: workflows.example",
+        `x-api-key: ${callersDecide.acme.key}`,
+        "content-type: application/json",
+        "content-length: 2",
+        ...(place === 7 ? [`traceparent: 00-${chosen}-${"8".repeat(16)}-01`] : []),
+        ...(place === STARTS - 1 ? ["connection: close"] : []),
+        "",
+        "{}",
+      ].join("\r\n"),
+    );
+    const answers = await pipeline(starts);
+    expect(answers.match(/HTTP\/1\.1 202 /g)).toHaveLength(STARTS);
+    const rows = await callersDecide.database.any(
+      sql.type(
+        z.object({ traceparent: z.string().nullable() }),
+      )`select traceparent from runs.runs where workflow_id = ${workflowId}`,
+    );
+    expect(rows).toHaveLength(STARTS);
+    const kept = rows.flatMap(({ traceparent }) => traceparent ?? []);
+    expect(kept.map((traceparent) => traceparent.slice(3, 35))).toEqual([chosen]);
+  });
+});
+
 describe("a request whose trace is not recorded", () => {
+  it("is not recorded because its line has another form", async () => {
+    const quiet = await startWholeSystem({
+      tracing: { endpoint: collector.url, sampler: "traceidratio", ratio: 0 },
+    });
+    const forced = "7".repeat(32);
+    const lines = [
+      "http://any.example/api/v1/workflows",
+      "/%61pi/v1/workflows",
+      "/api/v1/workflows",
+    ];
+    try {
+      for (const line of lines) {
+        const { port, hostname } = new URL(quiet.origin);
+        const asked = sendRequest({
+          port,
+          hostname,
+          path: line,
+          headers: {
+            "x-api-key": quiet.acme.key,
+            traceparent: `00-${forced}-${"8".repeat(16)}-01`,
+          },
+        }).end();
+        const [answer] = z
+          .tuple([z.instanceof(IncomingMessage)])
+          .parse(await once(asked, "response"));
+        await text(answer);
+      }
+    } finally {
+      await quiet.stop();
+    }
+    expect(collector.spans().filter(({ traceId }) => traceId === forced)).toEqual([]);
+  });
+
   it("leaves none: no span, nothing with the run, nothing in requests outside", async () => {
     const quiet = await startWholeSystem({
       tracing: { endpoint: collector.url, sampler: "traceidratio", ratio: 0 },

@@ -132,7 +132,7 @@ async function admit(
     start.span = tracer?.span(start.rpc, start.traceparent, {
       kind: "server",
       attributes: { "rpc.system": "grpc", "workflow.request.id": start.requestId },
-      startedAt: performance.timeOrigin + start.startedAt,
+      startedAt: start.startedAt,
     });
     return { context: new CallContext(start, identity, logger) };
   } catch (thrown) {

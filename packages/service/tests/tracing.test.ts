@@ -121,6 +121,17 @@ describe("a collector", () => {
     await traces.close();
   });
 
+  it("that takes spans has got all that waited when the traces are closed", async () => {
+    const collector = await collect();
+    const { tracer, traces, valueOf } = open({ endpoint: collector.url });
+    const SPANS = 4_000;
+    for (let n = 0; n < SPANS; n++) tracer.begin("request", undefined).span?.end();
+    await traces.close();
+    expect(collector.spans()).toHaveLength(SPANS);
+    expect(await valueOf("tracing_spans_sent_total")).toBe(SPANS);
+    expect(await valueOf("tracing_spans_lost_total", { reason: "collector" })).toBe(0);
+  });
+
   it("that is not there changes nothing for who makes spans", async () => {
     const collector = await startOtlpCollector();
     await collector.close();

@@ -9,8 +9,8 @@ const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
 const DELAY_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** A batch that a slow collector still holds, and the next one. */
-const REQUESTS_MAX = 2;
+/** A stop sends all batches at once; otherwise one follows the other. What is beyond would be refused. */
+const REQUESTS_MAX = QUEUE_MAX / BATCH_MAX + 1;
 const STOP_MS = 2_000;
 
 /** Why a span was not kept: too many waited, or the collector did not take it. */

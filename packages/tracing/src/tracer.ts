@@ -23,7 +23,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
 export interface SpanOptions {
   kind?: "internal" | "server" | "client" | "consumer";
   attributes?: SpanAttributes;
-  /** Milliseconds since the epoch; now when absent. */
+  /** A value of performance.now(), in milliseconds; now when absent. */
   startedAt?: number;
   /** By which the span can be linked to from anywhere: `linkTo` of another span. */
   knownAs?: string;
@@ -147,7 +147,8 @@ class OpenSpan implements Span {
       this.#recorded.setStatus({ code: SpanStatusCode.ERROR });
       this.#recorded.setAttribute("error.type", failure);
     }
-    this.#recorded.end();
+    // By the same clock as the beginning: Date.now() knows whole milliseconds only, and is set at times.
+    this.#recorded.end(performance.now());
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppError } from "@workflow/errors";
 import type { ClientFacts } from "@workflow/rpc";
-import { readTraceparent } from "@workflow/tracing";
+import { readTraceparent, unsampled } from "@workflow/tracing";
 import type { Beginning, Span, Tracer } from "@workflow/tracing";
 import { clientFactsOf } from "./client-facts.ts";
 import type { Compressor } from "./compression.ts";
@@ -85,13 +85,21 @@ export function beginRequest(
 /** What is no use of the API is asked all the time, by those who watch over the gateway. */
 const TRACED = /^\/(?:api\/v1\/|webhooks\/|mcp\b|connect\/)/;
 
+/** Of a request line in absolute form, as proxies get it. */
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
+
 function beginTrace(
   tracer: Tracer | undefined,
   { headers, method = "", url = "" }: IncomingMessage,
   requestId: string,
 ): Beginning {
   const traceparent = readTraceparent(headers["traceparent"]);
-  if (tracer === undefined || !TRACED.test(url)) return { span: undefined, traceparent };
+  if (tracer === undefined) return { span: undefined, traceparent };
+  if (!TRACED.test(url.replace(ORIGIN, ""))) {
+    // Callers never decide that something is recorded, whatever is asked for.
+    const handedOn = traceparent === undefined ? undefined : unsampled(traceparent);
+    return { span: undefined, traceparent: handedOn };
+  }
   return tracer.begin(KNOWN_METHODS.includes(method) ? method : "_OTHER", traceparent, {
     kind: "server",
     attributes: { "workflow.request.id": requestId },

@@ -38,7 +38,11 @@ const TELL_OF_WAIT_AFTER_MS = 1_000;
 export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, StartRunResponse> {
   return rpc({
     scopes: "workflows:execute",
-    handler: (request, rpcContext) => startOne(context, request, rpcContext),
+    handler: (request, rpcContext) => {
+      // One of several has a trace of its own or none: the call's is that of another one.
+      const traceparent = request.traceparent ?? rpcContext.traceparent;
+      return startOne(context, { ...request, traceparent }, rpcContext);
+    },
   });
 }
 
@@ -59,7 +63,7 @@ export async function startOne(
     companyId,
     ...parseRequest(request),
     requestId: parseText("requestId", request.requestId, ID_CHARS_MAX) ?? rpcContext.requestId,
-    traceparent: recordedTraceparent(context.tracer, request.traceparent ?? rpcContext.traceparent),
+    traceparent: recordedTraceparent(context.tracer, request.traceparent),
     hasSyncWaiter: waitMs > 0,
   };
   // Before the run is started: who is refused has started nothing.

@@ -271,7 +271,10 @@ export interface StartRunRequest {
   requestId?:
     | string
     | undefined;
-  /** W3C trace context of that request, which the run's execution continues; absent: the call's own. */
+  /**
+   * W3C trace context of that request, which the run's execution continues. Absent: StartRun takes the
+   * call's own; of several starts in one call, this one has none.
+   */
   traceparent?: string | undefined;
 }
 
