@@ -99,17 +99,29 @@ export function readyzUrlOf({ ports }: ProcessPlan): string {
   return `http://127.0.0.1:${ports.get("METRICS_PORT")}/readyz`;
 }
 
+/** Where a process answers as long as it lives. */
+export function livezUrlOf({ ports }: ProcessPlan): string {
+  return `http://127.0.0.1:${ports.get("METRICS_PORT")}/livez`;
+}
+
 /** The variables of the machine, and of the settings those that the part reads. */
 function passedOn(part: Part, environment: Facts["environment"]): Record<string, string> {
   const read: ReadonlySet<string> = new Set(part.settings);
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => {
-      const [name, value] = entry;
+      const [given, value] = entry;
+      const name = settingOf(given);
       if (value === undefined || OWN_SETTINGS.has(name)) return false;
       if (Object.hasOwn(SETTINGS, name)) return read.has(name);
       return part.readsProviders || !isProviderSetting(name);
     }),
   );
+}
+
+/** The setting whose value a variable holds, or names the file of. */
+function settingOf(variable: string): string {
+  const isSetting = Object.hasOwn(SETTINGS, variable) || OWN_SETTINGS.has(variable);
+  return isSetting ? variable : variable.replace(/_FILE$/, "");
 }
 
 function isProviderSetting(name: string): boolean {
