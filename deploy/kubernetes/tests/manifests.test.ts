@@ -320,9 +320,12 @@ describe("scaling", () => {
     };
     await writeFile(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
     const kubernetes = fileURLToPath(new URL("..", import.meta.url));
-    const manifests = await render(relative(kubernetes, folder)).finally(() =>
-      rm(folder, { recursive: true }),
-    );
+    let manifests: Manifest[];
+    try {
+      manifests = await render(relative(kubernetes, folder));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
     for (const { name } of PARTS) {
       const age = { type: "External", external: { metric: { name: AGE }, target: AGE_TARGET } };
       expect([name, metricsOf(manifests, name)]).toEqual([
