@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "@jest/globals";
@@ -155,12 +155,15 @@ describe("npm run start:separate", () => {
 describe("what contradicts separate parts", () => {
   it("is refused by name, before anything is started", async () => {
     const settings = await place();
+    const keyFile = join(dirname(settings.DATA_DIR), "key.pem");
+    const { privateKey } = generateKeyPairSync("ed25519");
+    await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
     const given = {
       ...settings,
       INTERNAL_TOKEN_PRIVATE_KEY: "",
       GRPC_TLS_CERT_FILE: "/somewhere/cert.pem",
       GRPC_TLS_KEY_FILE: "/somewhere/key.pem",
-      INTERNAL_TOKEN_PRIVATE_KEY_FILE: "/somewhere/key",
+      INTERNAL_TOKEN_PRIVATE_KEY_FILE: keyFile,
       RUNS_ROLE: "worker",
     };
     const { exitCode, stderr, stdout } = await launch([START], given).ended;
