@@ -41,6 +41,8 @@ export interface NatsServer {
 export interface NatsServerOptions {
   /** Where it keeps its streams; made when missing. */
   folder: string;
+  /** Ports that it may not take. */
+  keptPorts?: readonly number[];
   /** Tells people that it has ended by itself. */
   tell: (text: string) => void;
   /** Gives the start up when it is aborted. */
@@ -54,7 +56,7 @@ export interface NatsServerOptions {
  * @throws StartError when there is no nats-server and none can be had, or when it does not start
  */
 export async function startNatsServer(
-  { folder, tell, signal }: NatsServerOptions,
+  { folder, keptPorts, tell, signal }: NatsServerOptions,
   scope: Scope,
 ): Promise<NatsServer> {
   const program = await findNatsServer().catch((cause: unknown) => {
@@ -63,7 +65,7 @@ export async function startNatsServer(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pidFile = join(folder, "nats.pid");
   await endLeftover(pidFile);
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = await freePorts(1, keptPorts);
   const users: readonly NatsUser[] = [...new Set(PARTS.map((part) => part.natsUser)), "setup"];
   const passwords = new Map(
     users.map((user) => [user, randomBytes(PASSWORD_BYTES).toString("hex")]),

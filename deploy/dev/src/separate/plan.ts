@@ -40,6 +40,8 @@ export interface Facts {
   secretsKek: string;
   /** Null for plain text on this machine. */
   tlsOf: ((service: ServiceName) => TlsFiles) | null;
+  /** Ports that no process may get, as somebody will listen there: the balancer. */
+  keptPorts?: readonly number[];
   /** Settings of the operator's, and variables of the machine such as PATH. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -75,7 +77,8 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
       name: replicas[part.name] === 1 ? part.name : `${part.name}-${index + 1}`,
     })),
   );
-  const free = await freePorts(places.reduce((sum, { part }) => sum + part.listens.length, 0));
+  const count = places.reduce((sum, { part }) => sum + part.listens.length, 0);
+  const free = await freePorts(count, facts.keptPorts);
   const located = places.map(({ part, name }) => ({
     part,
     name,

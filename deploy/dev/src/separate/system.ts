@@ -111,11 +111,18 @@ async function gatherFacts(
   { environment, tls, signal, showError: tell }: SeparateSystemOptions,
   scope: Scope,
 ): Promise<Facts> {
+  // The balancer listens when the parts are ready.
+  const keptPorts = [settings.PORT];
   const loadKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
   const keks = await loadKeks();
   return {
     databaseUrlOf,
-    natsUrlOf: await openNats(settings, { folder: join(dataDir, "nats"), tell, signal }, scope),
+    keptPorts,
+    natsUrlOf: await openNats(
+      settings,
+      { folder: join(dataDir, "nats"), keptPorts, tell, signal },
+      scope,
+    ),
     signingKeys: await ensureSigningKeys(undefined, dataDir),
     morePublicKeys: givenPublicKeys(environment),
     secretsKek: keks.map((kek) => kek.toString("base64")).join(","),
