@@ -16,6 +16,11 @@ nats="${NATS:-nats:4222}"
 owner_password="${OWNER_PASSWORD:-$(openssl rand -hex 24)}"
 mkdir -p "$(dirname "$folder")"
 mkdir "$folder" "$folder/cluster"
+# In a URL each byte of a password that means something there is written as its number.
+owner_in_url="$owner_password"
+case "$owner_password" in
+  *[!A-Za-z0-9._~-]*) owner_in_url="$(printf '%s' "$owner_password" | od -An -v -tx1 | tr -d '\n' | tr ' ' '%')" ;;
+esac
 cd "$folder/cluster"
 
 # put SECRET SETTING VALUE
@@ -41,10 +46,14 @@ for issuer in gateway workflows runs webhooks admin; do
 done
 
 mkdir ../passwords
+logins=""
 for service in $services; do
   openssl rand -hex 24 > "../passwords/postgres-$service"
   printf "alter role workflow_%s login password '%s';\n" "$service" "$(cat "../passwords/postgres-$service")" >> ../logins.sql
+  logins="$logins${logins:+, }workflow_$service"
 done
+# Nobody may connect whom owner.sql of deploy/postgres does not know. The database is that of the session.
+printf 'do $$ begin\n  execute format($f$grant connect on database %%I to %s$f$, current_database());\nend $$;\n' "$logins" >> ../logins.sql
 for user in setup $services; do
   openssl rand -hex 24 > "../passwords/nats-$user"
   # The quotes are part of the value: a password of digits would be a number.
@@ -66,7 +75,7 @@ put integrations SECRETS_KEK "$kek"
 put webhooks SECRETS_KEK "$kek"
 
 put postgres OWNER_PASSWORD "$owner_password"
-put admin DATABASE_URL "postgresql://workflow_owner:$owner_password@$postgres"
+put admin DATABASE_URL "postgresql://workflow_owner:$owner_in_url@$postgres"
 put admin NATS_URL "nats://setup:$(cat ../passwords/nats-setup)@$nats"
 put admin SECRETS_KEK "$kek"
 cp ../tokens/admin.pem admin/INTERNAL_TOKEN_PRIVATE_KEY

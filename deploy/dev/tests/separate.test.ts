@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { findLocalPostgres } from "@workflow/local-postgres";
 import { freePort, waitFor } from "@workflow/testkit";
@@ -24,7 +25,8 @@ const SERVICES = ["gateway", "integrations", "runs", "tables", "webhooks", "work
 afterAll(cleanUp, TIMEOUT_MS);
 
 async function place(): Promise<{ DATA_DIR: string; PORT: string }> {
-  return { DATA_DIR: await temporaryFolder(), PORT: String(await freePort()) };
+  // With a space, as in the name of a user's folder.
+  return { DATA_DIR: join(await temporaryFolder(), "da ta"), PORT: String(await freePort()) };
 }
 
 /** The processes that a process has started, by what they run. */
@@ -128,7 +130,10 @@ describe("npm run start:separate", () => {
   it(
     "leaves nothing running when it is killed, and the next start goes on with its data",
     async () => {
-      const settings = await place();
+      const at = await place();
+      const keyFile = join(dirname(at.DATA_DIR), "kek");
+      await writeFile(keyFile, randomBytes(32).toString("base64"));
+      const settings = { ...at, SECRETS_KEK_FILE: keyFile };
       const first = await whenReady(launch([START], settings), settings);
       const key = printedKey(first.stdout());
       const parts = [...(await partsOf(first.child.pid)).keys()];
@@ -150,19 +155,27 @@ describe("npm run start:separate", () => {
 describe("what contradicts separate parts", () => {
   it("is refused by name, before anything is started", async () => {
     const settings = await place();
+    const keyFile = join(dirname(settings.DATA_DIR), "key.pem");
+    const { privateKey } = generateKeyPairSync("ed25519");
+    await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
     const given = {
       ...settings,
       INTERNAL_TOKEN_PRIVATE_KEY: "",
       GRPC_TLS_CERT_FILE: "/somewhere/cert.pem",
       GRPC_TLS_KEY_FILE: "/somewhere/key.pem",
+      INTERNAL_TOKEN_PRIVATE_KEY_FILE: keyFile,
       RUNS_ROLE: "worker",
     };
     const { exitCode, stderr, stdout } = await launch([START], given).ended;
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    for (const name of ["GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE", "RUNS_ROLE"]) {
+    const refused = ["GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE", "RUNS_ROLE"];
+    for (const name of [...refused, "INTERNAL_TOKEN_PRIVATE_KEY_FILE"]) {
       expect(stderr).toContain(`${name}: npm run start:separate`);
     }
-    expect(stderr).not.toContain("INTERNAL_TOKEN_PRIVATE_KEY");
+    expect(stderr).not.toContain("INTERNAL_TOKEN_PRIVATE_KEY:");
+    const proxies = await launch([START], { ...settings, TRUSTED_PROXIES: "10" }).ended;
+    expect(proxies).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(proxies.stderr).toContain("TRUSTED_PROXIES: npm run start:separate");
     const typo = await launch([START, "--tsl"], settings).ended;
     expect(typo).toMatchObject({ exitCode: 1, stdout: "" });
     expect(typo.stderr).toContain("npm run start:separate [-- --tls]");

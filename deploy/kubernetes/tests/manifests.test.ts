@@ -1,4 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { loadTls } from "@workflow/rpc";
 import { readConfig as gateway } from "@workflow/service-gateway/config";
@@ -165,13 +168,12 @@ describe.each(OVERLAYS)("%s", (overlay) => {
         expect(probe?.httpGet).toEqual({ path: "/livez", port: "metrics" });
       }
       expect(ports.get("metrics")).toBe(metrics);
-      const grpc = part.listens.find(({ protocol }) => protocol === "grpc");
-      const isByGrpc = grpc !== undefined && overlay === "overlays/dev";
-      const http = { path: "/readyz", port: part.name === "gateway" ? "http" : "metrics" };
-      const { readinessProbe } = main;
-      expect({ grpc: readinessProbe?.grpc, httpGet: readinessProbe?.httpGet }).toEqual(
-        isByGrpc ? { grpc: { port: grpc.port } } : { httpGet: http },
-      );
+      // /readyz and not the health service of gRPC: that one is content while Postgres is away.
+      expect(main.readinessProbe?.grpc).toBeUndefined();
+      expect(main.readinessProbe?.httpGet).toEqual({
+        path: "/readyz",
+        port: part.name === "gateway" ? "http" : "metrics",
+      });
     },
   );
 
@@ -257,6 +259,27 @@ const RESTRICTED_CONTAINER = {
   capabilities: { drop: ["ALL"] },
 };
 
+describe("the Ingress", () => {
+  it("lets through what the gateway takes, and the page about proxies names both", async () => {
+    const ingress = only(manifestsOf("overlays/production"), "Ingress", "gateway");
+    const prefix = "nginx.ingress.kubernetes.io/";
+    const { annotations } = z
+      .object({ annotations: z.record(z.string(), z.string()) })
+      .parse(ingress.metadata);
+    const sizeMib = Number(/^(\d+)m$/.exec(annotations[`${prefix}proxy-body-size`] ?? "")?.[1]);
+    expect(sizeMib).toBeGreaterThanOrEqual(64);
+    for (const name of ["proxy-read-timeout", "proxy-send-timeout"]) {
+      expect([name, Number(annotations[prefix + name]) > 300]).toEqual([name, true]);
+    }
+    expect(annotations).toMatchObject({
+      [`${prefix}proxy-buffering`]: "off",
+      [`${prefix}proxy-next-upstream`]: "off",
+    });
+    const page = await readFile(new URL("../../../docs/ops/proxies.md", import.meta.url), "utf8");
+    for (const name of ["proxy-body-size", "proxy-read-timeout"]) expect(page).toContain(name);
+  });
+});
+
 describe("scaling", () => {
   const hpa = z.object({
     spec: z.object({
@@ -273,29 +296,51 @@ describe("scaling", () => {
     },
   };
 
-  it("follows the age of the queue for workers, by a metric that they have, and the load for all", async () => {
-    const external = z.object({ external: z.object({ metric: z.object({ name: z.string() }) }) });
+  function metricsOf(manifests: readonly Manifest[], name: string): unknown[] {
+    const { spec } = hpa.parse(only(manifests, "HorizontalPodAutoscaler", name));
+    expect([name, spec.maxReplicas > spec.minReplicas]).toEqual([name, true]);
+    return spec.metrics;
+  }
+
+  it("follows the load alone, since an autoscaler that lacks a metric never scales down", () => {
+    for (const overlay of OVERLAYS) {
+      for (const { name } of PARTS) {
+        expect([name, metricsOf(manifestsOf(overlay), name)]).toEqual([name, [cpu]]);
+      }
+    }
+  });
+
+  it("follows the age of the queue for workers where that is asked for, by a metric that they have", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "queue-age-"));
+    const from = (path: string) =>
+      relative(folder, fileURLToPath(new URL(`../${path}`, import.meta.url)));
+    const kustomization = {
+      resources: [from("overlays/production")],
+      components: [from("components/queue-age")],
+    };
+    await writeFile(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    const kubernetes = fileURLToPath(new URL("..", import.meta.url));
+    let manifests: Manifest[];
+    try {
+      manifests = await render(relative(kubernetes, folder));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    for (const { name } of PARTS) {
+      const age = { type: "External", external: { metric: { name: AGE }, target: AGE_TARGET } };
+      expect([name, metricsOf(manifests, name)]).toEqual([
+        name,
+        name === "runs-worker" ? [age, cpu] : [cpu],
+      ]);
+    }
     const metrics = await readFile(
       new URL("../../../docs/ops/metrics.md", import.meta.url),
       "utf8",
     );
-    for (const { name } of PARTS) {
-      const { spec } = hpa.parse(
-        only(manifestsOf("overlays/production"), "HorizontalPodAutoscaler", name),
-      );
-      expect([name, spec.minReplicas >= 2 && spec.maxReplicas > spec.minReplicas]).toEqual([
-        name,
-        true,
-      ]);
-      expect(spec.metrics.at(-1)).toEqual(cpu);
-      const others = spec.metrics
-        .slice(0, -1)
-        .map((each) => external.parse(each).external.metric.name);
-      expect([name, ...others]).toEqual([name, ...(name === "runs-worker" ? [AGE] : [])]);
-    }
     expect(metrics).toContain(`\n| \`${AGE}\``);
   });
 
+  const AGE_TARGET = { type: "Value", value: "10" };
   const AGE = "runs_oldest_due_task_age_seconds";
 });
 

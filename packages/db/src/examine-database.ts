@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { Client } from "pg";
+import { Client, DatabaseError } from "pg";
 import { assertPlainName, withSession } from "./connection-uri.ts";
 import { sqlStateOf } from "./errors.ts";
 
@@ -28,6 +28,8 @@ const WRONG_LOGIN = ["28000", "28P01"];
 const WRONG_DATABASE = "3D000";
 /** A role that is not there, one that the login is no member of, one without rights on the schema. */
 const WRONG_ROLE = ["22023", "42501"];
+/** The function of Postgres that refuses a session for want of the right to connect; translated nowhere. */
+const CONNECT_CHECK = "CheckMyDatabase";
 const TOO_MANY_CONNECTIONS = "53300";
 
 /**
@@ -83,6 +85,11 @@ function explain({ schema, role }: NeededDatabase, error: unknown): DatabaseTrou
   }
   if (WRONG_LOGIN.includes(state)) return trouble("DATABASE_URL: its login is refused");
   if (state === WRONG_DATABASE) return trouble("DATABASE_URL: there is no such database");
+  if (WRONG_ROLE.includes(state) && isAtConnect(error)) {
+    return trouble(
+      "DATABASE_URL: its login may not connect to the database; grant connect on the database to it",
+    );
+  }
   if (WRONG_ROLE.includes(state)) {
     return trouble(
       `DATABASE_URL: its login may not act as ${role} in the schema ${schema}; make it a member of that role`,
@@ -96,6 +103,10 @@ function explain({ schema, role }: NeededDatabase, error: unknown): DatabaseTrou
 
 function trouble(message: string): DatabaseTrouble {
   return { message, isOnlyForNewcomers: false };
+}
+
+function isAtConnect(error: unknown): boolean {
+  return error instanceof DatabaseError && error.routine === CONNECT_CHECK;
 }
 
 /** Messages of the driver may hold addresses, codes do not. */

@@ -37,6 +37,7 @@ export type { Fairness } from "./fairness.ts";
 export { Slices } from "./slices.ts";
 export { Shares } from "./shares.ts";
 export type { ShareLimits } from "./shares.ts";
+export { fileSettingName, readSettingFiles } from "./setting-files.ts";
 export { SETTINGS } from "./settings.ts";
 export type { SettingName } from "./settings.ts";
 export { settingsTable } from "./settings-table.ts";

@@ -19,6 +19,8 @@ export interface BalancerOptions {
   gateways: readonly GatewayPlace[];
   /** Whether callers are proxies whose X-Forwarded headers are to be kept. */
   isBehindProxies: boolean;
+  /** How long a gateway may be silent on a request, in milliseconds (default 330,000). */
+  silenceMaxMs?: number;
 }
 
 /** One port in front of several gateways. For one machine: production has a real load balancer there. */
@@ -32,7 +34,9 @@ export interface Balancer {
 }
 
 const LOOK_INTERVAL_MS = 500;
-const LOOK_TIMEOUT_MS = 5_000;
+const LOOK_TIMEOUT_MS = 2_000;
+/** Above the 300 s that the API lets a caller wait for a run; event streams beat every 15 s. */
+const SILENCE_MAX_MS = 330_000;
 /** Somewhat above what the gateways allow, so that it is they who judge. */
 const REQUEST_TIMEOUT_MS = 150_000;
 const KEEP_ALIVE_MS = 65_000;
@@ -42,7 +46,7 @@ const FORWARDED = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"] a
 /**
  * Hands requests on to the gateways in turn, those that are ready first. A request that found no
  * connection was not sent and goes to the next gateway; one that was sent is never sent again, and is
- * answered 503 when its gateway dies. Half an answer is cut off.
+ * answered 503 when its gateway dies or is silent for too long. Half an answer is cut off.
  *
  * @throws the system's error when the port cannot be listened on
  */
@@ -60,12 +64,15 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
   const proxy = createProxyMiddleware({
     target: "http://gateway",
     agent,
+    proxyTimeout: options.silenceMaxMs ?? SILENCE_MAX_MS,
     ejectPlugins: true,
     plugins: [cutBrokenAnswers],
   });
   const server = createServer((request, response) => {
     addForwarded(request, options.isBehindProxies);
-    const fail = (error: unknown): void => answerUnavailable(response, error);
+    // The proxy passes on without an error what it takes for no path.
+    const fail = (error?: unknown): void =>
+      error === undefined ? answerBadTarget(response) : answerUnavailable(response, error);
     proxy(request, response, fail).catch(fail);
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -127,6 +134,8 @@ const cutBrokenAnswers: Plugin = (proxy) => {
 /** Says who has called, and how, as the gateways are told to expect of one proxy. */
 function addForwarded(request: IncomingMessage, isBehindProxies: boolean): void {
   const { headers, socket } = request;
+  // Of one connection only: what a caller says of its own holds for none of the others.
+  headers.connection = /\bclose\b/i.test(headers.connection ?? "") ? "close" : "keep-alive";
   const seen = [socket.remoteAddress ?? "", "http", headers.host ?? ""];
   for (const [index, name] of FORWARDED.entries()) {
     const before = isBehindProxies ? headers[name] : undefined;
@@ -135,20 +144,32 @@ function addForwarded(request: IncomingMessage, isBehindProxies: boolean): void 
 }
 
 function answerUnavailable(response: ServerResponse, error: unknown): void {
+  const message =
+    error instanceof NoReplicaError
+      ? "No gateway takes requests at the moment. This one was not sent; try again."
+      : "The gateway broke off. Whether the request had an effect is not known.";
+  if (!response.headersSent) response.setHeader("retry-after", RETRY_AFTER_S);
+  answerError(response, 503, { code: "UNAVAILABLE", message });
+}
+
+function answerBadTarget(response: ServerResponse): void {
+  const message = "The target of the request is no path.";
+  answerError(response, 400, { code: "BAD_REQUEST", message });
+}
+
+function answerError(
+  response: ServerResponse,
+  status: number,
+  problem: { code: string; message: string },
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const requestId = randomUUID();
-  const message =
-    error instanceof NoReplicaError
-      ? "No gateway takes requests at the moment. This one was not sent; try again."
-      : "The gateway broke off. Whether the request had an effect is not known.";
-  response.writeHead(503, {
+  response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
-    "retry-after": RETRY_AFTER_S,
     "x-request-id": requestId,
   });
-  const body = { success: false, error: { code: "UNAVAILABLE", message, requestId } };
-  response.end(JSON.stringify(body));
+  response.end(JSON.stringify({ success: false, error: { ...problem, requestId } }));
 }

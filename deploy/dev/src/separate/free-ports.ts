@@ -13,13 +13,14 @@ const TRIES = 1_000;
 /**
  * Ports of 127.0.0.1 on which nobody listens now, each another one.
  *
+ * @param kept ports that somebody will listen on later
  * @throws StartError when hardly any is free
  */
-export async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number, kept: readonly number[] = []): Promise<number[]> {
   const ports = new Set<number>();
   for (let tries = 0; ports.size < count && tries < TRIES; tries += 1) {
     const port = randomInt(FROM, TO);
-    if (await isFree(port)) ports.add(port);
+    if (!kept.includes(port) && (await isFree(port))) ports.add(port);
   }
   if (ports.size < count) throw new StartError(`No ${count} free ports from ${FROM} to ${TO}.`);
   return [...ports];

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { mkdir, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { setUpNats } from "@workflow/events";
 import type { Scope } from "@workflow/service";
@@ -19,8 +20,14 @@ const CONFIGURATION = join(import.meta.dirname, "../../../nats/nats-server.conf"
 const LISTEN_TIMEOUT_MS = 20_000;
 const LOOK_INTERVAL_MS = 50;
 const LEFTOVER_TIMEOUT_MS = 10_000;
-const RESTART_PAUSE_MS = 500;
+const LEFTOVER_LOOK_MS = 500;
+/** A server that ran for so long was healthy: what ends it says nothing of the next one. */
+const HEALTHY_MS = 30_000;
+const PAUSES_MS = [500, 1_000, 2_000, 5_000, 15_000] as const;
 const PASSWORD_BYTES = 24;
+/** What the server's lines begin with: `[pid] date time [LEVEL]`, or its name before it has a log. */
+const LINE_HEAD = /^(\[\d+\] \S+ \S+ \[\w+\] |nats-server: )/;
+const ORDINARY_LINE = /^\[\d+\] \S+ \S+ \[(INF|DBG|TRC|WRN)\]/;
 
 /** A user of the server: a service, or the one that makes streams. */
 type NatsUser = ServiceName | "setup";
@@ -34,18 +41,22 @@ export interface NatsServer {
 export interface NatsServerOptions {
   /** Where it keeps its streams; made when missing. */
   folder: string;
+  /** Ports that it may not take. */
+  keptPorts?: readonly number[];
   /** Tells people that it has ended by itself. */
   tell: (text: string) => void;
+  /** Gives the start up when it is aborted. */
+  signal: AbortSignal;
 }
 
 /**
  * Starts nats-server with the users of deploy/nats, makes the streams, and starts it again whenever it ends
- * by itself. Passwords are new at each start and stand nowhere but in the environment. The scope stops it.
+ * by itself, with the reason in its own words. Passwords are new at each start and stand nowhere but in the environment. The scope stops it.
  *
  * @throws StartError when there is no nats-server and none can be had, or when it does not start
  */
 export async function startNatsServer(
-  { folder, tell }: NatsServerOptions,
+  { folder, keptPorts, tell, signal }: NatsServerOptions,
   scope: Scope,
 ): Promise<NatsServer> {
   const program = await findNatsServer().catch((cause: unknown) => {
@@ -54,7 +65,7 @@ export async function startNatsServer(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pidFile = join(folder, "nats.pid");
   await endLeftover(pidFile);
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = await freePorts(1, keptPorts);
   const users: readonly NatsUser[] = [...new Set(PARTS.map((part) => part.natsUser)), "setup"];
   const passwords = new Map(
     users.map((user) => [user, randomBytes(PASSWORD_BYTES).toString("hex")]),
@@ -63,27 +74,45 @@ export async function startNatsServer(
     `nats://${user}:${passwords.get(user)}@127.0.0.1:${port}`;
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env["PATH"],
-    NATS_STORE_DIR: folder,
+    NATS_STORE_DIR: quoted(folder),
     ...Object.fromEntries(
       // The quotes keep a password of digits from being read as a number.
       [...passwords].map(([user, password]) => [
         `NATS_${user.toUpperCase()}_PASSWORD`,
-        `"${password}"`,
+        quoted(password),
       ]),
     ),
   };
-  let isStopping = false;
+  const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port), "-P", pidFile];
+  const stopping = new AbortController();
+  const refused = Promise.withResolvers<never>();
+  // Nobody may be listening any more.
+  refused.promise.catch(() => {});
+  let wasListening = false;
   let child: ChildProcess | undefined;
 
   async function run(): Promise<void> {
-    while (!isStopping) {
-      const args = ["-c", CONFIGURATION, "-a", "127.0.0.1", "-p", String(port), "-P", pidFile];
-      child = spawn(program, args, { env: environment, stdio: "ignore", detached: true });
-      await once(child, "exit").catch(() => {});
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const startedAt = performance.now();
+      child = spawn(program, args, {
+        env: environment,
+        stdio: ["ignore", "ignore", "pipe"],
+        detached: true,
+      });
+      const reason = await endOf(child);
       child = undefined;
-      if (isStopping) return;
-      tell("The NATS server has ended by itself. It is started again now.");
-      await delay(RESTART_PAUSE_MS);
+      if (stopping.signal.aborted) return;
+      if (!wasListening) {
+        refused.reject(new StartError(`The NATS server did not start (${reason}).`));
+        return;
+      }
+      if (performance.now() - startedAt > HEALTHY_MS) failures = 0;
+      const pauseMs = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)] ?? 0;
+      failures += 1;
+      const when = `in ${pauseMs / 1_000} s`;
+      tell(`The NATS server has ended by itself (${reason}). It is started again ${when}.`);
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
 
@@ -91,14 +120,40 @@ export async function startNatsServer(
   const end = (): void => void child?.kill("SIGKILL");
   process.once("exit", end);
   scope.defer(async () => {
-    isStopping = true;
+    stopping.abort();
     child?.kill("SIGTERM");
     await running;
     process.off("exit", end);
   });
-  await untilListening(port);
+  const decided = new AbortController();
+  const waiting = untilListening(port, AbortSignal.any([signal, decided.signal]));
+  await Promise.race([waiting, refused.promise]).finally(() => decided.abort());
+  wasListening = true;
   await setUpNats({ servers: urlOf("setup"), streams: EVENT_STREAMS, replicas: 1 });
   return { urlOf, pid: () => child?.pid };
+}
+
+/** As text of the server's configuration, whatever is in it: a value without quotes ends at a space. */
+function quoted(value: string): string {
+  return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** Waits for the end of a server. Returns its last words that tell of a fault, else how it has ended. */
+async function endOf(child: ChildProcess): Promise<string> {
+  let lastWords = "";
+  if (child.stderr !== null) {
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      const words = line.replace(LINE_HEAD, "").trim();
+      if (!ORDINARY_LINE.test(line) && words !== "") lastWords = words;
+    });
+  }
+  try {
+    await once(child, "close");
+  } catch (error) {
+    return explain(error);
+  }
+  if (lastWords !== "") return lastWords;
+  return child.signalCode ?? `exit code ${child.exitCode}`;
 }
 
 /** Ends the server of a start that was killed: two must not write into one folder. */
@@ -113,13 +168,14 @@ async function endLeftover(pidFile: string): Promise<void> {
   const deadline = performance.now() + LEFTOVER_TIMEOUT_MS;
   while (await isLeft()) {
     process.kill(pid, performance.now() > deadline ? "SIGKILL" : "SIGTERM");
-    await delay(RESTART_PAUSE_MS);
+    await delay(LEFTOVER_LOOK_MS);
   }
 }
 
-async function untilListening(port: number): Promise<void> {
+async function untilListening(port: number, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + LISTEN_TIMEOUT_MS;
   while (!(await accepts(port))) {
+    signal.throwIfAborted();
     if (performance.now() > deadline) throw new StartError("The NATS server did not start.");
     await delay(LOOK_INTERVAL_MS);
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { readyzUrlOf } from "./plan.ts";
+import { livezUrlOf, readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -15,6 +15,11 @@ const HEALTHY_MS = 30_000;
 const PAUSES_MS = [0, 1_000, 2_000, 5_000, 15_000] as const;
 const FATAL_LEVEL = "fatal";
 const ROUND_MS = 100;
+/** /livez looks at nothing outside of its process: one that is silent to so many looks will not come back. */
+const SILENT_LOOKS_MAX = 6;
+/** As many as the time that a start may take. */
+const START_LOOKS_MAX = 24;
+const LOOK_MS = 5_000;
 
 const logLine = z.looseObject({
   level: z.string(),
@@ -37,9 +42,11 @@ export interface PartProcessOptions {
   onLine: (line: string) => void;
   /** Tells people that the process has ended by itself, why, and when it is started again. */
   onEnd: (text: string) => void;
+  /** How long each look at /livez waits, and the time between looks, in milliseconds (default 5,000). */
+  lookMs?: number;
 }
 
-/** A process that is started again whenever it ends by itself. */
+/** A process that is started again whenever it ends by itself, or answers nothing for some 30 s. */
 export interface PartProcess {
   plan: ProcessPlan;
   /** Of the process of this moment; undefined while there is none. */
@@ -92,10 +99,14 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
     while (!stopping.signal.aborted) {
       const startedAt = performance.now();
       child = launch();
+      const ended = new AbortController();
+      const watching = endWhenSilent(child, ended.signal);
       await once(child, "close").catch((error: unknown) => {
         lastWords = String(error);
       });
-      const how = describeEnd(child);
+      ended.abort();
+      const wasSilent = await watching;
+      const how = wasSilent ? "it did not answer and was killed" : describeEnd(child);
       child = undefined;
       if (stopping.signal.aborted) return;
       if (performance.now() - startedAt > HEALTHY_MS) failures = 0;
@@ -107,6 +118,18 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
       onEnd(`${plan.name} has ended (${reason}). It is started again ${when}.`);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
+  }
+
+  /** Kills a process that does not answer any more, or never has. Says at its end whether it did. */
+  async function endWhenSilent(watched: ChildProcess, ended: AbortSignal): Promise<boolean> {
+    const lookMs = options.lookMs ?? LOOK_MS;
+    let looksLeft = START_LOOKS_MAX;
+    while (looksLeft > 0) {
+      await delay(lookMs, undefined, { signal: ended }).catch(() => {});
+      if (ended.aborted || stopping.signal.aborted) return false;
+      looksLeft = (await answersLivez(plan, lookMs)) ? SILENT_LOOKS_MAX : looksLeft - 1;
+    }
+    return watched.kill("SIGKILL");
   }
 
   const running = run();
@@ -145,6 +168,16 @@ async function askState(plan: ProcessPlan): Promise<PartState> {
     return readiness.parse(await response.json());
   } catch {
     return { missing: [`${plan.name} does not answer`], impaired: [] };
+  }
+}
+
+async function answersLivez(plan: ProcessPlan, timeoutMs: number): Promise<boolean> {
+  try {
+    const response = await fetch(livezUrlOf(plan), { signal: AbortSignal.timeout(timeoutMs) });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    return false;
   }
 }
 

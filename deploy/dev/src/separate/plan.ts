@@ -40,6 +40,8 @@ export interface Facts {
   secretsKek: string;
   /** Null for plain text on this machine. */
   tlsOf: ((service: ServiceName) => TlsFiles) | null;
+  /** Ports that no process may get, as somebody will listen there: the balancer. */
+  keptPorts?: readonly number[];
   /** Settings of the operator's, and variables of the machine such as PATH. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -75,7 +77,8 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
       name: replicas[part.name] === 1 ? part.name : `${part.name}-${index + 1}`,
     })),
   );
-  const free = await freePorts(places.reduce((sum, { part }) => sum + part.listens.length, 0));
+  const count = places.reduce((sum, { part }) => sum + part.listens.length, 0);
+  const free = await freePorts(count, facts.keptPorts);
   const located = places.map(({ part, name }) => ({
     part,
     name,
@@ -99,17 +102,29 @@ export function readyzUrlOf({ ports }: ProcessPlan): string {
   return `http://127.0.0.1:${ports.get("METRICS_PORT")}/readyz`;
 }
 
+/** Where a process answers as long as it lives. */
+export function livezUrlOf({ ports }: ProcessPlan): string {
+  return `http://127.0.0.1:${ports.get("METRICS_PORT")}/livez`;
+}
+
 /** The variables of the machine, and of the settings those that the part reads. */
 function passedOn(part: Part, environment: Facts["environment"]): Record<string, string> {
   const read: ReadonlySet<string> = new Set(part.settings);
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => {
-      const [name, value] = entry;
+      const [given, value] = entry;
+      const name = settingOf(given);
       if (value === undefined || OWN_SETTINGS.has(name)) return false;
       if (Object.hasOwn(SETTINGS, name)) return read.has(name);
       return part.readsProviders || !isProviderSetting(name);
     }),
   );
+}
+
+/** The setting whose value a variable holds, or names the file of. */
+function settingOf(variable: string): string {
+  const isSetting = Object.hasOwn(SETTINGS, variable) || OWN_SETTINGS.has(variable);
+  return isSetting ? variable : variable.replace(/_FILE$/, "");
 }
 
 function isProviderSetting(name: string): boolean {

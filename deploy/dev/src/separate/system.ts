@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { ConfigError, createScope, SETTINGS } from "@workflow/service";
+import {
+  ConfigError,
+  createScope,
+  fileSettingName,
+  readSettingFiles,
+  SETTINGS,
+} from "@workflow/service";
 import type { Environment, Scope } from "@workflow/service";
 import { explainFullDisk, layFoundation, makeFirstCompany } from "../foundation.ts";
 import type { Foundation, System, SystemOptions } from "../foundation.ts";
@@ -13,6 +19,7 @@ import { startBalancer } from "./balancer.ts";
 import type { Balancer } from "./balancer.ts";
 import { makeCertificates } from "./certificates.ts";
 import { startNatsServer } from "./nats-server.ts";
+import type { NatsServerOptions } from "./nats-server.ts";
 import { startParts } from "./parts.ts";
 import type { Parts } from "./parts.ts";
 import { planProcesses, readyzUrlOf, REPLICAS } from "./plan.ts";
@@ -34,6 +41,9 @@ export interface SeparateSystem extends System {
   parts: Parts;
 }
 
+/** Of the ten proxies that a gateway can be told of, the balancer is one. */
+const PROXIES_MAX = 9;
+
 /** Settings that each part gets for itself. */
 const CHOSEN_HERE = [
   "INTERNAL_TOKEN_PRIVATE_KEY",
@@ -54,6 +64,7 @@ export async function startSeparateSystem(
   options: SeparateSystemOptions,
 ): Promise<SeparateSystem> {
   assertNothingChosen(options.environment);
+  assertRoomForBalancer(settings);
   const scope = createScope();
   return scope.guard(() =>
     startAll(settings, options, scope).catch((error: unknown) => {
@@ -97,16 +108,23 @@ async function startAll(
 async function gatherFacts(
   settings: Settings,
   { dataDir, databaseUrlOf }: Foundation,
-  { environment, tls, showError: tell }: SeparateSystemOptions,
+  { environment, tls, signal, showError: tell }: SeparateSystemOptions,
   scope: Scope,
 ): Promise<Facts> {
+  // The balancer listens when the parts are ready.
+  const keptPorts = [settings.PORT];
   const loadKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
   const keks = await loadKeks();
   return {
     databaseUrlOf,
-    natsUrlOf: await openNats(settings, join(dataDir, "nats"), tell, scope),
+    keptPorts,
+    natsUrlOf: await openNats(
+      settings,
+      { folder: join(dataDir, "nats"), keptPorts, tell, signal },
+      scope,
+    ),
     signingKeys: await ensureSigningKeys(undefined, dataDir),
-    morePublicKeys: environment["INTERNAL_TOKEN_PUBLIC_KEYS"],
+    morePublicKeys: givenPublicKeys(environment),
     secretsKek: keks.map((kek) => kek.toString("base64")).join(","),
     tlsOf: tls ? await makeCertificates(join(dataDir, "tls"), serviceNames()) : null,
     environment: {
@@ -117,14 +135,26 @@ async function gatherFacts(
   };
 }
 
+/** Whose tokens are accepted besides, by the variable or by the file that another one names. */
+function givenPublicKeys(environment: Environment): string | undefined {
+  const name = "INTERNAL_TOKEN_PUBLIC_KEYS";
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => (entry[1] ?? "").trim() !== "",
+    ),
+  );
+  const { values, problems } = readSettingFiles(given, [name]);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return given[name] ?? values[name];
+}
+
 async function openNats(
   { NATS_URL: given }: Settings,
-  folder: string,
-  tell: (text: string) => void,
+  options: NatsServerOptions,
   scope: Scope,
 ): Promise<Facts["natsUrlOf"]> {
   if (given !== undefined) return () => given;
-  const server = await startNatsServer({ folder, tell }, scope);
+  const server = await startNatsServer(options, scope);
   return server.urlOf;
 }
 
@@ -162,7 +192,9 @@ function sessionsMax({ DATABASE_POOL_SIZE: pool }: Settings): number {
 
 /** A key for all of them, or a certificate, would undo what this command is for. */
 function assertNothingChosen(environment: Environment): void {
-  const given = CHOSEN_HERE.filter((name) => (environment[name] ?? "").trim() !== "");
+  const given = CHOSEN_HERE.flatMap((name) => [name, fileSettingName(name)]).filter(
+    (name) => (environment[name] ?? "").trim() !== "",
+  );
   if (given.length === 0) return;
   throw new ConfigError(
     given.map((setting) => ({
@@ -172,6 +204,13 @@ function assertNothingChosen(environment: Environment): void {
         : "npm run start:separate gives each part its own; leave it out",
     })),
   );
+}
+
+/** With the balancer there is one more than the operator counts. */
+function assertRoomForBalancer({ TRUSTED_PROXIES: trusted }: Settings): void {
+  if (typeof trusted !== "number" || trusted <= PROXIES_MAX) return;
+  const message = `npm run start:separate puts one more in front; give ${PROXIES_MAX} at most, or networks`;
+  throw new ConfigError([{ setting: "TRUSTED_PROXIES", message }]);
 }
 
 /** One line for each setting that is given but chosen by the command. */
