@@ -14,6 +14,11 @@ export interface RowSource {
    * `needsWholeValue` says so; without it, or when it does not answer, the beginning decides.
    */
   longMatches?(clause: ColumnClause | SubstringClause): ReadonlySet<number> | undefined;
+  /**
+   * Which of those rows (`cutRows`) have a label with what distinct values are searched for, as a whole.
+   * Without it, any of them might.
+   */
+  longLabels?(): ReadonlySet<number>;
 }
 
 /** Names a vector. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Database } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { createVector } from "../engine/index.ts";
 import type { Vector, VectorName } from "../engine/index.ts";
 import { loadValues } from "../store/rows-load.ts";
@@ -15,15 +15,15 @@ const BATCH_CHARS = 1024 * 1024;
 /**
  * Reads the values under a key of all rows that a snapshot knows. It holds no transaction: a row may
  * be read as it is now rather than as it was at the snapshot's revision, which is put right when the
- * snapshot takes the vector in together with everything that has changed since. Meanwhile rows must
- * keep their indexes.
+ * snapshot hears of everything that has changed since. Meanwhile rows must keep their indexes. Null when
+ * the snapshot is of another history than the rows.
  */
 export async function loadVector(
-  database: Database,
+  database: Queryable,
   tableKey: number,
   snapshot: Snapshot,
   name: VectorName,
-): Promise<LoadedVector> {
+): Promise<LoadedVector | null> {
   const { revision, size } = snapshot;
   const vector = createVector(name.type);
   let rows = FIRST_BATCH_ROWS;
@@ -32,6 +32,7 @@ export async function loadVector(
     const to = Math.min(from + rows, size);
     const range = { first: snapshot.positionAt(from), last: snapshot.positionAt(to - 1) };
     const loaded = await loadValues(database, tableKey, name.key, range);
+    if (loaded.history !== snapshot.history) return null;
     vector.append(inPlace(loaded, snapshot, from, to));
     await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector);
     rows = nextBatchRows(to - from, loaded.chars);
@@ -51,7 +52,7 @@ function inPlace(loaded: LoadedValues, snapshot: Snapshot, from: number, to: num
 }
 
 async function setLargeValues(
-  database: Database,
+  database: Queryable,
   tableKey: number,
   key: string,
   { largePositions }: LoadedValues,

@@ -1,8 +1,18 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import { isLargeValue, shortValue } from "./rows-load.ts";
+import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
+
+/** More than the rows that one write may change. */
+const PAGE_ROWS = 2_000;
+/** To parse that much keeps the event loop busy for about 10 ms. */
+const PAGE_BYTES = 1024 * 1024;
+/** The longest value that `shortValue` tells: 2,001 characters, each as an escape of six. */
+const SHORT_VALUE_BYTES_MAX = 12_008;
+/** What stands around the values of a row. */
+const ROW_BYTES = 64;
 
 const changedRow = z.object({
   position: z.number(),
@@ -20,48 +30,78 @@ export type ChangedRow = z.infer<typeof changedRow>;
 const changesRow = z.object({
   revision: z.number(),
   schemaRevision: z.number(),
+  history: z.string(),
   deletionsForgottenTo: z.number(),
   rows: z.string().transform((text) => z.array(changedRow).parse(JSON.parse(text))),
+  /** Whether more rows have changed. */
+  more: z.boolean(),
   deleted: z.string().transform((text) => z.array(z.number()).parse(JSON.parse(text))),
 });
 
-/**
- * What has happened to a table since a revision. `rows` are those changed first, `deleted` the
- * positions of all rows deleted; everything as of `revision`.
- */
+/** What has happened to a table; everything as of `revision`. */
 export type Changes = z.infer<typeof changesRow>;
 
-/** Reads what has happened to a table after a revision. Null when the table is gone. */
+/** Which changes are wanted. */
+export interface WantedChanges {
+  /** Rows behind this one, in the order in which they were written last, then by position. */
+  readonly after: { readonly revision: number; readonly position: number };
+  /** The values that are told of them. */
+  readonly keys: readonly string[];
+  /** Deletions after this revision, of rows up to this position: nobody has heard of later ones. */
+  readonly deleted: { readonly since: number; readonly upTo: number };
+}
+
+/**
+ * Reads what has happened to a table: the first 2,000 changed rows, or about 1 MiB of their values, and
+ * all deletions. Null when the table is gone.
+ */
 export async function findChanges(
   database: Queryable,
   { companyId, tableKey }: TableKey,
-  since: number,
-  { keys, limit }: { keys: readonly string[]; limit: number },
+  { after, keys, deleted }: WantedChanges,
 ): Promise<Changes | null> {
-  const data = sql.fragment`changed.data`;
+  const data = sql.fragment`page.data`;
   const key = sql.fragment`wanted.key`;
   return database.maybeOne(sql.prepared("rows_changes", changesRow)`
+    with changed as (
+      select
+        "row".position, "row".revision, "row".data,
+        ${bytesOf(sql.fragment`"row".data`, keys.length)} as bytes
+      from tables.rows as "row"
+      where "row".table_key = ${tableKey}
+        and ("row".revision, "row".position) > (${after.revision}, ${after.position})
+      order by "row".revision, "row".position
+      limit ${PAGE_ROWS + 1}
+    ),
+    measured as (
+      select
+        changed.*,
+        sum(changed.bytes) over in_order - changed.bytes as before,
+        row_number() over in_order as place
+      from changed
+      window in_order as (order by changed.revision, changed.position)
+    ),
+    page as materialized (
+      select measured.*
+      from measured
+      where measured.before < ${PAGE_BYTES} and measured.place <= ${PAGE_ROWS}
+    )
     select
       state.revision,
       state.schema_revision as "schemaRevision",
+      ${history} as "history",
       state.deletions_forgotten_to as "deletionsForgottenTo",
       (
         select coalesce(
           json_agg(json_build_object(
-            'position', changed.position,
-            'revision', changed.revision,
+            'position', page.position,
+            'revision', page.revision,
             'values', coalesce(cells.values, '[]'),
             'large', coalesce(cells.large, '[]')
-          ) order by changed.revision),
+          ) order by page.place),
           '[]'
         )::text
-        from (
-          select "row".position, "row".revision, "row".data
-          from tables.rows as "row"
-          where "row".table_key = ${tableKey} and "row".revision > ${since}
-          order by "row".revision
-          limit ${limit}
-        ) as changed
+        from page
         cross join lateral (
           select
             json_agg(${shortValue(data, key)} order by wanted.place) as values,
@@ -70,12 +110,31 @@ export async function findChanges(
           from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
         ) as cells
       ) as "rows",
+      (select count(*) from measured) > (select count(*) from page) as "more",
       (
         select coalesce(json_agg(deletion.position), '[]')::text
         from tables.row_deletions as deletion
-        where deletion.table_key = ${tableKey} and deletion.revision > ${since}
+        where deletion.table_key = ${tableKey}
+          and deletion.revision > ${deleted.since}
+          and deletion.position <= ${deleted.upTo}
       ) as "deleted"
     from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
   `);
+}
+
+/**
+ * How much is told of a row at the most. How long a compressed value is Postgres cannot tell without
+ * unpacking it; pglz packs to a hundredth at best, and no row's data is longer than 1 MiB.
+ */
+function bytesOf(data: SqlFragment, keyCount: number): SqlFragment {
+  return sql.fragment`
+    ${ROW_BYTES}::integer + least(
+      case
+        when pg_column_compression(${data}) is null then pg_column_size(${data})
+        else least(pg_column_size(${data}) * 100, 1048576)
+      end,
+      ${keyCount * SHORT_VALUE_BYTES_MAX}::integer
+    )
+  `;
 }

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
+import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
 /** Values that are read into memory by the thousand are cut when their JSON has more bytes. */
@@ -15,6 +16,7 @@ const numbersText = z.string().transform((text) => numbers.parse(JSON.parse(text
 const positionsRow = z.object({
   revision: z.number(),
   schemaRevision: z.number(),
+  history: z.string(),
   rowCount: z.number(),
   nextPosition: z.number(),
   /** Null when all positions below `nextPosition` have a row. */
@@ -25,6 +27,7 @@ const positionsRow = z.object({
 export type LoadedPositions = z.infer<typeof positionsRow>;
 
 const valuesRow = z.object({
+  history: z.string(),
   positions: numbersText,
   values: jsonArray,
   largePositions: numbersText,
@@ -44,6 +47,7 @@ export async function loadPositions(
     select
       state.revision,
       state.schema_revision as "schemaRevision",
+      ${history} as "history",
       state.row_count as "rowCount",
       state.next_position as "nextPosition",
       case when state.row_count < state.next_position then (
@@ -72,6 +76,7 @@ export async function loadValues(
 ): Promise<LoadedValues> {
   return database.one(sql.prepared("rows_load_values", valuesRow)`
     select
+      ${history} as "history",
       part.positions,
       part.values,
       part."largePositions",

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
+import { history } from "./states.ts";
 
 const sizeRow = z.object({ position: z.number(), bytes: z.number() });
 
@@ -8,6 +9,7 @@ const wholeValueRow = z.object({
   position: z.number(),
   /** The table's revision that wrote the row. */
   revision: z.number(),
+  history: z.string(),
   value: z.string().nullable().transform(parseValue),
 });
 
@@ -41,6 +43,7 @@ export async function findWholeValues(
     select
       "row".position,
       "row".revision,
+      ${history} as "history",
       ("row".data -> ${key})::text as "value"
     from tables.rows as "row"
     where "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})

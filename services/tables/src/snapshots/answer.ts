@@ -1,0 +1,116 @@
+import type { Queryable } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import { LongMatches } from "./long-matches.ts";
+import type { LiveTable, SeenSnapshot } from "./live-table.ts";
+import type { CacheEvents, Try } from "./metrics.ts";
+import type { Question } from "./question.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** What a try has come to: the answer, or that a surer try or a newer head of the table is needed. */
+export type Outcome<Answer> = { answer: Answer } | "again" | "other head";
+
+/** A question, and what makes an answer of what the columns say. */
+export interface Asked<Plan, Answer> {
+  readonly question: Question<Plan>;
+  /**
+   * "again" when it would mix two states of the table.
+   *
+   * @param isCurrent whether the columns were no older than the question
+   */
+  finish(
+    database: Queryable,
+    plan: Plan,
+    seen: SeenSnapshot,
+    isCurrent: boolean,
+  ): Promise<Outcome<Answer>>;
+  /** Whether `finish` notices columns that are out of date. */
+  readonly noticesOldColumns: boolean;
+}
+
+/** A frozen try comes to nothing only when the columns were lost meanwhile. */
+const FROZEN_TRIES: readonly Try[] = ["frozen", "frozen", "frozen", "frozen", "frozen"];
+
+/**
+ * Answers a question by tries, each surer and dearer than the one before: from the columns as they are,
+ * when nothing was written since; from columns that have caught up, when what was written since then does
+ * not matter; in a transaction that sees one revision. Null when the caller's head of the table is not
+ * the one that the answer would be about.
+ *
+ * @throws AppError NOT_FOUND when the table is gone, UNAVAILABLE when its columns are lost again and again
+ */
+export async function answerBy<Plan, Answer>(
+  live: LiveTable,
+  database: Queryable,
+  asked: Asked<Plan, Answer>,
+  events: CacheEvents,
+): Promise<{ answer: Answer } | null> {
+  const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
+    as_is: () => fromMemory(live, database, asked, false),
+    caught_up: () => fromMemory(live, database, asked, true),
+    frozen: () => frozen(live, database, asked),
+  };
+  const kinds: Try[] = ["caught_up", ...FROZEN_TRIES];
+  if (asked.noticesOldColumns) kinds.unshift("as_is");
+  const stopUsing = live.memory.use(asked.question.vectors);
+  try {
+    for (const kind of kinds) {
+      const outcome = await tries[kind]();
+      if (typeof outcome === "object") {
+        events.answered(kind);
+        return outcome;
+      }
+      events.triedInVain(kind);
+      if (outcome === "other head") return null;
+    }
+  } finally {
+    stopUsing();
+  }
+  throw new AppError("UNAVAILABLE", "The table keeps being changed; try again.", {
+    internal: "A table's columns were lost again and again.",
+    retryAfterMs: 1_000,
+  });
+}
+
+async function fromMemory<Plan, Answer>(
+  live: LiveTable,
+  database: Queryable,
+  { question, finish }: Asked<Plan, Answer>,
+  isCurrent: boolean,
+): Promise<Outcome<Answer>> {
+  await live.ensure(question.vectors);
+  if (isCurrent) await live.catchUp(question.vectors);
+  const { seen } = live;
+  if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
+  if (needsWholeValues(question, seen.snapshot)) return "again";
+  return finish(database, question.answer(seen.snapshot), seen, isCurrent);
+}
+
+async function frozen<Plan, Answer>(
+  live: LiveTable,
+  database: Queryable,
+  { question, finish }: Asked<Plan, Answer>,
+): Promise<Outcome<Answer>> {
+  const { vectors, tests } = question;
+  const { tableKey } = live.table;
+  await live.ensure(vectors);
+  const snapshot = live.seen?.snapshot;
+  if (snapshot === undefined || !vectors.every((name) => snapshot.has(name))) return "again";
+  const matches = new LongMatches(tests, snapshot);
+  try {
+    // Most of it before the turn, so that others need not wait for it.
+    await matches.read(database, tableKey);
+    const outcome = await live.frozen(vectors, async (transaction, seen) => {
+      if (seen.snapshot !== snapshot) return "again";
+      await matches.read(transaction, tableKey);
+      return finish(transaction, question.answer(matches.source()), seen, true);
+    });
+    return outcome ?? "again";
+  } finally {
+    matches.stop();
+  }
+}
+
+/** Whether memory holds only the beginning of a value that matters. */
+function needsWholeValues({ tests }: Question<unknown>, snapshot: Snapshot): boolean {
+  return tests.some(({ name, rowsOf }) => rowsOf(snapshot.vector(name.key, name.type)).length > 0);
+}
