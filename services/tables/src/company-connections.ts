@@ -2,8 +2,8 @@ import type { Database, Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { Turns } from "@workflow/service";
 
-/** As long as the pool lets others wait for a connection. */
-const WAIT_MS = 10_000;
+/** As long as a statement may take. */
+const WAIT_MS = 30_000;
 const RETRY_AFTER_MS = 1_000;
 
 /**
@@ -21,7 +21,7 @@ export class CompanyConnections {
   }
 
   /**
-   * The database as one company may use it. Everything it does waits up to 10 s for a connection.
+   * The database as one company may use it. Everything it does waits up to 30 s for a connection.
    *
    * @throws AppError RATE_LIMITED with details {limit: "tables"} when the company itself has too many
    *   for longer, UNAVAILABLE when others have

@@ -49,7 +49,7 @@ export function listDistinct(source: RowSource, query: DistinctQuery): DistinctV
   const vector = source.vector(column.id, column.type);
   const needle = fold(search);
   const mask = filterRows(source, filter);
-  const found = needle === "" ? undefined : source.longLabels?.();
+  const found = needle === "" ? undefined : source.longLabels?.(column, search);
   let isOneTooLarge = hasCutValue(vector, mask, found);
   const { groups, more } = groupRows({
     column,

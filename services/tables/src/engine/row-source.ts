@@ -1,3 +1,4 @@
+import type { Column } from "../domain/column.ts";
 import type { ColumnClause, Filter, Sort, SubstringClause } from "../domain/row-query.ts";
 import type { Vector, VectorType } from "./vector.ts";
 
@@ -15,10 +16,10 @@ export interface RowSource {
    */
   longMatches?(clause: ColumnClause | SubstringClause): ReadonlySet<number> | undefined;
   /**
-   * Which of those rows (`cutRows`) have a label with what distinct values are searched for, as a whole.
-   * Without it, any of them might.
+   * Which rows, of those of whose value only the beginning is kept (`cutRows`), have a label that contains
+   * the search. Asked for distinct values; without it, any of them might.
    */
-  longLabels?(): ReadonlySet<number>;
+  longLabels?(column: Column, search: string): ReadonlySet<number>;
 }
 
 /** Names a vector. */

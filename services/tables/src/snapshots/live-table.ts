@@ -158,7 +158,8 @@ export class LiveTable {
   ): Promise<"done" | "more"> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return this.#open(database);
-    const gathered = await gatherChanges(database, this.table, snapshot.lagOf(names), isFrozen);
+    const lag = snapshot.lagOf(names);
+    const gathered = await gatherChanges(database, this.table, lag, isFrozen);
     // Dropped meanwhile: whoever needs it opens it.
     if (this.#seen?.snapshot !== snapshot) return "done";
     switch (gathered.found) {
@@ -172,7 +173,7 @@ export class LiveTable {
         return this.#open(database);
       case "changes":
         try {
-          snapshot.apply(gathered.changes);
+          snapshot.apply(gathered.changes, lag.columns);
         } catch (error) {
           // A part of the changes may be in, which nobody may see.
           this.#lose();

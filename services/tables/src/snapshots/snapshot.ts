@@ -11,6 +11,7 @@ export interface LoadedVector extends VectorName {
 
 /** How far some columns are behind the table, at the most. */
 export interface Lag {
+  readonly columns: readonly LoadedVector[];
   readonly history: string;
   /** Up to which the rows are known that there are. */
   readonly revision: number;
@@ -126,6 +127,7 @@ export class Snapshot implements TableSource {
   lagOf(names: readonly VectorName[]): Lag {
     const loaded = names.flatMap((name) => this.#vectors.get(idOf(name)) ?? []);
     return {
+      columns: loaded,
       history: this.history,
       revision: this.#revision,
       valuesSince: Math.min(this.#revision, ...loaded.map(({ revision }) => revision)),
@@ -149,10 +151,10 @@ export class Snapshot implements TableSource {
   }
 
   /**
-   * Goes on to a later revision, together with all columns of the keys that the changes tell of. These
-   * must reach as far back as `lagOf` says of the columns.
+   * Goes on to a later revision, together with some columns. The changes must reach as far back as
+   * `lagOf` has said of these.
    */
-  apply(changes: ChangeSet): void {
+  apply(changes: ChangeSet, columns: readonly LoadedVector[]): void {
     const { revision, rows, keys } = changes;
     const last = this.#positions.last;
     const added = [...rows.keys()].filter((position) => position > last).sort((a, b) => a - b);
@@ -161,10 +163,12 @@ export class Snapshot implements TableSource {
       this.#positions.push(position);
     }
     this.#liveCount += added.length;
-    for (const loaded of this.#vectors.values()) {
-      const place = keys.indexOf(loaded.key);
-      if (place >= 0)
-        this.put({ ...loaded, revision: this.#update(loaded.vector, changes, place) });
+    for (const column of columns) {
+      const { vector, key } = column;
+      // Dropped, or read again, since its lag was told.
+      if (this.#vectors.get(idOf(column)) !== column) continue;
+      this.#update(vector, changes, keys.indexOf(key));
+      this.put({ ...column, revision });
     }
     for (const position of changes.deleted) this.#delete(position);
     this.#revision = revision;
@@ -174,7 +178,7 @@ export class Snapshot implements TableSource {
     this.#clearDead();
   }
 
-  #update(vector: Vector, { revision, rows }: ChangeSet, place: number): number {
+  #update(vector: Vector, { rows }: ChangeSet, place: number): void {
     const known = vector.length;
     const added = Array.from({ length: this.size - known }, (_, row) =>
       rows.get(this.positionAt(known + row))?.at(place),
@@ -185,7 +189,6 @@ export class Snapshot implements TableSource {
       if (index < known) vector.set(index, values[place]);
     }
     vector.append(added);
-    return revision;
   }
 
   #delete(position: number): void {

@@ -26,7 +26,8 @@ import type { RowChanges, WrittenRows } from "./write-rows.ts";
  * the next waits for it, so that no time is lost between them.
  */
 const TABLE_WRITES_MAX = 2;
-const WAIT_MS = 10_000;
+/** How long one may wait for its turn; it holds no connection meanwhile. */
+const WAIT_MS = 30_000;
 
 export interface RowWriterOptions {
   connections: CompanyConnections;
