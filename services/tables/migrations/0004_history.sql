@@ -8,23 +8,25 @@
 create function tables.history() returns text
 language plpgsql stable
 as $$
-declare
-  started text := extract(epoch from pg_catalog.pg_postmaster_start_time());
-  loaded text := 'tables.table_states'::regclass::oid;
 begin
-  if pg_catalog.pg_is_in_recovery() then
+  return left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)
+    || '-' || pg_catalog.pg_postmaster_start_time()::text
+    || '-' || 'tables.table_states'::regclass::oid::text;
+exception
+  -- A standby writes no log.
+  when object_not_in_prerequisite_state then
     raise exception using
       errcode = 'read_only_sql_transaction',
       message = 'this server is a standby; data tables are read from the primary only';
-  end if;
-  return concat_ws(
-    '-',
-    left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8), started, loaded
-  );
-exception
-  -- Servers that somebody else manages may refuse the write-ahead log. A standby that takes over there
-  -- has another start.
+  -- Servers that somebody else manages may refuse the log. A standby that takes over there has another
+  -- start.
   when insufficient_privilege or undefined_function or feature_not_supported then
-    return concat_ws('-', started, loaded);
+    if pg_catalog.pg_is_in_recovery() then
+      raise exception using
+        errcode = 'read_only_sql_transaction',
+        message = 'this server is a standby; data tables are read from the primary only';
+    end if;
+    return pg_catalog.pg_postmaster_start_time()::text
+      || '-' || 'tables.table_states'::regclass::oid::text;
 end
 $$;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { migrate, openDatabase, sql } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import { startLocalPostgres } from "@workflow/local-postgres";
 import type { LocalPostgres } from "@workflow/local-postgres";
@@ -107,6 +108,18 @@ async function setColumns(tableId: string, ids: readonly string[]): Promise<void
   );
 }
 
+async function asSuperuser(statement: Parameters<Database["query"]>[0]): Promise<void> {
+  const admin = await openDatabase({
+    connectionUri: postgres.connectionUri,
+    applicationName: "test",
+  });
+  try {
+    await admin.query(statement);
+  } finally {
+    await admin.end();
+  }
+}
+
 describe("a service whose database is set back beneath it", () => {
   it("answers by what is there, whatever it knew", async () => {
     const [once, often, columns] = [
@@ -167,15 +180,22 @@ describe("a service whose database is set back beneath it", () => {
     const asStandby = await errorOf(clients.rows.queryRows(request, { identity }));
     expect(asStandby.reason).toBe("UNAVAILABLE");
 
-    const admin = await openDatabase({
-      connectionUri: postgres.connectionUri,
-      applicationName: "test",
-    });
-    try {
-      await admin.one(sql.type(z.object({ done: z.boolean() }))`select pg_promote() as done`);
-    } finally {
-      await admin.end();
-    }
+    await asSuperuser(sql.type(z.object({}))`select pg_promote()`);
+    for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
+    expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
+  });
+
+  it("notices it also where the write-ahead log may not be asked", async () => {
+    await asSuperuser(sql.type(z.object({}))`
+      revoke execute on function pg_current_wal_insert_lsn() from public
+    `);
+    const tableId = await createTable("managed");
+    await insert(tableId, 1);
+    await rm(saved(), { recursive: true, force: true });
+    await save();
+    for (const amount of [2, 3, 4]) await insert(tableId, amount);
+    expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4]);
+    await restart(putBack);
     for (const amount of [5, 6, 7, 8]) await insert(tableId, amount);
     expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
   });

@@ -32,7 +32,7 @@ export function exportRows(
 ): ServerStreamMethod<ExportRowsRequest, ExportRowsResponse> {
   const { maxPoolSize = 2 } = context.database.configuration;
   const places = new Shares({
-    total: Math.max(2, Math.floor(maxPoolSize / 2)),
+    total: Math.max(1, Math.floor(maxPoolSize / 2)),
     perTenant: Math.max(1, Math.floor(maxPoolSize / 4)),
   });
   return rpcServerStream({
