@@ -169,11 +169,17 @@ describe("a company whose writes all have to wait", () => {
       await released;
     });
     await locked;
-    const writes = tables.flatMap(({ tableId, identity, insert }, place) => [
-      insert({ amount: 1 }),
+    const writes = tables.flatMap((table, place) => [
+      table.insert({ amount: 1 }),
       harness.rows.updateRow(
-        { tableId, rowId: rowIds[place] ?? "", dataJson: "{}", merge: false, origin: undefined },
-        { identity },
+        {
+          tableId: table.tableId,
+          rowId: rowIds[place] ?? "",
+          dataJson: "{}",
+          merge: false,
+          origin: undefined,
+        },
+        { identity: greedy },
       ),
     ]);
     const written = Promise.all(writes);

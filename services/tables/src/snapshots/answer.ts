@@ -17,12 +17,12 @@ export interface Asked<Plan, Answer> {
    *
    * @param isCurrent whether the columns were no older than the question
    */
-  finish(
+  readonly finish: (
     database: Queryable,
     plan: Plan,
     seen: SeenSnapshot,
     isCurrent: boolean,
-  ): Promise<Outcome<Answer>>;
+  ) => Promise<Outcome<Answer>>;
   /** Whether `finish` notices columns that are out of date. */
   readonly noticesOldColumns: boolean;
 }

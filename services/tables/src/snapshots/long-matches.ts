@@ -5,9 +5,9 @@ import { fold } from "../domain/fold.ts";
 import type { ColumnClause, Filter, SubstringClause } from "../domain/row-query.ts";
 import { longIndexes, matchesValue, needsWholeValue } from "../engine/index.ts";
 import type { Vector, VectorName } from "../engine/index.ts";
-import type { TableSource } from "./question.ts";
 import { readWholeValues } from "./read-whole-values.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { TableSource } from "./table-source.ts";
 
 type ValueClause = ColumnClause | SubstringClause;
 
@@ -17,9 +17,9 @@ export interface WholeValueTest {
   /** The clause of the filter that asks; null for the search among a column's labels. */
   readonly clause: ValueClause | null;
   /** The rows of the vector that it is asked of. */
-  rowsOf(vector: Vector): readonly number[];
+  readonly rowsOf: (vector: Vector) => readonly number[];
   /** Takes a whole value, as `JSON.parse` returns it. */
-  matches(value: unknown): boolean;
+  readonly matches: (value: unknown) => boolean;
 }
 
 /** What the clauses of a filter ask of whole values. */

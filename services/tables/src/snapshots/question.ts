@@ -5,18 +5,11 @@ import type {
   AggregateQuery,
   DistinctQuery,
   DistinctValues,
-  RowSource,
   VectorName,
 } from "../engine/index.ts";
 import { searchTest, testsOf } from "./long-matches.ts";
 import type { WholeValueTest } from "./long-matches.ts";
-
-/** The rows of a table as they were at one revision. */
-export interface TableSource extends RowSource {
-  readonly revision: number;
-  /** Where in the table the row of an index lies. */
-  positionAt(index: number): number;
-}
+import type { TableSource } from "./table-source.ts";
 
 /** Something that can be worked out from columns in memory. */
 export interface Question<Answer> {

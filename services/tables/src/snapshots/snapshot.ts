@@ -1,6 +1,6 @@
 import type { Vector, VectorName, VectorType } from "../engine/index.ts";
 import type { Positions } from "./positions.ts";
-import type { TableSource } from "./question.ts";
+import type { TableSource } from "./table-source.ts";
 
 /** A vector, and the revision up to which it knows the table. */
 export interface LoadedVector extends VectorName {
