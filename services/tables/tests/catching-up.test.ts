@@ -75,6 +75,26 @@ describe("columns in memory", () => {
     expect([total, values[0], values.at(-1)]).toEqual([200, 100, 199]);
   });
 
+  it("are answered from while all of them are written again and again", async () => {
+    const table = await createRowTable(harness, newIdentity(), { columns: [NUMBER, ...TEXTS] });
+    await table.insertAll(Array.from({ length: 200 }, (_, row) => dataOf(row, 1)));
+    const ids = await rowIdsOf(table);
+    let isOver = false;
+    const writing = (async () => {
+      for (let version = 2; !isOver; version++) await updateAll(table, ids, version);
+    })();
+    try {
+      const all = Object.assign({}, ...TEXTS.map(({ id }) => startsWith(id, "v")));
+      for (let read = 0; read < 5; read++) {
+        const { values, total } = await table.query({ filter: all, sort: "text0", show: "amount" });
+        expect([total, new Set(values).size]).toEqual([200, 100]);
+      }
+    } finally {
+      isOver = true;
+      await writing;
+    }
+  });
+
   it("are brought up to date when they are asked for, whatever others were asked for between", async () => {
     const columns = [NUMBER, ...TEXTS.slice(0, 2)];
     const table = await createRowTable(harness, newIdentity(), { columns });

@@ -59,6 +59,24 @@ describe("metrics of columns in memory", () => {
     }
   });
 
+  it("tell that a column alone is read again which nobody asked for while much was written", async () => {
+    const own = new Registry();
+    const service = await harness.start({ metricsRegistry: own });
+    const table = await createRowTable(harness, newIdentity(), { maxRows: 100_000 });
+    const here = table.at(harness.connect(service));
+    const byName = { sort: "name", show: "amount", limit: 1 };
+    await table.insertAll([{ amount: -1, name: "first" }]);
+    await here.query(byName);
+    for (let part = 0; part < 3; part++) {
+      await table.insertAll(Array.from({ length: 8_000 }, (_, amount) => ({ amount, name: "z" })));
+      expect((await here.query({ ...byAmount, limit: 1 })).values).toEqual([-1]);
+    }
+    expect(await here.query(byName)).toEqual({ values: [-1], total: 24_001 });
+    const text = await own.metrics();
+    expect(text).toContain('\ntables_cache_columns_total{outcome="load"} 3\n');
+    expect(text).not.toContain("\ntables_cache_losses_total 1");
+  });
+
   it("tell what is given back for want of memory", async () => {
     const forgetful = new Registry();
     const service = await harness.start({ metricsRegistry: forgetful, cacheBytesMax: 1 });

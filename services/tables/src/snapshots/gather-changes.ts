@@ -7,34 +7,47 @@ import type { ChangeSet, Lag } from "./snapshot.ts";
 
 /** When more rows have changed, reading afresh what is asked for costs less. */
 const ROWS_MAX = 20_000;
-/** Pages are bounded by bytes, too. */
-const PAGES_MAX = 20;
+/** Of 1 MiB each, which are in memory at a time. */
+const PAGES_MAX = 128;
+
+/** How changes are followed. */
+export interface Following {
+  /** Whether all statements see the same revision; else only one is made. */
+  readonly isFrozen: boolean;
+  /** Beyond so many rows they are not. */
+  readonly rowsMax: number;
+}
+
+/** In one statement, when that tells all. */
+export const AT_ONCE: Following = { isFrozen: false, rowsMax: ROWS_MAX };
+/** In a frozen transaction, while that costs less than reading afresh. */
+export const BY_PAGES: Following = { isFrozen: true, rowsMax: ROWS_MAX };
+/** However much it is: what was just read afresh would miss as much again. */
+export const TO_THE_END: Following = { isFrozen: true, rowsMax: Infinity };
 
 /** Everything that has happened to a table since some columns of it were read, or why that is not told. */
 export type Gathered =
   | { found: "changes"; changes: ChangeSet; head: HeadVersion }
   /** One statement does not tell all: a transaction that sees one revision has to. */
   | { found: "more" }
-  | { found: "too much" }
+  | { found: "too many rows" }
+  /** Deletions are forgotten that nobody here has heard of. */
+  | { found: "too old" }
   /** What was read is not of the database's history any more. */
   | { found: "another history" }
   | { found: "no table" };
 
-/**
- * Gathers what has happened to a table, as of one revision.
- *
- * @param isFrozen whether all statements see the same revision; else only one is made
- */
+/** Gathers what has happened to a table, as of one revision. */
 export async function gatherChanges(
   database: Queryable,
   table: TableKey,
   lag: Lag,
-  isFrozen: boolean,
+  { isFrozen, rowsMax }: Following,
 ): Promise<Gathered> {
   const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
   let after = { revision: lag.valuesSince, position: Number.MAX_SAFE_INTEGER };
-  for (let page = 0; page < PAGES_MAX && rows.size <= ROWS_MAX; page++) {
+  for (let page = 0; page < PAGES_MAX && rows.size <= rowsMax; page++) {
     // Each page tells all deletions; they are as of the same revision.
     const deleted = { since: lag.revision, upTo: lag.lastPosition };
     const found = await findChanges(database, table, { after, keys, deleted });
@@ -42,7 +55,7 @@ export async function gatherChanges(
     const { revision, schemaRevision, history } = found;
     // Commits may also be lost without a new history, when Postgres does not wait for its disk.
     if (history !== lag.history || revision < lag.revision) return { found: "another history" };
-    if (lag.revision < found.deletionsForgottenTo) return { found: "too much" };
+    if (lag.revision < found.deletionsForgottenTo) return { found: "too old" };
     if (!isFrozen && (found.more || hasLargeValues(found.rows))) return { found: "more" };
     for (const row of found.rows) rows.set(row.position, row.values);
     await readLargeValues({ database, table, keys }, found.rows, rows);
@@ -53,7 +66,7 @@ export async function gatherChanges(
     }
     after = { revision: last.revision, position: last.position };
   }
-  return { found: "too much" };
+  return { found: "too many rows" };
 }
 
 function hasLargeValues(rows: readonly ChangedRow[]): boolean {

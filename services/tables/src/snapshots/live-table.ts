@@ -4,7 +4,8 @@ import { freezeSnapshot } from "../store/export-rows.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
-import { gatherChanges } from "./gather-changes.ts";
+import { AT_ONCE, BY_PAGES, gatherChanges, TO_THE_END } from "./gather-changes.ts";
+import type { Following } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
 import type { CacheEvents } from "./metrics.ts";
 import { Positions } from "./positions.ts";
@@ -97,7 +98,7 @@ export class LiveTable {
     return this.#inLine(() =>
       this.#database.transaction(async (transaction) => {
         await freezeSnapshot(transaction);
-        await this.#takeChanges(transaction, names, true);
+        await this.#takeChanges(transaction, names, TO_THE_END);
         const seen = this.#seen;
         return seen?.snapshot.isCurrent(names) === true ? work(transaction, seen) : null;
       }),
@@ -109,10 +110,10 @@ export class LiveTable {
     const done = this.#inLine(async () => {
       this.#nextCatchUp = null;
       const wanted = [...names.values()];
-      if ((await this.#takeChanges(this.#database, wanted, false)) === "done") return;
+      if ((await this.#takeChanges(this.#database, wanted, AT_ONCE)) === "done") return;
       await this.#database.transaction(async (transaction) => {
         await freezeSnapshot(transaction);
-        await this.#takeChanges(transaction, wanted, true);
+        await this.#takeChanges(transaction, wanted, BY_PAGES);
       });
     });
     return { names, done };
@@ -154,12 +155,12 @@ export class LiveTable {
   async #takeChanges(
     database: Queryable,
     names: readonly VectorName[],
-    isFrozen: boolean,
+    following: Following,
   ): Promise<"done" | "more"> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return this.#open(database);
     const lag = snapshot.lagOf(names);
-    const gathered = await gatherChanges(database, this.table, lag, isFrozen);
+    const gathered = await gatherChanges(database, this.table, lag, following);
     // Dropped meanwhile: whoever needs it opens it.
     if (this.#seen?.snapshot !== snapshot) return "done";
     switch (gathered.found) {
@@ -167,10 +168,19 @@ export class LiveTable {
         return "more";
       case "no table":
         throw tableNotFound();
+      case "too many rows": {
+        const behind = lag.columns.filter(({ revision }) => revision < lag.revision);
+        if (behind.length === 0) return this.#openAnew(database);
+        // The rest goes on; whoever needs these reads them afresh.
+        for (const column of behind) {
+          snapshot.drop(column);
+          this.memory.forgetColumn(column);
+        }
+        return this.#takeChanges(database, names, following);
+      }
       case "another history":
-      case "too much":
-        this.#lose();
-        return this.#open(database);
+      case "too old":
+        return this.#openAnew(database);
       case "changes":
         try {
           snapshot.apply(gathered.changes, lag.columns);
@@ -183,6 +193,11 @@ export class LiveTable {
         this.memory.used(snapshot, names);
         return "done";
     }
+  }
+
+  #openAnew(database: Queryable): Promise<"done"> {
+    this.#lose();
+    return this.#open(database);
   }
 
   async #open(database: Queryable): Promise<"done"> {

@@ -73,6 +73,15 @@ export class TableMemory implements Cached {
     this.#budget.trim();
   }
 
+  /** Notes that a column is gone from the snapshot. */
+  forgetColumn(name: VectorName): void {
+    const id = idOf(name);
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    this.#budget.forget(slot);
+    this.#slots.delete(id);
+  }
+
   /** Notes that the snapshot is gone. */
   forget(): void {
     for (const slot of this.#slots.values()) this.#budget.forget(slot);
