@@ -98,7 +98,7 @@ CREATE OR REPLACE FUNCTION tables.history()
 AS $function$
 begin
   return left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)
-    || '-' || pg_catalog.pg_postmaster_start_time()::text
+    || '-' || extract(epoch from pg_catalog.pg_postmaster_start_time())::text
     || '-' || 'tables.table_states'::regclass::oid::text;
 exception
   -- A standby writes no log.
@@ -114,7 +114,7 @@ exception
         errcode = 'read_only_sql_transaction',
         message = 'this server is a standby; data tables are read from the primary only';
     end if;
-    return pg_catalog.pg_postmaster_start_time()::text
+    return extract(epoch from pg_catalog.pg_postmaster_start_time())::text
       || '-' || 'tables.table_states'::regclass::oid::text;
 end
 $function$

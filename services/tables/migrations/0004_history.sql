@@ -3,14 +3,14 @@
 -- lower number and reaches the old one again.
 --
 -- The timeline changes when a standby takes over and when a backup is restored. The start of the server
--- changes also when a copy of the data folder is put back, or when a crash loses what was committed
--- asynchronously. The oid changes when a dump is loaded into a running server.
+-- changes also when a copy of the data folder is put back. The oid changes when a dump is loaded into a
+-- running server. What nothing tells: a crash of one backend that loses asynchronous commits.
 create function tables.history() returns text
 language plpgsql stable
 as $$
 begin
   return left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)
-    || '-' || pg_catalog.pg_postmaster_start_time()::text
+    || '-' || extract(epoch from pg_catalog.pg_postmaster_start_time())::text
     || '-' || 'tables.table_states'::regclass::oid::text;
 exception
   -- A standby writes no log.
@@ -26,7 +26,7 @@ exception
         errcode = 'read_only_sql_transaction',
         message = 'this server is a standby; data tables are read from the primary only';
     end if;
-    return pg_catalog.pg_postmaster_start_time()::text
+    return extract(epoch from pg_catalog.pg_postmaster_start_time())::text
       || '-' || 'tables.table_states'::regclass::oid::text;
 end
 $$;

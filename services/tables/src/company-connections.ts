@@ -2,8 +2,8 @@ import type { Database, Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { Turns } from "@workflow/service";
 
-/** As long as a statement may take. */
-const WAIT_MS = 30_000;
+/** With the wait for a table's turn less than callers wait for an answer. */
+const WAIT_MS = 14_000;
 const RETRY_AFTER_MS = 1_000;
 
 /**
@@ -21,7 +21,7 @@ export class CompanyConnections {
   }
 
   /**
-   * The database as one company may use it. Everything it does waits up to 30 s for a connection.
+   * The database as one company may use it. Everything it does waits up to 14 s for a connection.
    *
    * @throws AppError RATE_LIMITED with details {limit: "tables"} when the company itself has too many
    *   for longer, UNAVAILABLE when others have

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import { ListDistinctValuesRequest, UpdateRowRequest } from "@workflow/proto/tables/v1/rows";
@@ -142,7 +143,10 @@ describe("columns in memory", () => {
 describe("a page of changes", () => {
   it("has about 1 MiB of values, and goes on behind its last row", async () => {
     const table = await createRowTable(harness, newIdentity(), { columns: TEXTS });
-    await table.insertAll(Array.from({ length: 300 }, (_, row) => dataOf(row, 1)));
+    // Nothing that could be packed: how far that goes is a guess.
+    const random = () => randomBytes(1_400).toString("base64");
+    const dataOfRandom = () => Object.fromEntries(TEXTS.map(({ id }) => [id, random()]));
+    await table.insertAll(Array.from({ length: 300 }, dataOfRandom));
     const tableKey = await harness.database.oneFirst(sql.type(z.object({ key: z.number() }))`
       select key from tables.tables where id = ${table.tableId}
     `);

@@ -6,8 +6,11 @@ import type { CacheEvents, Try } from "./metrics.ts";
 import type { Question } from "./question.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** What a try has come to: the answer, or that a surer try or a newer head of the table is needed. */
-export type Outcome<Answer> = { answer: Answer } | "again" | "other head";
+/**
+ * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a
+ * newer head of the table.
+ */
+export type Outcome<Answer> = { answer: Answer } | "again" | "whole values" | "other head";
 
 /** A question, and what makes an answer of what the columns say. */
 export interface Asked<Plan, Answer> {
@@ -53,7 +56,9 @@ export async function answerBy<Plan, Answer>(
   if (asked.noticesOldColumns) kinds.unshift("as_is");
   const stopUsing = live.memory.use(asked.question.vectors);
   try {
+    let needsWhole = false;
     for (const kind of kinds) {
+      if (needsWhole && kind !== "frozen") continue;
       const outcome = await tries[kind]();
       if (typeof outcome === "object") {
         events.answered(kind);
@@ -61,6 +66,7 @@ export async function answerBy<Plan, Answer>(
       }
       events.triedInVain(kind);
       if (outcome === "other head") return null;
+      needsWhole ||= outcome === "whole values";
     }
   } finally {
     stopUsing();
@@ -78,10 +84,11 @@ async function fromMemory<Plan, Answer>(
   isCurrent: boolean,
 ): Promise<Outcome<Answer>> {
   await live.ensure(question.vectors);
+  if (needsWholeValues(question, live.seen?.snapshot)) return "whole values";
   if (isCurrent) await live.catchUp(question.vectors);
   const { seen } = live;
   if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
-  if (needsWholeValues(question, seen.snapshot)) return "again";
+  if (needsWholeValues(question, seen.snapshot)) return "whole values";
   return finish(database, question.answer(seen.snapshot), seen, isCurrent);
 }
 
@@ -111,6 +118,9 @@ async function frozen<Plan, Answer>(
 }
 
 /** Whether memory holds only the beginning of a value that matters. */
-function needsWholeValues({ tests }: Question<unknown>, snapshot: Snapshot): boolean {
-  return tests.some(({ name, rowsOf }) => rowsOf(snapshot.vector(name.key, name.type)).length > 0);
+function needsWholeValues({ tests }: Question<unknown>, snapshot: Snapshot | undefined): boolean {
+  return tests.some(
+    ({ name, rowsOf }) =>
+      snapshot?.has(name) === true && rowsOf(snapshot.vector(name.key, name.type)).length > 0,
+  );
 }

@@ -7,8 +7,6 @@ import type { ChangeSet, Lag } from "./snapshot.ts";
 
 /** When more rows have changed, reading afresh what is asked for costs less. */
 const ROWS_MAX = 20_000;
-/** Of 1 MiB each, which are in memory at a time. */
-const PAGES_MAX = 128;
 
 /** How changes are followed. */
 export interface Following {
@@ -47,9 +45,11 @@ export async function gatherChanges(
   const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
   let after = { revision: lag.valuesSince, position: Number.MAX_SAFE_INTEGER };
-  for (let page = 0; page < PAGES_MAX && rows.size <= rowsMax; page++) {
-    // Each page tells all deletions; they are as of the same revision.
-    const deleted = { since: lag.revision, upTo: lag.lastPosition };
+  let deletions: readonly number[] | null = null;
+  while (rows.size <= rowsMax) {
+    // The first page tells all deletions; the others are as of the same revision.
+    const upTo = deletions === null ? lag.lastPosition : -1;
+    const deleted = { since: lag.revision, upTo };
     const found = await findChanges(database, table, { after, keys, deleted });
     if (found === null) return { found: "no table" };
     const { revision, schemaRevision, history } = found;
@@ -57,11 +57,12 @@ export async function gatherChanges(
     if (history !== lag.history || revision < lag.revision) return { found: "another history" };
     if (lag.revision < found.deletionsForgottenTo) return { found: "too old" };
     if (!isFrozen && (found.more || hasLargeValues(found.rows))) return { found: "more" };
+    deletions ??= found.deleted;
     for (const row of found.rows) rows.set(row.position, row.values);
     await readLargeValues({ database, table, keys }, found.rows, rows);
     const last = found.rows.at(-1);
     if (!found.more || last === undefined) {
-      const changes = { revision, rows, keys, deleted: found.deleted };
+      const changes = { revision, rows, keys, deleted: deletions };
       return { found: "changes", changes, head: { schemaRevision, history } };
     }
     after = { revision: last.revision, position: last.position };

@@ -130,6 +130,8 @@ export class LiveTable {
     const id = idOf(name);
     const running = this.#loads.get(id);
     if (running !== undefined) return running;
+    // Somebody else may have read it since it was found missing.
+    if (this.#seen?.snapshot.has(name) === true) return Promise.resolve();
     const load = this.#load(name).finally(() => this.#loads.delete(id));
     this.#loads.set(id, load);
     return load;

@@ -34,7 +34,8 @@ export async function loadVector(
     const loaded = await loadValues(database, tableKey, name.key, range);
     if (loaded.history !== snapshot.history) return null;
     vector.append(inPlace(loaded, snapshot, from, to));
-    await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector);
+    if (!(await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector)))
+      return null;
     rows = nextBatchRows(to - from, loaded.chars);
     await nextTurn();
   }
@@ -51,6 +52,7 @@ function inPlace(loaded: LoadedValues, snapshot: Snapshot, from: number, to: num
   return values;
 }
 
+/** False when they are of another history than the snapshot. */
 async function setLargeValues(
   database: Queryable,
   tableKey: number,
@@ -58,13 +60,15 @@ async function setLargeValues(
   { largePositions }: LoadedValues,
   snapshot: Snapshot,
   vector: Vector,
-): Promise<void> {
+): Promise<boolean> {
   for await (const batch of readWholeValues(database, tableKey, key, largePositions)) {
-    for (const { position, value } of batch) {
+    for (const { position, history, value } of batch) {
+      if (history !== snapshot.history) return false;
       const index = snapshot.indexOf(position);
       if (index >= 0) vector.set(index, value);
     }
   }
+  return true;
 }
 
 function nextBatchRows(rows: number, chars: number): number {

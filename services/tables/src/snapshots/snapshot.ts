@@ -114,9 +114,13 @@ export class Snapshot implements TableSource {
     return this.#vectors.values();
   }
 
-  /** Takes in a column, whose rows must have kept their indexes while it was read. */
+  /**
+   * Takes in a column, whose rows must have kept their indexes while it was read. One that is there already
+   * stays: some values of a column may be newer than its revision, so whoever uses a column must have told
+   * its lag since it was taken in.
+   */
   put(loaded: LoadedVector): void {
-    this.#vectors.set(idOf(loaded), loaded);
+    if (!this.has(loaded)) this.#vectors.set(idOf(loaded), loaded);
   }
 
   drop(name: VectorName): void {
@@ -168,7 +172,7 @@ export class Snapshot implements TableSource {
       // Dropped, or read again, since its lag was told.
       if (this.#vectors.get(idOf(column)) !== column) continue;
       this.#update(vector, changes, keys.indexOf(key));
-      this.put({ ...column, revision });
+      this.#vectors.set(idOf(column), { ...column, revision });
     }
     for (const position of changes.deleted) this.#delete(position);
     this.#revision = revision;

@@ -42,7 +42,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
       if (known?.head.companyId === table.companyId) heads.delete(table.tableId);
       throw tableNotFound();
     }
-    // One that began later has seen more, also when it was answered before this one.
+    // One that began later has hardly seen less; whoever uses a head finds out.
     if (known !== undefined && known.lookUp > lookUp) return known.head;
     const isAsBefore = known !== undefined && isSameHead(known.head, head);
     const kept = isAsBefore ? known.head : head;

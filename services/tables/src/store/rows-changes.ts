@@ -124,15 +124,15 @@ export async function findChanges(
 }
 
 /**
- * How much is told of a row at the most. How long a compressed value is Postgres cannot tell without
- * unpacking it; pglz packs to a hundredth at best, and no row's data is longer than 1 MiB.
+ * About how much is told of a row. How long a compressed value is Postgres cannot tell without unpacking
+ * it; usual JSON is packed to a third or a fifth.
  */
 function bytesOf(data: SqlFragment, keyCount: number): SqlFragment {
   return sql.fragment`
     ${ROW_BYTES}::integer + least(
       case
         when pg_column_compression(${data}) is null then pg_column_size(${data})
-        else least(pg_column_size(${data}) * 100, 1048576)
+        else least(pg_column_size(${data}) * 5, 1048576)
       end,
       ${keyCount * SHORT_VALUE_BYTES_MAX}::integer
     )

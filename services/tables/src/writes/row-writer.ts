@@ -26,8 +26,8 @@ import type { RowChanges, WrittenRows } from "./write-rows.ts";
  * the next waits for it, so that no time is lost between them.
  */
 const TABLE_WRITES_MAX = 2;
-/** How long one may wait for its turn; it holds no connection meanwhile. */
-const WAIT_MS = 30_000;
+/** With the wait for a connection less than callers wait for an answer. No connection is held meanwhile. */
+const WAIT_MS = 14_000;
 
 export interface RowWriterOptions {
   connections: CompanyConnections;
