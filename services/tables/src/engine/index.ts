@@ -8,4 +8,5 @@ export { matchesValue, needsWholeValue } from "./match-value.ts";
 export { vectorsOf } from "./row-source.ts";
 export type { RowSource, VectorName } from "./row-source.ts";
 export { selectRows } from "./select-rows.ts";
+export { cutObject } from "./stored-value.ts";
 export type { Vector, VectorType } from "./vector.ts";

@@ -1,5 +1,4 @@
 import type { Queryable } from "@workflow/db";
-import { AppError } from "@workflow/errors";
 import { LongMatches } from "./long-matches.ts";
 import type { LiveTable, SeenSnapshot } from "./live-table.ts";
 import type { CacheEvents, Try } from "./metrics.ts";
@@ -30,16 +29,13 @@ export interface Asked<Plan, Answer> {
   readonly noticesOldColumns: boolean;
 }
 
-/** A frozen try comes to nothing only when the columns were lost meanwhile. */
-const FROZEN_TRIES: readonly Try[] = ["frozen", "frozen", "frozen", "frozen", "frozen"];
-
 /**
  * Answers a question by tries, each surer and dearer than the one before: from the columns as they are,
  * when nothing was written since; from columns that have caught up, when what was written since then does
  * not matter; in a transaction that sees one revision. Null when the caller's head of the table is not
  * the one that the answer would be about.
  *
- * @throws AppError NOT_FOUND when the table is gone, UNAVAILABLE when its columns are lost again and again
+ * @throws AppError NOT_FOUND when the table is gone
  */
 export async function answerBy<Plan, Answer>(
   live: LiveTable,
@@ -50,9 +46,9 @@ export async function answerBy<Plan, Answer>(
   const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
     as_is: () => fromMemory(live, database, asked, false),
     caught_up: () => fromMemory(live, database, asked, true),
-    frozen: () => frozen(live, database, asked),
+    frozen: () => frozen(live, asked, database),
   };
-  const kinds: Try[] = ["caught_up", ...FROZEN_TRIES];
+  const kinds: Try[] = ["caught_up", "frozen"];
   if (asked.noticesOldColumns) kinds.unshift("as_is");
   const stopUsing = live.memory.use(asked.question.vectors);
   try {
@@ -71,10 +67,7 @@ export async function answerBy<Plan, Answer>(
   } finally {
     stopUsing();
   }
-  throw new AppError("UNAVAILABLE", "The table keeps being changed; try again.", {
-    internal: "A table's columns were lost again and again.",
-    retryAfterMs: 1_000,
-  });
+  throw new Error("A transaction that sees one revision of a table has not answered a question.");
 }
 
 async function fromMemory<Plan, Answer>(
@@ -94,26 +87,25 @@ async function fromMemory<Plan, Answer>(
 
 async function frozen<Plan, Answer>(
   live: LiveTable,
-  database: Queryable,
   { question, finish }: Asked<Plan, Answer>,
+  database: Queryable,
 ): Promise<Outcome<Answer>> {
   const { vectors, tests } = question;
   const { tableKey } = live.table;
-  await live.ensure(vectors);
-  const snapshot = live.seen?.snapshot;
-  if (snapshot === undefined || !vectors.every((name) => snapshot.has(name))) return "again";
-  const matches = new LongMatches(tests, snapshot);
+  const known = live.seen?.snapshot;
+  const early = known === undefined ? null : new LongMatches(tests, known);
+  let matches = early;
   try {
     // Most of it before the turn, so that others need not wait for it.
-    await matches.read(database, tableKey);
-    const outcome = await live.frozen(vectors, async (transaction, seen) => {
-      if (seen.snapshot !== snapshot) return "again";
+    await early?.read(database, tableKey);
+    return await live.frozen(vectors, async (transaction, seen) => {
+      if (matches === null || seen.snapshot !== known) matches = new LongMatches(tests, seen.snapshot);
       await matches.read(transaction, tableKey);
       return finish(transaction, question.answer(matches.source()), seen, true);
     });
-    return outcome ?? "again";
   } finally {
-    matches.stop();
+    early?.stop();
+    if (matches !== early) matches?.stop();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from "@workflow/db";
+import { cutObject } from "../engine/index.ts";
 import { findChanges } from "../store/rows-changes.ts";
 import type { ChangedRow } from "../store/rows-changes.ts";
 import type { HeadVersion, TableKey } from "../store/states.ts";
@@ -7,46 +8,39 @@ import type { ChangeSet, Lag } from "./snapshot.ts";
 
 /** When more rows have changed, reading afresh what is asked for costs less. */
 const ROWS_MAX = 20_000;
-
-/** How changes are followed. */
-export interface Following {
-  /** Whether all statements see the same revision; else only one is made. */
-  readonly isFrozen: boolean;
-  /** Beyond so many rows they are not. */
-  readonly rowsMax: number;
-}
-
-/** In one statement, when that tells all. */
-export const AT_ONCE: Following = { isFrozen: false, rowsMax: ROWS_MAX };
-/** In a frozen transaction, while that costs less than reading afresh. */
-export const BY_PAGES: Following = { isFrozen: true, rowsMax: ROWS_MAX };
-/** However much it is: what was just read afresh would miss as much again. */
-export const TO_THE_END: Following = { isFrozen: true, rowsMax: Infinity };
+/** When more has to be kept in memory until everything is told. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Everything that has happened to a table since some columns of it were read, or why that is not told. */
 export type Gathered =
   | { found: "changes"; changes: ChangeSet; head: HeadVersion }
   /** One statement does not tell all: a transaction that sees one revision has to. */
   | { found: "more" }
-  | { found: "too many rows" }
+  /** To read afresh what is asked for costs less, or takes less memory. */
+  | { found: "too much" }
   /** Deletions are forgotten that nobody here has heard of. */
   | { found: "too old" }
   /** What was read is not of the database's history any more. */
   | { found: "another history" }
   | { found: "no table" };
 
-/** Gathers what has happened to a table, as of one revision. */
+/**
+ * Gathers what has happened to a table, as of one revision.
+ *
+ * @param options.isFrozen whether all statements see the same revision; else only one is made
+ */
 export async function gatherChanges(
   database: Queryable,
   table: TableKey,
   lag: Lag,
-  { isFrozen, rowsMax }: Following,
+  { isFrozen }: { isFrozen: boolean },
 ): Promise<Gathered> {
   const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
   let after = { revision: lag.valuesSince, position: Number.MAX_SAFE_INTEGER };
   let deletions: readonly number[] | null = null;
-  while (rows.size <= rowsMax) {
+  let bytes = 0;
+  while (rows.size <= ROWS_MAX && bytes <= KEPT_BYTES_MAX) {
     // The first page tells all deletions; the others are as of the same revision.
     const upTo = deletions === null ? lag.lastPosition : -1;
     const deleted = { since: lag.revision, upTo };
@@ -59,6 +53,7 @@ export async function gatherChanges(
     if (!isFrozen && (found.more || hasLargeValues(found.rows))) return { found: "more" };
     deletions ??= found.deleted;
     for (const row of found.rows) rows.set(row.position, row.values);
+    bytes += found.bytes;
     await readLargeValues({ database, table, keys }, found.rows, rows);
     const last = found.rows.at(-1);
     if (!found.more || last === undefined) {
@@ -67,14 +62,14 @@ export async function gatherChanges(
     }
     after = { revision: last.revision, position: last.position };
   }
-  return { found: "too many rows" };
+  return { found: "too much" };
 }
 
 function hasLargeValues(rows: readonly ChangedRow[]): boolean {
   return rows.some(({ large }) => large.length > 0);
 }
 
-/** Puts in place what a page leaves out for its size. */
+/** Puts in place what a page leaves out for its size, as far as columns keep it. */
 async function readLargeValues(
   { database, table, keys }: { database: Queryable; table: TableKey; keys: readonly string[] },
   changed: readonly ChangedRow[],
@@ -86,7 +81,9 @@ async function readLargeValues(
     for await (const batch of readWholeValues(database, table.tableKey, key, positions)) {
       for (const { position, value } of batch) {
         const values = rows.get(position);
-        if (values !== undefined) rows.set(position, values.with(place, value));
+        const isObject = typeof value === "object" && value !== null;
+        const kept = isObject ? cutObject(value) : value;
+        if (values !== undefined) rows.set(position, values.with(place, kept));
       }
     }
   }

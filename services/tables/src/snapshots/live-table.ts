@@ -4,8 +4,7 @@ import { freezeSnapshot } from "../store/export-rows.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
-import { AT_ONCE, BY_PAGES, gatherChanges, TO_THE_END } from "./gather-changes.ts";
-import type { Following } from "./gather-changes.ts";
+import { gatherChanges } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
 import type { CacheEvents } from "./metrics.ts";
 import { Positions } from "./positions.ts";
@@ -86,21 +85,22 @@ export class LiveTable {
   }
 
   /**
-   * Does something in a transaction that sees one revision of the table, which the snapshot has as well
-   * until that is done. Null, and nothing was done, when the columns are not all in memory.
+   * Does something in a transaction that sees one revision of the table, which the snapshot and these
+   * columns have as well until that is done. What is missing of the columns, or is too far behind, is read
+   * in the transaction: there is nothing that it would have to catch up with.
    *
    * @throws AppError NOT_FOUND when the table is gone
    */
   frozen<Result>(
     names: readonly VectorName[],
     work: (transaction: Transaction, seen: SeenSnapshot) => Promise<Result>,
-  ): Promise<Result | null> {
+  ): Promise<Result> {
     return this.#inLine(() =>
       this.#database.transaction(async (transaction) => {
         await freezeSnapshot(transaction);
-        await this.#takeChanges(transaction, names, TO_THE_END);
-        const seen = this.#seen;
-        return seen?.snapshot.isCurrent(names) === true ? work(transaction, seen) : null;
+        const seen = await this.#follow(transaction, names);
+        await this.#readMissing(transaction, names, seen.snapshot);
+        return work(transaction, seen);
       }),
     );
   }
@@ -110,10 +110,10 @@ export class LiveTable {
     const done = this.#inLine(async () => {
       this.#nextCatchUp = null;
       const wanted = [...names.values()];
-      if ((await this.#takeChanges(this.#database, wanted, AT_ONCE)) === "done") return;
+      if ((await this.#takeChanges(this.#database, wanted, { isFrozen: false })) !== "more") return;
       await this.#database.transaction(async (transaction) => {
         await freezeSnapshot(transaction);
-        await this.#takeChanges(transaction, wanted, BY_PAGES);
+        await this.#follow(transaction, wanted);
       });
     });
     return { names, done };
@@ -153,24 +153,47 @@ export class LiveTable {
     }
   }
 
+  /** Reads in a frozen transaction those of the columns that are not of its revision. */
+  async #readMissing(
+    transaction: Transaction,
+    names: readonly VectorName[],
+    snapshot: Snapshot,
+  ): Promise<void> {
+    for (const name of names) {
+      if (snapshot.isCurrent([name])) continue;
+      this.#events.loaded();
+      const loaded = await loadVector(transaction, this.table.tableKey, snapshot, name);
+      if (loaded === null) throw new Error("A transaction has seen two histories.");
+      snapshot.putCurrent(loaded);
+      if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, [name]);
+    }
+  }
+
+  /** Takes all changes that a frozen transaction sees. */
+  async #follow(transaction: Transaction, names: readonly VectorName[]): Promise<SeenSnapshot> {
+    const seen = await this.#takeChanges(transaction, names, { isFrozen: true });
+    if (seen === "more") throw new Error("A frozen transaction is told everything.");
+    return seen;
+  }
+
   /** "more": it takes a frozen transaction. */
   async #takeChanges(
     database: Queryable,
     names: readonly VectorName[],
-    following: Following,
-  ): Promise<"done" | "more"> {
+    following: { isFrozen: boolean },
+  ): Promise<SeenSnapshot | "more"> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return this.#open(database);
     const lag = snapshot.lagOf(names);
     const gathered = await gatherChanges(database, this.table, lag, following);
-    // Dropped meanwhile: whoever needs it opens it.
-    if (this.#seen?.snapshot !== snapshot) return "done";
+    // Dropped meanwhile.
+    if (this.#seen?.snapshot !== snapshot) return this.#open(database);
     switch (gathered.found) {
       case "more":
         return "more";
       case "no table":
         throw tableNotFound();
-      case "too many rows": {
+      case "too much": {
         const behind = lag.columns.filter(({ revision }) => revision < lag.revision);
         if (behind.length === 0) return this.#openAnew(database);
         // The rest goes on; whoever needs these reads them afresh.
@@ -191,26 +214,26 @@ export class LiveTable {
           this.#lose();
           throw error;
         }
-        this.#seen = { snapshot, head: gathered.head };
         this.memory.used(snapshot, names);
-        return "done";
+        return (this.#seen = { snapshot, head: gathered.head });
     }
   }
 
-  #openAnew(database: Queryable): Promise<"done"> {
+  #openAnew(database: Queryable): Promise<SeenSnapshot> {
     this.#lose();
     return this.#open(database);
   }
 
-  async #open(database: Queryable): Promise<"done"> {
+  async #open(database: Queryable): Promise<SeenSnapshot> {
     const found = await loadPositions(database, this.table);
     if (found === null) throw tableNotFound();
     const { history, revision, schemaRevision, nextPosition, positions: given } = found;
     const positions = given === null ? Positions.dense(nextPosition) : Positions.of(given);
     const snapshot = new Snapshot(history, revision, positions);
-    this.#seen = { snapshot, head: { schemaRevision, history } };
+    const seen = { snapshot, head: { schemaRevision, history } };
+    this.#seen = seen;
     this.memory.used(snapshot, []);
-    return "done";
+    return seen;
   }
 
   #lose(): void {

@@ -4,6 +4,7 @@ import { createVector } from "../engine/index.ts";
 import type { Vector, VectorName } from "../engine/index.ts";
 import { loadValues } from "../store/rows-load.ts";
 import type { LoadedValues } from "../store/rows-load.ts";
+import { PARSED_BYTES_MAX } from "../store/rows-size.ts";
 import { readWholeValues } from "./read-whole-values.ts";
 import type { LoadedVector, Snapshot } from "./snapshot.ts";
 
@@ -33,10 +34,14 @@ export async function loadVector(
     const range = { first: snapshot.positionAt(from), last: snapshot.positionAt(to - 1) };
     const loaded = await loadValues(database, tableKey, name.key, range);
     if (loaded.history !== snapshot.history) return null;
+    if (!loaded.fits) {
+      rows = fittingRows(to - from, loaded);
+      continue;
+    }
     vector.append(inPlace(loaded, snapshot, from, to));
     if (!(await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector)))
       return null;
-    rows = nextBatchRows(to - from, loaded.chars);
+    rows = nextBatchRows(to - from, loaded);
     await nextTurn();
   }
   return { ...name, vector, revision };
@@ -71,7 +76,12 @@ async function setLargeValues(
   return true;
 }
 
-function nextBatchRows(rows: number, chars: number): number {
-  const fitting = Math.floor((rows * BATCH_CHARS) / Math.max(chars, 1));
-  return Math.min(Math.max(fitting, 100), BATCH_ROWS_MAX);
+function nextBatchRows(rows: number, loaded: LoadedValues): number {
+  const quickToTake = Math.floor((rows * BATCH_CHARS) / Math.max(loaded.chars, 1));
+  return Math.min(Math.max(quickToTake, 100), BATCH_ROWS_MAX, fittingRows(rows, loaded));
+}
+
+/** How many rows, when they are like these, one statement can read. */
+function fittingRows(rows: number, { bytes }: LoadedValues): number {
+  return Math.max(1, Math.floor((rows * PARSED_BYTES_MAX) / Math.max(bytes, 1)));
 }

@@ -123,6 +123,14 @@ export class Snapshot implements TableSource {
     if (!this.has(loaded)) this.#vectors.set(idOf(loaded), loaded);
   }
 
+  /**
+   * Takes in a column that was read at the snapshot's own revision. Only for the one whose turn it is to
+   * change the snapshot: nobody else has told a lag that the column before would need.
+   */
+  putCurrent({ key, type, vector }: Omit<LoadedVector, "revision">): void {
+    this.#vectors.set(idOf({ key, type }), { key, type, vector, revision: this.#revision });
+  }
+
   drop(name: VectorName): void {
     this.#vectors.delete(idOf(name));
   }

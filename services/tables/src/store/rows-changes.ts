@@ -1,7 +1,8 @@
 import { sql } from "@workflow/db";
-import type { Queryable, SqlFragment } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { isLargeValue, shortValue } from "./rows-load.ts";
+import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
@@ -33,6 +34,8 @@ const changesRow = z.object({
   history: z.string(),
   deletionsForgottenTo: z.number(),
   rows: z.string().transform((text) => z.array(changedRow).parse(JSON.parse(text))),
+  /** About how much of the rows has to be kept, when of large values the beginning is. */
+  bytes: z.number(),
   /** Whether more rows have changed. */
   more: z.boolean(),
   deleted: z.string().transform((text) => z.array(z.number()).parse(JSON.parse(text))),
@@ -52,8 +55,9 @@ export interface WantedChanges {
 }
 
 /**
- * Reads what has happened to a table: the first 2,000 changed rows, or about 1 MiB of their values, and
- * all deletions. Null when the table is gone.
+ * Reads what has happened to a table: the first 2,000 changed rows, about 1 MiB of their values, or as many
+ * as Postgres can parse in good time, and all deletions. At least one row is told. Null when the table is
+ * gone.
  */
 export async function findChanges(
   database: Queryable,
@@ -62,29 +66,47 @@ export async function findChanges(
 ): Promise<Changes | null> {
   const data = sql.fragment`page.data`;
   const key = sql.fragment`wanted.key`;
+  const keyCount = Math.max(keys.length, 1);
+  const shortBytesMax = keyCount * SHORT_VALUE_BYTES_MAX;
+  const told = sql.fragment`(${ROW_BYTES} + least(sized.bytes, ${shortBytesMax}::integer))`;
   return database.maybeOne(sql.prepared("rows_changes", changesRow)`
     with changed as (
       select
-        "row".position, "row".revision, "row".data,
-        ${bytesOf(sql.fragment`"row".data`, keys.length)} as bytes
-      from tables.rows as "row"
-      where "row".table_key = ${tableKey}
-        and ("row".revision, "row".position) > (${after.revision}, ${after.position})
-      order by "row".revision, "row".position
-      limit ${PAGE_ROWS + 1}
+        "row".*,
+        row_number() over in_order as place,
+        sum("row".stored) over in_order - "row".stored as "storedBefore"
+      from (
+        select
+          "row".position, "row".revision, "row".data,
+          ${bytesAtMost(sql.fragment`"row".data`)} as stored
+        from tables.rows as "row"
+        where "row".table_key = ${tableKey}
+          and ("row".revision, "row".position) > (${after.revision}, ${after.position})
+        order by "row".revision, "row".position
+        limit ${PAGE_ROWS + 1}
+      ) as "row"
+      window in_order as (order by "row".revision, "row".position)
+    ),
+    sized as materialized (
+      select changed.*, octet_length(changed.data::text) as bytes
+      from changed
+      where changed."storedBefore" < ${UNPACKED_BYTES_MAX}
     ),
     measured as (
       select
-        changed.*,
-        sum(changed.bytes) over in_order - changed.bytes as before,
-        row_number() over in_order as place
-      from changed
-      window in_order as (order by changed.revision, changed.position)
+        sized.*,
+        ${told} as told,
+        sum(${told}) over in_order - ${told} as "toldBefore",
+        sum(sized.bytes) over in_order - sized.bytes as "bytesBefore"
+      from sized
+      window in_order as (order by sized.place)
     ),
     page as materialized (
       select measured.*
       from measured
-      where measured.before < ${PAGE_BYTES} and measured.place <= ${PAGE_ROWS}
+      where measured.place <= ${PAGE_ROWS}
+        and measured."toldBefore" < ${PAGE_BYTES}
+        and measured."bytesBefore" * ${keyCount}::integer < ${PARSED_BYTES_MAX}
     )
     select
       state.revision,
@@ -110,7 +132,8 @@ export async function findChanges(
           from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
         ) as cells
       ) as "rows",
-      (select count(*) from measured) > (select count(*) from page) as "more",
+      (select coalesce(sum(page.told), 0) from page) as "bytes",
+      (select count(*) from changed) > (select count(*) from page) as "more",
       (
         select coalesce(json_agg(deletion.position), '[]')::text
         from tables.row_deletions as deletion
@@ -121,20 +144,4 @@ export async function findChanges(
     from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
   `);
-}
-
-/**
- * About how much is told of a row. How long a compressed value is Postgres cannot tell without unpacking
- * it; usual JSON is packed to a third or a fifth.
- */
-function bytesOf(data: SqlFragment, keyCount: number): SqlFragment {
-  return sql.fragment`
-    ${ROW_BYTES}::integer + least(
-      case
-        when pg_column_compression(${data}) is null then pg_column_size(${data})
-        else least(pg_column_size(${data}) * 5, 1048576)
-      end,
-      ${keyCount * SHORT_VALUE_BYTES_MAX}::integer
-    )
-  `;
 }

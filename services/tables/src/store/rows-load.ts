@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment } from "@workflow/db";
 import { z } from "zod";
+import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
@@ -31,8 +32,12 @@ const valuesRow = z.object({
   positions: numbersText,
   values: jsonArray,
   largePositions: numbersText,
-  /** A measure for the next batch. */
+  /** A measure for the next batch, as is `bytes`. */
   chars: z.number(),
+  /** How long the data of these rows is, perhaps estimated. */
+  bytes: z.number(),
+  /** False: the data is too long for one statement, and nothing is told of the rows. */
+  fits: z.boolean(),
 });
 
 /** A part of a column. */
@@ -65,8 +70,9 @@ export async function loadPositions(
 }
 
 /**
- * The values that rows have under a key, of the rows between two positions (both included). Long
- * strings are cut; of long objects and arrays only the positions are told.
+ * The values that rows have under a key, of the rows between two positions (both included), as far as
+ * their data fits into one statement. Long strings are cut; of long objects and arrays only the positions
+ * are told. A single row always fits.
  */
 export async function loadValues(
   database: Queryable,
@@ -74,9 +80,40 @@ export async function loadValues(
   key: string,
   range: { first: number; last: number },
 ): Promise<LoadedValues> {
+  const ofRange = sql.fragment`
+    "row".table_key = ${tableKey} and "row".position between ${range.first} and ${range.last}
+  `;
   return database.one(sql.prepared("rows_load_values", valuesRow)`
+    with stored as (
+      select
+        count(*) as count,
+        coalesce(sum(${bytesAtMost(sql.fragment`"row".data`)}), 0) as bytes
+      from tables.rows as "row"
+      where ${ofRange}
+    ),
+    measured as materialized (
+      select
+        stored.count,
+        case
+          when stored.bytes between ${PARSED_BYTES_MAX + 1} and ${UNPACKED_BYTES_MAX} then (
+            select sum(octet_length("row".data::text))
+            from tables.rows as "row"
+            where ${ofRange}
+          )
+          else stored.bytes
+        end as bytes
+      from stored
+    ),
+    fitting as materialized (
+      select
+        measured.bytes,
+        measured.bytes <= ${PARSED_BYTES_MAX} or measured.count = 1 as fits
+      from measured
+    )
     select
       ${history} as "history",
+      fitting.bytes,
+      fitting.fits,
       part.positions,
       part.values,
       part."largePositions",
@@ -94,11 +131,10 @@ export async function loadValues(
       from (
         select "row".position, "row".data
         from tables.rows as "row"
-        where "row".table_key = ${tableKey}
-          and "row".position between ${range.first} and ${range.last}
+        where ${ofRange} and (select fitting.fits from fitting)
         order by "row".position
       ) as r
-    ) as part
+    ) as part, fitting
   `);
 }
 
