@@ -99,7 +99,8 @@ async function frozen<Plan, Answer>(
     // Most of it before the turn, so that others need not wait for it.
     await early?.read(database, tableKey);
     return await live.frozen(vectors, async (transaction, seen) => {
-      if (matches === null || seen.snapshot !== known) matches = new LongMatches(tests, seen.snapshot);
+      if (matches === null || seen.snapshot !== known)
+        matches = new LongMatches(tests, seen.snapshot);
       await matches.read(transaction, tableKey);
       return finish(transaction, question.answer(matches.source()), seen, true);
     });

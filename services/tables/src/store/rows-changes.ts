@@ -64,8 +64,7 @@ export async function findChanges(
   { companyId, tableKey }: TableKey,
   { after, keys, deleted }: WantedChanges,
 ): Promise<Changes | null> {
-  const data = sql.fragment`page.data`;
-  const key = sql.fragment`wanted.key`;
+  const value = sql.fragment`cell.value`;
   const keyCount = Math.max(keys.length, 1);
   const shortBytesMax = keyCount * SHORT_VALUE_BYTES_MAX;
   const told = sql.fragment`(${ROW_BYTES} + least(sized.bytes, ${shortBytesMax}::integer))`;
@@ -126,10 +125,15 @@ export async function findChanges(
         from page
         cross join lateral (
           select
-            json_agg(${shortValue(data, key)} order by wanted.place) as values,
-            json_agg(wanted.place - 1 order by wanted.place)
-              filter (where ${isLargeValue(data, key)}) as large
-          from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
+            json_agg(${shortValue(value)} order by cell.place) as values,
+            json_agg(cell.place - 1 order by cell.place)
+              filter (where ${isLargeValue(value)}) as large
+          from (
+            select wanted.place, page.data -> wanted.key as value
+            from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
+            -- Keeps the value from being taken out of the data once for each of its uses.
+            offset 0
+          ) as cell
         ) as cells
       ) as "rows",
       (select coalesce(sum(page.told), 0) from page) as "bytes",

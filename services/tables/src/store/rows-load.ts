@@ -80,6 +80,7 @@ export async function loadValues(
   key: string,
   range: { first: number; last: number },
 ): Promise<LoadedValues> {
+  const value = sql.fragment`r.value`;
   const ofRange = sql.fragment`
     "row".table_key = ${tableKey} and "row".position between ${range.first} and ${range.last}
   `;
@@ -121,15 +122,11 @@ export async function loadValues(
     from (
       select
         coalesce(json_agg(r.position), '[]')::text as "positions",
-        coalesce(json_agg(${shortValue(sql.fragment`r.data`, sql.fragment`${key}`)}), '[]')::text
-          as "values",
-        coalesce(
-          json_agg(r.position)
-            filter (where ${isLargeValue(sql.fragment`r.data`, sql.fragment`${key}`)}),
-          '[]'
-        )::text as "largePositions"
+        coalesce(json_agg(${shortValue(value)}), '[]')::text as "values",
+        coalesce(json_agg(r.position) filter (where ${isLargeValue(value)}), '[]')::text
+          as "largePositions"
       from (
-        select "row".position, "row".data
+        select "row".position, "row".data -> ${key} as value
         from tables.rows as "row"
         where ${ofRange} and (select fitting.fits from fitting)
         order by "row".position
@@ -139,26 +136,23 @@ export async function loadValues(
 }
 
 /**
- * A value under a key, unless it is long: of a string the beginning, of an object or array nothing.
- * Most rows are short as a whole, which is cheaper to find out than the length of a value.
+ * A JSON value, unless it is long: of a string the beginning, of an object or array nothing. It should be
+ * a column's: an expression would be worked out several times.
  */
-export function shortValue(data: SqlFragment, key: SqlFragment): SqlFragment {
+export function shortValue(value: SqlFragment): SqlFragment {
   return sql.fragment`
     case
-      when octet_length(${data}::text) <= ${VALUE_BYTES_MAX} then ${data} -> ${key}
-      when json_typeof(${data} -> ${key}) = 'string'
-        then to_json(left(${data} ->> ${key}, ${STRING_CHARS_MAX}))
-      when octet_length((${data} -> ${key})::text) <= ${VALUE_BYTES_MAX} then ${data} -> ${key}
+      when octet_length(${value}::text) <= ${VALUE_BYTES_MAX} then ${value}
+      when json_typeof(${value}) = 'string' then to_json(left(${value} #>> '{}', ${STRING_CHARS_MAX}))
     end
   `;
 }
 
 /** Whether `shortValue` leaves an object or array out. */
-export function isLargeValue(data: SqlFragment, key: SqlFragment): SqlFragment {
+export function isLargeValue(value: SqlFragment): SqlFragment {
   return sql.fragment`
-    octet_length(${data}::text) > ${VALUE_BYTES_MAX}
-      and json_typeof(${data} -> ${key}) in ('object', 'array')
-      and octet_length((${data} -> ${key})::text) > ${VALUE_BYTES_MAX}
+    octet_length(${value}::text) > ${VALUE_BYTES_MAX}
+      and json_typeof(${value}) in ('object', 'array')
   `;
 }
 
