@@ -4,7 +4,9 @@
 --
 -- The timeline changes when a standby takes over and when a backup is restored. The start of the server
 -- changes also when a copy of the data folder is put back. The oid changes when a dump is loaded into a
--- running server. What nothing tells: a crash of one backend that loses asynchronous commits.
+-- running server. A crash of one backend leaves all three as they are, since the server itself stays: so the
+-- tables service commits synchronously (synchronous_commit=on in its sessions), and nothing that it has read
+-- back is lost by such a crash.
 create function tables.history() returns text
 language plpgsql stable
 as $$

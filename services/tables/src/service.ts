@@ -90,6 +90,8 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       role: DATABASE_ROLE,
       maxConnections: options.databasePoolSize,
       applicationName: "workflow-tables",
+      // Columns in memory may rest on whatever was confirmed.
+      durableCommits: true,
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());

@@ -187,6 +187,25 @@ describe("a service whose database is set back beneath it", () => {
     expect(await amountsOf(tableId)).toEqual([1, 5, 6, 7, 8]);
   });
 
+  it("loses nothing that it has confirmed when a backend crashes, whatever the server's default", async () => {
+    const tableId = await createTable("crashed");
+    for (const amount of [1, 2, 3]) await insert(tableId, amount);
+    const admin = await openDatabase({
+      connectionUri: postgres.connectionUri,
+      applicationName: "test",
+    });
+    const backend = await admin.one(sql.type(
+      z.object({ pid: z.number(), commits: z.literal("off") }),
+    )`
+      select pg_backend_pid() as pid, current_setting('synchronous_commit') as commits
+    `);
+    for (const amount of [4, 5]) await insert(tableId, amount);
+    process.kill(backend.pid, "SIGKILL");
+    await admin.end();
+    await insert(tableId, 6);
+    expect(await amountsOf(tableId)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
   it("notices it also where the write-ahead log may not be asked", async () => {
     await asSuperuser(sql.type(z.object({}))`
       revoke execute on function pg_current_wal_insert_lsn() from public
