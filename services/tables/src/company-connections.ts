@@ -6,6 +6,11 @@ import { Turns } from "@workflow/service";
 const WAIT_MS = 14_000;
 const RETRY_AFTER_MS = 1_000;
 
+/** Somebody who waits for an answer, and may stop to: then the signal is aborted. */
+export interface Caller {
+  readonly signal: AbortSignal;
+}
+
 /**
  * Connections of the pool by company: one company has half of them at most, and companies that wait get
  * the next ones by turns (D57). Whoever waits here holds no connection.
@@ -21,15 +26,16 @@ export class CompanyConnections {
   }
 
   /**
-   * The database as one company may use it. Everything it does waits up to 14 s for a connection.
+   * The database as one company may use it. Everything it does waits up to 14 s for a connection, while
+   * the caller does.
    *
    * @throws AppError RATE_LIMITED with details {limit: "tables"} when the company itself has too many
    *   for longer, UNAVAILABLE when others have
    */
-  of(companyId: string): Queryable {
+  of(companyId: string, caller?: Caller): Queryable {
     const company = companyId.toLowerCase();
     const use = async <Result>(work: (database: Database) => Promise<Result>): Promise<Result> => {
-      const leave = this.#turns.takeNow(company) ?? (await this.#wait(company));
+      const leave = this.#turns.takeNow(company) ?? (await this.#wait(company, caller));
       try {
         return await work(this.#database);
       } finally {
@@ -53,13 +59,20 @@ export class CompanyConnections {
     };
   }
 
-  async #wait(company: string): Promise<() => void> {
+  async #wait(company: string, caller: Caller | undefined): Promise<() => void> {
     try {
-      return await this.#turns.take(company, AbortSignal.timeout(WAIT_MS));
+      return await this.#turns.take(company, waitSignal(WAIT_MS, caller));
     } catch (cause) {
+      caller?.signal.throwIfAborted();
       throw this.#turns.isAtLimit(company) ? tooManyOfCompany(cause) : tooMany(cause);
     }
   }
+}
+
+/** Aborted when the time is over or the caller has gone. */
+export function waitSignal(ms: number, caller: Caller | undefined): AbortSignal {
+  const timeout = AbortSignal.timeout(ms);
+  return caller === undefined ? timeout : AbortSignal.any([timeout, caller.signal]);
 }
 
 /** What a company is told whose own reads and writes of tables keep one another waiting. */

@@ -204,3 +204,37 @@ describe("a company whose writes all have to wait", () => {
     expect(new Set(counts.map(({ total }) => total))).toEqual(new Set([2]));
   });
 });
+
+describe("callers who have gone while they waited", () => {
+  it("have nothing written, but what had reached the database", async () => {
+    const table = await createRowTable(harness, newIdentity());
+    const { tableId, identity } = table;
+    const rowIds = [];
+    for (let amount = 0; amount < 12; amount++) rowIds.push(await table.insert({ amount }));
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
+    const locking = locker.transaction(async (transaction) => {
+      await transaction.query(sql.type(z.object({}))`
+        select from tables.table_states where company_id = ${identity.companyId} for update
+      `);
+      lock();
+      await released;
+    });
+    await locked;
+    const call = { identity, timeoutMs: 1_500 };
+    const row = { tableId, dataJson: '{"amount":1}', origin: undefined };
+    const writes = [
+      ...rowIds.map((rowId) => harness.rows.deleteRow({ tableId, rowId, origin: undefined }, call)),
+      ...rowIds.map(() => harness.rows.insertRow(row, call)),
+      harness.rows.insertRows({ requests: [row, row] }, call),
+    ];
+    const ended = await Promise.allSettled(writes);
+    release();
+    await locking;
+    expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    // Comes after all that still waits.
+    await table.insert({ amount: 99 });
+    const { total } = await table.query({ show: "amount" });
+    expect(total).toBe(rowIds.length - 2 + 1);
+  });
+});

@@ -39,7 +39,7 @@ export function batchRows({
         deletes,
       };
       try {
-        const { inserted, updated } = await rowWriter.write(table, changes, cause);
+        const { inserted, updated } = await rowWriter.write(table, changes, cause, call);
         return {
           inserted: inserted.map(toRowMessage),
           updated: updated.map(toRowMessage),

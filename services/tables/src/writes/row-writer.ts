@@ -2,8 +2,8 @@ import { newUuid } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import { Turns } from "@workflow/service";
-import { tooManyOfCompany } from "../company-connections.ts";
-import type { CompanyConnections } from "../company-connections.ts";
+import { tooManyOfCompany, waitSignal } from "../company-connections.ts";
+import type { Caller, CompanyConnections } from "../company-connections.ts";
 import type { TableHeads } from "../snapshots/index.ts";
 import { deleteRowAtOnce, updateRowAtOnce } from "../store/rows-change.ts";
 import type { ChangeOutcome, RowUpdate } from "../store/rows-change.ts";
@@ -45,15 +45,15 @@ export interface RowWriterOptions {
  * that tell of changes, several statements make up a transaction.
  *
  * Writes of one table wait for each other here, before they have a connection: in the database they would
- * hold one each.
+ * hold one each. Nothing is written for a caller who has gone while it waited here.
  */
 export class RowWriter {
   readonly #connections: CompanyConnections;
   readonly #heads: TableHeads;
   readonly #onEvents: () => void;
   readonly #turns = new Turns({ perTenant: TABLE_WRITES_MAX });
-  readonly #inserts = new InsertQueue((table, rows) =>
-    this.#inTurn(table, () => this.#insertGroup(table, rows)),
+  readonly #inserts = new InsertQueue((table, takeRows) =>
+    this.#inTurn(table, undefined, () => this.#insertGroup(table, takeRows())),
   );
 
   constructor({ connections, heads, onEvents }: RowWriterOptions) {
@@ -63,13 +63,18 @@ export class RowWriter {
   }
 
   /** Adds a row at the end. Throws BAD_REQUEST when the table is full. */
-  async insert(table: TableName, data: string, cause: WriteCause): Promise<RowRecord> {
+  async insert(
+    table: TableName,
+    data: string,
+    cause: WriteCause,
+    caller?: Caller,
+  ): Promise<RowRecord> {
     if (isKeyed(cause)) {
-      return this.#inTurn(table, () =>
+      return this.#inTurn(table, caller, () =>
         this.#locked(table, (transaction, locked) => insertOnce(transaction, locked, data, cause)),
       );
     }
-    return this.#inserts.add(table, { id: newUuid(), data, cause });
+    return this.#inserts.add(table, { id: newUuid(), data, cause }, caller);
   }
 
   /** Replaces the data of a row, or lays it over. Throws NOT_FOUND when there is no such row. */
@@ -77,18 +82,24 @@ export class RowWriter {
     table: TableName,
     update: RowUpdate & { merge: boolean },
     cause: WriteCause,
+    caller?: Caller,
   ): Promise<RowRecord> {
-    return this.#inTurn(table, () => this.#update(table, update, cause));
+    return this.#inTurn(table, caller, () => this.#update(table, update, cause));
   }
 
   /** Throws NOT_FOUND when there is no such row. */
-  delete(table: TableName, rowId: string, cause: WriteCause): Promise<void> {
-    return this.#inTurn(table, () => this.#delete(table, rowId, cause));
+  delete(table: TableName, rowId: string, cause: WriteCause, caller?: Caller): Promise<void> {
+    return this.#inTurn(table, caller, () => this.#delete(table, rowId, cause));
   }
 
   /** Makes several changes, all or nothing; see `writeRows` for what it throws. */
-  write(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
-    return this.#inTurn(table, () => this.#write(table, changes, cause));
+  write(
+    table: TableName,
+    changes: RowChanges,
+    cause: WriteCause,
+    caller?: Caller,
+  ): Promise<WrittenRows> {
+    return this.#inTurn(table, caller, () => this.#write(table, changes, cause));
   }
 
   async #update(
@@ -155,6 +166,7 @@ export class RowWriter {
   }
 
   async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
+    if (rows.length === 0) return { rows: [], maxRows: 0 };
     const head = await this.#heads.get(table);
     if (!head.rowEvents) {
       const database = this.#connections.of(table.companyId);
@@ -194,10 +206,14 @@ export class RowWriter {
   }
 
   /** Does something when it is the turn of this caller among those who write to the table. */
-  async #inTurn<Result>(table: TableName, write: () => Promise<Result>): Promise<Result> {
+  async #inTurn<Result>(
+    table: TableName,
+    caller: Caller | undefined,
+    write: () => Promise<Result>,
+  ): Promise<Result> {
     // Of a caller in the name of another company nothing may be held up.
     const id = `${table.companyId} ${table.tableId}`;
-    const end = this.#turns.takeNow(id) ?? (await this.#wait(id));
+    const end = this.#turns.takeNow(id) ?? (await this.#wait(id, caller));
     try {
       return await write();
     } finally {
@@ -205,10 +221,11 @@ export class RowWriter {
     }
   }
 
-  async #wait(id: string): Promise<() => void> {
+  async #wait(id: string, caller: Caller | undefined): Promise<() => void> {
     try {
-      return await this.#turns.take(id, AbortSignal.timeout(WAIT_MS));
+      return await this.#turns.take(id, waitSignal(WAIT_MS, caller));
     } catch (cause) {
+      caller?.signal.throwIfAborted();
       throw tooManyOfCompany(cause);
     }
   }
