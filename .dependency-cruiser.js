@@ -116,6 +116,12 @@ export default {
       to: { path: "^(packages/(?!scrubber|definition)|services)/" },
     },
     {
+      name: "tracing-knows-no-service",
+      severity: "error",
+      from: { path: "^packages/tracing/src" },
+      to: { path: "^(packages/(?!tracing/)|services|deploy|proto)" },
+    },
+    {
       name: "catalog-is-pure",
       comment:
         "manifests are data, and what reads them computes: zod, hashes and host names are all it needs",

@@ -1,3 +1,5 @@
+import { availableParallelism } from "node:os";
+
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
   testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
@@ -19,7 +21,10 @@ export default {
   ],
   // Tests that hang are what this is for; a machine with other work to do is slow.
   testTimeout: 180000,
-  maxWorkers: 2,
+  // Test files wait a third of their time, for processes to start and for what has to happen later: one more
+  // than there are cores keeps those busy. More than four do not get on with one Postgres.
+  maxWorkers: Math.min(4, availableParallelism() + 1),
+  testSequencer: "<rootDir>/tests/support/slow-files-first.ts",
   // Modules of finished files stay in a worker's memory, and what is left is for the next test.
   workerIdleMemoryLimit: "1GB",
   randomize: true,

@@ -37,6 +37,7 @@ import { tableImport } from "./scenarios/table-import.ts";
 import { tableNeighbours } from "./scenarios/table-neighbours.ts";
 import { tableReads } from "./scenarios/table-reads.ts";
 import { tableWrites } from "./scenarios/table-writes.ts";
+import { tracing } from "./scenarios/tracing.ts";
 import { startSystem } from "./system.ts";
 
 const SCENARIOS: readonly Scenario[] = [
@@ -68,6 +69,7 @@ const SCENARIOS: readonly Scenario[] = [
   deliveryNeighbours,
   slowClients,
   tableNeighbours,
+  tracing,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

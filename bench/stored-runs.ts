@@ -70,6 +70,7 @@ async function startOne(database: Database): Promise<void> {
       taskRuntimeRunId: "bench",
       hasSyncWaiter: false,
       requestId: null,
+      traceparent: null,
       idempotencyKey: null,
       triggerData: null,
       scheduleId: null,

@@ -17,7 +17,7 @@ const ADMIN = join(REPOSITORY, "deploy/dev/src/admin.ts");
 const START_TIMEOUT_MS = 120_000;
 const OUTPUT_SHOWN = 4_000;
 /** Settings that would lead away from the embedded parts. */
-const NOT_INHERITED = ["DATABASE_URL", "NATS_URL", "TASK_RUNTIME"];
+const NOT_INHERITED = ["DATABASE_URL", "NATS_URL", "TASK_RUNTIME", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 const GRPC_ADDRESSES = ["WORKFLOWS", "RUNS", "TABLES", "INTEGRATIONS", "WEBHOOKS"];
 
 const NEVER_REACHED = "100000000";
@@ -58,6 +58,8 @@ export interface System {
 export interface SystemOptions {
   /** Where the system writes a CPU profile when it ends; none without. */
   cpuProfileDir?: string | undefined;
+  /** Further settings of the system. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -72,7 +74,10 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
   const port = await freePort();
   const providerPort = await freePort();
   const modelPort = await freePort();
-  const env = await environment(dataDir, { port, providerPort, modelPort });
+  const env = {
+    ...(await environment(dataDir, { port, providerPort, modelPort })),
+    ...options.settings,
+  };
   const startedAt = performance.now();
   const { pid, collectGarbage } = await launch(scope, env, options);
   const startedInMs = performance.now() - startedAt;

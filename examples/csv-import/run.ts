@@ -56,9 +56,10 @@ await runExample(
 async function readCsv(path: string | undefined): Promise<string> {
   const file = path ?? new URL("orders.csv", import.meta.url);
   try {
-    return await readFile(file, "utf8");
+    // Letters of another encoding would be lost in the table, without a word.
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
   } catch (error) {
-    throw new ExampleError(`${String(file)} cannot be read.`, { cause: error });
+    throw new ExampleError(`${String(file)} cannot be read as UTF-8 text.`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { createClient } from "@workflow/client";
@@ -199,6 +200,17 @@ describe("the CSV import", () => {
         expect.objectContaining({ customer: "Bell, Alexander", total: 249, state: "done" }),
       );
     }
+  });
+});
+
+describe("a CSV file in another encoding than UTF-8", () => {
+  it("is not imported with question marks in place of letters", async () => {
+    const file = join(await temporaryFolder(), "latin.csv");
+    await writeFile(file, Buffer.from("order,customer\nA-1,Zoë\n", "latin1"));
+    const words = [join(ROOT, "examples/csv-import/run.ts"), file];
+    const ended = await launch(words, { API_KEY: apiKey, BASE_URL: system.baseUrl }).ended;
+    expect([ended.exitCode, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toBe(`${file} cannot be read as UTF-8 text.\n`);
   });
 });
 

@@ -1,111 +1,63 @@
-import { readFile } from "node:fs/promises";
-import { ApiClient, ApiError } from "../order-intake/client.ts";
-import type { Workflow } from "../order-intake/client.ts";
-
-/** The fields of the API's answers that the example looks at. */
-interface Agent {
-  id: string;
-  name: string;
-  version: number;
-  model: string;
-}
-
-interface Evaluation {
-  passed: number;
-  total: number;
-  results: { name: string; passed: boolean; reason: string | null }[];
-  usage: { totalTokens: number };
-}
-
-interface RunReply {
-  runId: string;
-  status: string;
-  output?: unknown;
-  error?: { code: string; message: string };
-}
+import { isApiError } from "@workflow/client";
+import type { Agent, AgentCases, NewAgent, NewWorkflow, WorkflowClient } from "@workflow/client";
+import { putWorkflow } from "../put-workflow.ts";
+import { readJson } from "../read-json.ts";
+import { ExampleError, runExample } from "../run-example.ts";
 
 const TICKET = "Since ten minutes every call of your API answers 500. Nobody can pay!";
+/** Models take their time. */
+const WITHIN_MS = 120_000;
 
-process.exitCode = await main(process.env);
-
-async function main(env: NodeJS.ProcessEnv): Promise<number> {
-  const apiKey = env["API_KEY"] ?? "";
-  if (apiKey === "") {
-    console.error(
-      "API_KEY is not set. npm start shows a key on its first start; another one comes from\n" +
-        "npm run admin -- create-api-key --company ID --name example " +
-        "--scopes workflows:read,workflows:write,workflows:execute,runs:read",
-    );
-    return 1;
-  }
-  const baseUrl = env["BASE_URL"] ?? "";
-  const api = new ApiClient(baseUrl === "" ? "http://localhost:8080/api/v1" : baseUrl, apiKey);
-  try {
-    const agent = await prepareAgent(api);
+await runExample(
+  "workflows:read,workflows:write,workflows:execute,runs:read",
+  async ({ client }) => {
+    const agent = await prepareAgent(client);
     console.log(`Agent ${agent.name}, version ${agent.version}, asks ${agent.model}\n`);
-    const isGood = await judge(api, agent);
-    return (await triage(api, agent)) && isGood ? 0 : 1;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    console.error(error.message);
-    if (error.message.includes("NOT_CONFIGURED")) {
-      console.error(
-        "Start the service with OPENAI_API_KEY=… npm start, and run the example again.",
-      );
-    }
-    return 1;
-  }
-}
+    const isGood = await judge(client, agent);
+    await triage(client, agent);
+    if (!isGood) throw new ExampleError("Some cases failed: change the prompt in agent.json.");
+  },
+);
 
 /** The example's agent, as in agent.json; made on the first run. */
-async function prepareAgent(api: ApiClient): Promise<Agent> {
-  const wanted = await readJson<{ name: string }>("agent.json");
-  const query = new URLSearchParams({ search: wanted.name, includeBuiltIn: "false" });
-  const found = await api.call<Agent[]>("GET", `/agents?${query.toString()}`);
-  const known = found.find(({ name }) => name === wanted.name);
-  if (known === undefined) return api.call<Agent>("POST", "/agents", wanted);
-  return api.call<Agent>("PUT", `/agents/${known.id}`, wanted);
+async function prepareAgent({ agents }: WorkflowClient): Promise<Agent> {
+  const wanted = await readJson<NewAgent>(new URL("agent.json", import.meta.url));
+  for await (const { id, name } of agents.list({ search: wanted.name, includeBuiltIn: false })) {
+    if (name === wanted.name) return agents.update(id, wanted);
+  }
+  return agents.create(wanted);
 }
 
 /** Asks for all cases and prints which answers are as expected. */
-async function judge(api: ApiClient, { id }: Agent): Promise<boolean> {
-  const cases = await readJson<object>("cases.json");
-  const evaluation = await api.call<Evaluation>("POST", `/agents/${id}/evaluate`, cases);
-  for (const { name, passed, reason } of evaluation.results) {
-    console.log(`${passed ? "passed" : "FAILED"}  ${name}${passed ? "" : `: ${reason}`}`);
+async function judge({ agents }: WorkflowClient, { id }: Agent): Promise<boolean> {
+  const cases = await readJson<AgentCases>(new URL("cases.json", import.meta.url));
+  const { passed, total, results, usage } = await evaluate(() =>
+    agents.evaluate(id, cases, { timeoutMs: WITHIN_MS }),
+  );
+  for (const { name, passed: isPassed, reason } of results) {
+    console.log(`${isPassed ? "passed" : "FAILED"}  ${name}${isPassed ? "" : `: ${reason}`}`);
   }
-  const { passed, total, usage } = evaluation;
   console.log(`${passed} of ${total} cases passed, ${usage.totalTokens} tokens\n`);
   return passed === total;
 }
 
+async function evaluate<Evaluation>(ask: () => Promise<Evaluation>): Promise<Evaluation> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isApiError(error, "NOT_CONFIGURED")) throw error;
+    throw new ExampleError(
+      `${error.message}\nStart the service with OPENAI_API_KEY=… npm start, and run the example again.`,
+      { cause: error },
+    );
+  }
+}
+
 /** Runs the workflow for one ticket and prints what was decided. */
-async function triage(api: ApiClient, { id: sorterId }: Agent): Promise<boolean> {
-  const workflow = await prepareWorkflow(api);
-  const run = await api.call<RunReply>("POST", `/workflows/${workflow.id}/run`, {
-    input: { sorterId, ticket: TICKET },
-    mode: "sync",
-    maxExecutionTimeMs: 120_000,
-  });
-  console.log(`Run ${run.runId}: ${run.status}`);
-  if (run.status === "completed") console.log(JSON.stringify(run.output, null, 2));
-  return run.status === "completed";
-}
-
-/** The example's workflow, active and as in workflow.json; made on the first run. */
-async function prepareWorkflow(api: ApiClient): Promise<Workflow> {
-  const definition = await readJson<{ name: string }>("workflow.json");
-  const query = new URLSearchParams({ search: definition.name, limit: "100" });
-  const found = await api.call<Workflow[]>("GET", `/workflows?${query.toString()}`);
-  const known = found.find(({ name, status }) => name === definition.name && status !== "archived");
-  const workflow =
-    known === undefined
-      ? await api.call<Workflow>("POST", "/workflows", definition)
-      : await api.call<Workflow>("PUT", `/workflows/${known.id}`, definition);
-  if (workflow.status !== "active") await api.call("POST", `/workflows/${workflow.id}/activate`);
-  return workflow;
-}
-
-async function readJson<Content>(path: string): Promise<Content> {
-  return JSON.parse(await readFile(new URL(path, import.meta.url), "utf8"));
+async function triage(client: WorkflowClient, { id: sorterId }: Agent): Promise<void> {
+  const definition = await readJson<NewWorkflow>(new URL("workflow.json", import.meta.url));
+  const workflow = await putWorkflow(client, definition);
+  const input = { sorterId, ticket: TICKET };
+  const run = await client.workflows.runAndWait(workflow.id, { input }, { waitMs: WITHIN_MS });
+  console.log(`Run ${run.id}: ${run.status}\n${JSON.stringify(run.output, null, 2)}`);
 }

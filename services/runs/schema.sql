@@ -195,6 +195,7 @@ table runs.runs partition by RANGE (id)
   column root_run_id text collate "C"
   column start_fault text
   column journal_entry bigint not null default 0
+  column traceparent text collate "C"
   constraint runs_ended CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'timeout'::text]))))
   constraint runs_parent CHECK (((parent_run_id IS NULL) = (parent_step IS NULL)))
   constraint runs_pkey PRIMARY KEY (id)

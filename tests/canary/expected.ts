@@ -19,8 +19,7 @@ export const CONTROLS: Readonly<Record<Place, readonly string[]>> = {
   "data folder": BOTH,
   metrics: [],
   "command lines": [],
-  // This version sends none; whoever changes that says here what is to be seen in them.
-  traces: [],
+  traces: [REQUEST_ID],
 };
 /** What is seen in every such place, where neither of the two belongs. */
 export const LANDMARKS: Readonly<Partial<Record<Place, string>>> = {

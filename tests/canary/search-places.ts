@@ -40,7 +40,8 @@ export function lookOutside(
   for (const request of [...world.requests, ...models.requests(), ...servers]) {
     const { path, headers, body } = request;
     const content = `${path}\n${JSON.stringify(headers)}\n${body}`;
-    if (path.startsWith("/traces")) evidence.add("traces", path, content);
+    // The header there is the operator's own credential.
+    if (path.startsWith("/traces")) evidence.add("traces", path, body);
     else evidence.addSent(path, content);
   }
   for (const { to, raw } of mail.messages) evidence.addSent(`mail to ${to.join()}`, raw);

@@ -32,6 +32,8 @@ export function makeSettings(hide: Hide, outside: Outside): Record<string, strin
     SMTP_URL: mailUrl,
     NATS_URL: natsUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: `${worldUrl}/traces`,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${hide("OTEL_EXPORTER_OTLP_HEADERS")}`,
+    OTEL_TRACES_SAMPLER: "always_on",
   };
   for (const name of secrets)
     settings[name] = hide(name, (core) => `${name.toLowerCase()}-${core}`);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
@@ -50,6 +50,11 @@ test("dev creates and updates drafts, waits for half-written files, and leaves t
   expect(await getWorkflow(system, id)).toMatchObject({ description: "Theirs" });
   await cli.run(["workflows", "pull", id, "--dir", dir, "--force"]);
   await says(dev, `in step  ${path}`);
+  const copy = join(dir, "two.workflow.json");
+  await writeFile(copy, (await readFile(path, "utf8")).replace("Hello", "Of the copy"));
+  await says(dev, "have the same id");
+  await rm(copy);
+  expect(JSON.stringify(await getWorkflow(system, id))).not.toContain("Of the copy");
   await system.call("POST", `/workflows/${id}/activate`);
   await writeFile(path, (await readFile(path, "utf8")).replace("Hello", "Too late"));
   await says(dev, `left alone  ${path}`);

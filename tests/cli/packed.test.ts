@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { z } from "zod";
@@ -12,6 +12,14 @@ import type { Cli } from "./support/command.ts";
 
 const run = promisify(execFile);
 const BUILD = join(import.meta.dirname, "../../packages/cli/build.ts");
+
+const SHELLS = ["zsh", "fish"];
+const absent = SHELLS.filter((shell) => !isHere(shell));
+const NOT_RUN = absent.length === 0 ? "" : ` (not run, as they are not here: ${absent.join(", ")})`;
+
+function isHere(program: string): boolean {
+  return spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
+}
 
 const scope = createScope();
 let cli: Cli;
@@ -72,7 +80,19 @@ describe("the packed command, in an empty folder against a fresh start", () => {
   });
 });
 
-describe("completion", () => {
+test.each(["cli", "client"])(
+  "packages/%s, which is source, is not packed by mistake",
+  async (name) => {
+    const root = join(import.meta.dirname, "../..");
+    const packing = run("npm", ["pack", "--dry-run", "-w", `packages/${name}`], { cwd: root });
+    await expect(packing).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Pack ./packages/${name}/dist`),
+    });
+  },
+);
+
+describe(`completion${NOT_RUN}`, () => {
   test("in bash knows commands, options and their values", async () => {
     const complete = async (words: string): Promise<string[]> => {
       const list = words.split(" ");
@@ -92,11 +112,42 @@ describe("completion", () => {
     expect(await complete("logs run_x")).toEqual([""]);
   });
 
-  test.each(["zsh", "fish"])("has a script for %s, which asks the program", async (shell) => {
-    const { code, stdout } = await cli.run(["completion", shell]);
-    expect({ code, asks: stdout.includes("workflowctl __complete") }).toEqual({
-      code: 0,
-      asks: true,
+  for (const shell of SHELLS.filter(isHere)) {
+    test(`in ${shell} knows the same, and offers files elsewhere`, async () => {
+      const path = `PATH="${dirname(cli.program)}:$PATH"`;
+      await writeFile(join(cli.dir, "quetzals.csv"), "");
+      await cli.shell(`workflowctl completion ${shell} > completion.${shell}`);
+      const complete = async (line: string): Promise<string[]> => {
+        await writeFile(join(cli.dir, "ask"), ASK[shell] ?? "");
+        const { code, stdout, stderr } = await cli.shell(
+          `${path} LINE='${line}' ${shell} ${shell === "zsh" ? "-f" : "--no-config"} ask`,
+        );
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+        return stdout.trim().split("\n");
+      };
+      expect(await complete("workflowctl work")).toEqual(["workflows"]);
+      expect((await complete("workflowctl runs re")).sort()).toEqual(["restart", "retry"]);
+      expect(await complete("workflowctl runs ")).toContain("approve");
+      expect(await complete("workflowctl runs ")).not.toContain("quetzals.csv");
+      expect(await complete("workflowctl runs list --status com")).toEqual(["completed"]);
+      expect(await complete("workflowctl tables import que")).toEqual(["quetzals.csv"]);
     });
+  }
+
+  test.each(SHELLS)("has a script for %s, which asks the program", async (shell) => {
+    const { code, stdout } = await cli.run(["completion", shell]);
+    const asks = stdout.includes("workflowctl __complete");
+    expect({ code, asks }).toEqual({ code: 0, asks: true });
   });
 });
+
+/** Writes what a shell would offer for LINE, a candidate a line. Of zsh only what draws on a terminal is stood in for. */
+const ASK: Readonly<Record<string, string>> = {
+  fish: "source completion.fish; complete -C $LINE | string replace -r '\\t.*' ''; true",
+  zsh: `compdef() { : }
+    compadd() { [[ $1 == -- ]] && shift; print -l -- \${(M)@:#\${words[CURRENT]}*} }
+    _files() { print -l -- \${words[CURRENT]}*(N) }
+    source ./completion.zsh
+    words=(\${(s: :)LINE}); [[ $LINE == *' ' ]] && words+=('')
+    CURRENT=\${#words}; _workflowctl`,
+};

@@ -1,6 +1,7 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
 import { z } from "zod";
@@ -33,7 +34,7 @@ async function makeTable(name: string): Promise<string> {
   return z.object({ id: z.string() }).parse(data).id;
 }
 
-async function file(name: string, text: string): Promise<string> {
+async function file(name: string, text: string | Buffer): Promise<string> {
   const path = join(cli.dir, name);
   await writeFile(path, text);
   return path;
@@ -81,12 +82,41 @@ describe("a table", () => {
     expect(await countOf(table)).toBe(2_500);
   });
 
+  test("draws its progress in one line, however narrow the terminal is, and for an empty file", async () => {
+    const table = await makeTable("Narrow");
+    for (const [name, text] of [
+      ["narrow.csv", csvOf(2_500)],
+      ["head.csv", csvOf(0)],
+    ] as const) {
+      const path = await file(name, text);
+      const args = ["tables", "import", path, "--table", table];
+      const terminal = cli.terminal(args, {}, { columns: 20 });
+      expect(await terminal.ended).toBe(0);
+      const [bars = ""] = terminal.screen().split(/\d+ rows were added/);
+      const frames = bars.split("\r").map((frame) => stripVTControlCharacters(frame).trimEnd());
+      expect(Math.max(...frames.map(({ length }) => length))).toBeLessThan(20);
+      expect(bars).not.toContain("NaN");
+    }
+  });
+
+  test("has no progress on a terminal that moves no cursor", async () => {
+    const table = await makeTable("Dumb");
+    const path = await file("dumb.csv", csvOf(1_500));
+    const args = ["tables", "import", path, "--table", table];
+    const terminal = cli.terminal(args, { TERM: "dumb" });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen()).not.toContain("\u001b");
+  });
+
   test.each([
     ["a broken quote", 'Name,Age\n"Ada,1\n', /no CSV/],
     ["a wrong number", "Name,Age\nAda,many\n", /line 2, Age: it must be a number/],
     ["a column that the table has not", "Name,Height\nAda,3\n", /no column Height/],
     ["too many values", "Name,Age\nAda,1,2\n", /no CSV/],
     ["nothing", "", /empty/],
+    ["a column that comes twice", "Name,name\nAda,Bob\n", /column Name comes twice/],
+    ["a column of the language's own", "Name,__proto__\nAda,1\n", /no column __proto__/],
+    ["another encoding than UTF-8", Buffer.from("Name\nZo\u00eb\n", "latin1"), /no UTF-8/],
   ])("gets no row of a file with %s", async (what, text, message) => {
     const table = await makeTable(`Untouched by ${what}`);
     const path = await file("wrong.csv", text);
@@ -134,7 +164,7 @@ describe("an import that does not come to its end", () => {
     });
     await waitFor(() => batches === 2);
     started.child.kill("SIGINT");
-    await waitFor(() => started.said.stderr.includes("on their way"));
+    await waitFor(() => started.said.stderr.includes("on its way"));
     held.resolve();
     const ended = await started.ended;
     await double.close();
@@ -156,6 +186,39 @@ describe("an import that does not come to its end", () => {
     });
     await double.close();
     expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("they may be there") });
+  });
+});
+
+describe("an export to something that is there already", () => {
+  test("is written into what is no file, and never put in its place", async () => {
+    const table = await makeTable("Into a pipe");
+    const pipe = join(cli.dir, "pipe");
+    await promisify(execFile)("mkfifo", [pipe]);
+    const reading = readFile(pipe, "utf8");
+    const exported = await cli.run(["tables", "export", table, "-o", pipe]);
+    expect(exported).toMatchObject({ code: 0, stderr: "" });
+    expect(await reading).toMatch(/^Name,Age,Ok/);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+  });
+
+  test("replaces what a link leads to, and leaves link and rights as they are", async () => {
+    const table = await makeTable("Through a link");
+    const [link, target] = [join(cli.dir, "link.csv"), await file("target.csv", "old")];
+    await chmod(target, 0o600);
+    await symlink("target.csv", link);
+    expect(await cli.run(["tables", "export", table, "-o", link])).toMatchObject({ code: 0 });
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readFile(target, "utf8")).toMatch(/^Name,Age,Ok/);
+    expect((await stat(target)).mode & 0o777).toBe(0o600);
+  });
+
+  test("leaves a folder alone, and says so", async () => {
+    const table = await makeTable("Onto a folder");
+    const folder = join(cli.dir, "folder");
+    await mkdir(folder);
+    const exported = await cli.run(["tables", "export", table, "-o", folder]);
+    expect(exported).toMatchObject({ code: 8, stderr: expect.stringContaining("EISDIR") });
+    expect(await readdir(cli.dir)).not.toContainEqual(expect.stringMatching(/tmp$/));
   });
 });
 

@@ -9,6 +9,15 @@ const NAMES = Object.keys(SETTINGS);
 /** npm start runs both halves of runs, and says so when it is asked for one (see its tests). */
 const NOT_FOR_NPM_START = ["RUNS_ROLE"];
 
+/** Beside npm start: the list of parts that run apart. */
+const OF_SEPARATE_PARTS = ["deploy/dev/src/topology.ts"];
+
+/** The functions of packages/service that read settings, and their files. */
+const READERS: Readonly<Record<string, string>> = {
+  startOperations: "/operations.ts",
+  traceSettings: "/tracing.ts",
+};
+
 /** A file without what only mentions settings: comments, texts, and lists of what is required. */
 interface Source {
   file: string;
@@ -37,12 +46,17 @@ describe("a setting", () => {
   it.each(SERVICES)("that a service picks is read by it: %s", (service) => {
     const own = sources.get(`services/${service}`) ?? [];
     const picked = own.flatMap(({ config }) => pickedIn(config));
+    const read = [...readIn(own), ...readFor(own)];
     expect(picked.length).toBeGreaterThan(4);
-    expect(picked.filter((name) => !readIn(own).includes(name))).toEqual([]);
+    expect(picked.filter((name) => !read.includes(name))).toEqual([]);
   });
 
   it("that has an effect has it on npm start as well", () => {
-    const own = readIn(sources.get("deploy/dev") ?? []);
+    const files = sources.get("deploy/dev") ?? [];
+    const own = [
+      ...readIn(files.filter(({ file }) => !OF_SEPARATE_PARTS.includes(file))),
+      ...readFor(files),
+    ];
     const missing = NAMES.filter((name) => !isMarked(name) && !own.includes(name));
     expect(missing).toEqual(NOT_FOR_NPM_START);
   });
@@ -60,6 +74,17 @@ describe("a setting", () => {
     expect(withoutEffectOfProviders(key) !== undefined).toBe(readers.length === 0);
   });
 });
+
+/** What some code has a package read for it. */
+function readFor(own: readonly Source[]): string[] {
+  const called = own.flatMap(
+    ({ code }) => code.match(/\b(?:startOperations|traceSettings)(?=\()/g) ?? [],
+  );
+  const files = sources.get("packages/service") ?? [];
+  return readIn(
+    files.filter(({ file }) => called.some((name) => file.endsWith(READERS[name] ?? "-"))),
+  );
+}
 
 function isMarked(name: string): boolean {
   const known = SETTINGS_BY_NAME.get(name);

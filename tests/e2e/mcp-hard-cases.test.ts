@@ -191,6 +191,53 @@ describe("pages of other origins", () => {
   });
 });
 
+describe("wrong parameters", () => {
+  it.each([
+    ["tools/list", '{"cursor":5}', "params.cursor must be a string"],
+    ["tools/call", '{"arguments":{}}', "params.name is required"],
+    ["tools/call", '{"name":"exact","arguments":[]}', "params.arguments must be an object"],
+    ["resources/read", '{"uri":7}', "params.uri must be a string"],
+    ["resources/list", '{"cursor":[]}', "params.cursor must be a string"],
+    ["resources/templates/list", '{"cursor":true}', "params.cursor must be a string"],
+  ])("of %s %s are told by field, as the caller's mistake", async (method, params, message) => {
+    const { error } = await rpc(method, params);
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(message),
+      data: { code: "VALIDATION_ERROR", requestId: expect.any(String) },
+    });
+    expect(error?.message).not.toMatch(/[{[]/);
+  });
+
+  it("of the protocol's own methods show no schema either", async () => {
+    const { error } = await rpc("initialize", '{"protocolVersion":5}');
+    expect(error?.message).not.toMatch(/[{[]|invalid_type/);
+  });
+});
+
+describe("a page of tools", () => {
+  it("ends early where the schemas are large", async () => {
+    const { key } = system.globex;
+    for (let number = 0; number < 5; number += 1) {
+      const description = "x".repeat(number === 4 ? 250_000 : 200_000);
+      const inputSchema = { type: "object", properties: { text: { type: "string", description } } };
+      const settings = { mcp: { name: `large_${number}`, description: "A tool." } };
+      await createActive(system, { inputSchema, settings }, { key });
+    }
+    const sizes: number[] = [];
+    for (let cursor: string | undefined = ""; cursor !== undefined;) {
+      const params = JSON.stringify(cursor === "" ? {} : { cursor });
+      const { result } = await rpc("tools/list", params, { "x-api-key": key });
+      const page = z
+        .object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
+        .parse(result);
+      sizes.push(page.tools.length);
+      cursor = page.nextCursor;
+    }
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+});
+
 describe("resources", () => {
   it("come in pages where there are many tables", async () => {
     const { key } = system.globex;

@@ -349,7 +349,10 @@ describe("who may", () => {
     const without = await post(message, { authorization: "" });
     expect(without.status).toBe(401);
     expect(without.headers.get("www-authenticate")).toBe("Bearer");
-    expect(await without.json()).toMatchObject({ success: false, error: { code: "UNAUTHORIZED" } });
+    expect(await without.json()).toMatchObject({
+      success: false,
+      error: { code: "UNAUTHORIZED", message: expect.stringMatching(/Authorization.*x-api-key/) },
+    });
     expect((await post(message, { authorization: "Bearer wf_live_nope" })).status).toBe(401);
     expect((await post(message, { authorization: "", "x-api-key": system.acme.key })).status).toBe(
       200,

@@ -167,7 +167,11 @@ describe("gateways on one NATS", () => {
       child.kill("SIGKILL");
       await exited;
       const after = await askAll(keys, LIMIT, originsOf(gateways));
-      expectNoMoreThanTheLimit(sums(alone, after));
+      const totals = sums(alone, after);
+      expect(Math.max(...totals)).toBeLessThanOrEqual(LIMIT_AND_TOLERANCE);
+      // Of one company nobody may know enough for a while: then it is refused, and may come again in a second.
+      const all = totals.reduce((sum, total) => sum + total, 0);
+      expect(all).toBeGreaterThanOrEqual(LIMIT_AND_STRICTNESS * COMPANIES);
     } finally {
       child.kill("SIGKILL");
     }

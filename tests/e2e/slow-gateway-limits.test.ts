@@ -161,6 +161,20 @@ describe("a gateway that is slow but lives", () => {
     count.expectAtMostTheLimit(LIMIT);
   });
 
+  it("lets through nothing of which it knows too little when nobody who knows answers", async () => {
+    const link = await startSlowLink(Number(new URL(nats.url).port), 0);
+    ends.push(() => link.close());
+    const url = `nats://127.0.0.1:${link.port}`;
+    const origins = [await startGateway(url), await startGateway(url), await startGateway(url)];
+    const keys = await newKeys();
+    const count = new Count();
+    await count.ask(keys, LIMIT * 0.8, origins.slice(0, 1));
+    // An answer takes four times as long: later than anybody waits, but each is heard all the time.
+    link.setDelay(700);
+    await count.ask(keys, LIMIT, origins);
+    count.expectAtMostTheLimit(LIMIT * 0.7);
+  });
+
   it("takes at most its share when no answer comes in time", async () => {
     const link = await startSlowLink(Number(new URL(nats.url).port), 130);
     const url = `nats://127.0.0.1:${link.port}`;

@@ -5,16 +5,23 @@ import { once } from "node:events";
 /** A way to a server on which everything takes longer. */
 export interface SlowLink {
   port: number;
+  /** What is handed on from now on takes so many milliseconds, and comes behind what is on its way. */
+  setDelay(delayMs: number): void;
   close(): Promise<void>;
 }
 
 /** Listens on a port of its own and hands everything on, both ways, so many milliseconds later and in order. */
 export async function startSlowLink(toPort: number, delayMs: number): Promise<SlowLink> {
   const sockets = new Set<Socket>();
+  let currentMs = delayMs;
   const handOn = (from: Socket, to: Socket): void => {
     sockets.add(from);
     from.setNoDelay(true);
-    from.on("data", (chunk) => setTimeout(() => void to.write(chunk), delayMs));
+    let lastAt = 0;
+    from.on("data", (chunk) => {
+      lastAt = Math.max(lastAt, performance.now() + currentMs);
+      setTimeout(() => void to.write(chunk), Math.ceil(lastAt - performance.now()));
+    });
     from.on("close", () => to.destroy());
     // Whoever is at the other end goes, too: that is all that an error means here.
     from.on("error", () => to.destroy());
@@ -30,6 +37,9 @@ export async function startSlowLink(toPort: number, delayMs: number): Promise<Sl
   if (address === null || typeof address === "string") throw new Error("It listens on no port.");
   return {
     port: address.port,
+    setDelay(nextMs) {
+      currentMs = nextMs;
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       const closed = once(server, "close");

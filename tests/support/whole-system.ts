@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from "node:crypto";
 import { openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
-import { createScope } from "@workflow/service";
+import { createScope, openServiceTraces } from "@workflow/service";
 import {
   EVENT_CONSUMERS as GATEWAY_CONSUMERS,
   startGatewayService,
@@ -12,13 +12,10 @@ import {
   insertPreparedCompany,
   insertPreparedUser,
 } from "@workflow/service-gateway/admin";
-import type { GatewayServiceOptions } from "@workflow/service-gateway";
-import type { Role, Scope } from "@workflow/service-gateway/admin";
 import {
   EVENT_CONSUMERS as INTEGRATIONS_CONSUMERS,
   startIntegrationsService,
 } from "@workflow/service-integrations";
-import type { IntegrationsServiceOptions } from "@workflow/service-integrations";
 import {
   createAgentClient,
   createEmailClient,
@@ -28,112 +25,67 @@ import {
   EVENT_CONSUMERS as RUNS_CONSUMERS,
   startRunsService,
 } from "@workflow/service-runs";
-import type { RunsServiceOptions } from "@workflow/service-runs";
 import { startTablesService } from "@workflow/service-tables";
 import {
   EVENT_CONSUMERS as WEBHOOKS_CONSUMERS,
   startWebhooksService,
 } from "@workflow/service-webhooks";
-import type { WebhooksServiceOptions } from "@workflow/service-webhooks";
 import { startWorkflowsService } from "@workflow/service-workflows";
 import { createTestDatabase, createTestTokens } from "@workflow/testkit";
-import type { ModelDouble, TestTokens } from "@workflow/testkit";
+import type { ModelDouble } from "@workflow/testkit";
 import pino from "pino";
+import { Registry } from "prom-client";
 import { callApi } from "./api-client.ts";
-import type { Answer, CallOptions } from "./api-client.ts";
+import type {
+  Company,
+  Gateway,
+  GatewayOptions,
+  Services,
+  SystemOptions,
+  WholeSystem,
+} from "./system-types.ts";
+import { sharedDatabaseUrl, startOwnServices, startServicesApart } from "./apart/services-apart.ts";
+import type { Apart } from "./apart/start-apart.ts";
 
-/** A tenant, with a key that holds every scope, and its owner. */
-export interface Company {
-  id: string;
-  key: string;
-  name: string;
-  owner: Person;
-}
-
-/** Somebody who can sign in. */
-export interface Person {
-  id: string;
-  email: string;
-  password: string;
-}
-
-/** What a gateway can be told beside what all of the system share. */
-export type GatewayOptions = Partial<
-  Pick<GatewayServiceOptions, "trustedProxies" | "corsOrigins" | "clientTimeouts" | "rateLimits">
->;
-
-/** Another gateway of the same system. */
-export interface Gateway {
-  origin: string;
-  stop(): Promise<void>;
-}
+export type { Company, Gateway, Person, SystemOptions, WholeSystem } from "./system-types.ts";
 
 /** The model of each AI provider. */
 export const AGENT_MODELS = { openai: "gpt-test", anthropic: "claude-test" } as const;
 
-/** All services in this process, on a database of their own, and two tenants. */
-export interface WholeSystem {
-  /** `http://127.0.0.1:<port>`, without a slash at the end. */
-  origin: string;
-  /** The tenant that requests speak for unless they say otherwise. */
-  acme: Company;
-  /** Another tenant. */
-  globex: Company;
-  /** One request below `/api/v1`, answered in the envelope. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A key of a company with these scopes only. */
-  createKey(company: Company, scopes: readonly Scope[], expiresAt?: Date): Promise<string>;
-  /** A new person in a company, whose sign-ins cost next to nothing. */
-  createPerson(company: Company, role: Role): Promise<Person>;
-  /** The database as its owner sees it. */
-  database: Database;
-  /** Where the services listen, by the part of the proto packages that names them. */
-  grpcAddresses: Readonly<
-    Record<"workflows" | "runs" | "tables" | "integrations" | "webhooks", string>
-  >;
-  /** The keys of all that sign tokens which the services accept. */
-  tokens: TestTokens;
-  /** Starts one more gateway, which ends with the system unless it is stopped before. */
-  startGateway(options?: GatewayOptions): Promise<Gateway>;
-  stop(): Promise<void>;
-}
-
-export interface SystemOptions {
-  /** A migrated database to use, instead of a fresh one that is dropped in the end. */
-  databaseUrl?: string;
-  /** How long runs of a worker that lost its database wait for their next turn, in milliseconds. */
-  leaseMs?: number;
-  /** The mail server and the sender of the e-mail step; without them it is not configured. */
-  mail?: { smtpUrl: string; emailFrom: string; perDay?: number };
-  /** How accounts are connected: what the operator set for providers, and the broker. */
-  connecting?: Pick<IntegrationsServiceOptions, "providers" | "broker" | "answerTimeoutMs">;
-  /** Where tenants' requests may go: anywhere by default, private addresses included. */
-  outbound?: { allowPrivate: boolean; dnsServers: readonly string[] };
-  /** What the operator set for providers, by their ids; nothing by default. */
-  providers?: IntegrationsServiceOptions["providers"];
-  /** The AI providers that agents ask, what a company may use a day, and how long an exchange may take. */
-  agents?: {
-    openai?: ModelDouble;
-    anthropic?: ModelDouble;
-    tokensPerDay?: number;
-    timeoutMs?: number;
-  };
-  /** Secrets of senders, delays, retention and the like of the webhooks service. */
-  webhooks?: Partial<WebhooksServiceOptions>;
-  /** What one company may have at a time in the runs service; by default as much as anywhere. */
-  companyLimits?: Pick<
-    RunsServiceOptions,
-    "companyBacklogMax" | "companyWatchersMax" | "companySyncWaitsMax"
-  >;
-  /** Gets every line that the services log, down to debug; without it they are quiet. */
-  log?: { write(line: string): void };
-}
-
 /** Starts everything on free ports. Rejects, leaving nothing behind, when a part cannot start. */
-export async function startWholeSystem(options: SystemOptions = {}): Promise<WholeSystem> {
+export function startWholeSystem(options: SystemOptions = {}): Promise<WholeSystem> {
+  if (process.env["SYSTEM"] !== "separate") return startWith(startServices, options);
+  const databaseUrl = options.databaseUrl ?? sharedDatabaseUrl(options);
+  return startWith(startServicesApart, options, databaseUrl);
+}
+
+/** A system of separate processes, two of most, that a test may kill. */
+export interface ReplicatedSystem extends WholeSystem {
+  apart: Apart;
+}
+
+/** Starts one for this file alone, whatever SYSTEM says. */
+export async function startReplicatedSystem(
+  options: SystemOptions = {},
+): Promise<ReplicatedSystem> {
+  let apart: Apart | undefined;
+  const system = await startWith(async (databaseUrl) => {
+    const services = await startOwnServices(databaseUrl, options);
+    ({ apart } = services);
+    return services;
+  }, options);
+  if (apart === undefined) throw new Error("No processes were started.");
+  return { ...system, apart };
+}
+
+async function startWith(
+  start: (databaseUrl: string, options: SystemOptions) => Promise<Services>,
+  options: SystemOptions,
+  givenDatabaseUrl = options.databaseUrl,
+): Promise<WholeSystem> {
   const scope = createScope();
   return scope.guard(async () => {
-    let { databaseUrl } = options;
+    let databaseUrl = givenDatabaseUrl;
     if (databaseUrl === undefined) {
       const testDatabase = await createTestDatabase();
       scope.defer(() => testDatabase.close());
@@ -146,13 +98,13 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       onError: () => {},
     });
     scope.defer(() => admin.end());
-    const services = await startServices(databaseUrl, options);
+    const services = await start(databaseUrl, options);
     scope.defer(() => services.stop());
     const [acme, globex] = await Promise.all([
       makeCompany(admin, "Acme"),
       makeCompany(admin, "Globex"),
     ]);
-    const { origin } = await services.startGateway();
+    const origin = services.origin ?? (await services.startGateway()).origin;
     let people = 0;
     return {
       origin,
@@ -171,7 +123,7 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
       },
       createPerson: async (company, role) => {
         people += 1;
-        const person = { email: `${role}${people}@people.example`, password: PASSWORD };
+        const person = { email: `${role}${people}@${MARK}people.example`, password: PASSWORD };
         const { email } = person;
         const prepared = { companyId: company.id, email, role, name: email };
         const { userId } = await admin.transaction((transaction) =>
@@ -189,6 +141,8 @@ export async function startWholeSystem(options: SystemOptions = {}): Promise<Who
 }
 
 const PASSWORD = "correct horse battery staple";
+/** Files that share a system have people of their own. */
+const MARK = process.env["SYSTEM"] === "separate" ? `${randomBytes(4).toString("hex")}.` : "";
 /**
  * The password of owners and people, hashed with next to no work: a stored hash says how it was made. Real
  * ones cost a quarter of a second at the making and at each sign-in. What the API and the admin functions
@@ -203,8 +157,6 @@ const CHEAP_HASH = (() => {
   return `$scrypt$ln=1,r=1,p=1$${saltText}$${hashText}`;
 })();
 
-type Services = Pick<WholeSystem, "startGateway" | "grpcAddresses" | "tokens" | "stop">;
-
 async function startServices(
   databaseUrl: string,
   {
@@ -217,6 +169,8 @@ async function startServices(
     outbound,
     agents: agentOptions = {},
     webhooks: webhooksOptions = {},
+    tracing,
+    metricsRegistry,
   }: SystemOptions,
 ): Promise<Services> {
   const outboundOptions = {
@@ -236,7 +190,15 @@ async function startServices(
         log === undefined
           ? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "silent" })
           : pino({ level: "debug" }, log),
+      metricsRegistry,
     };
+    const traces =
+      tracing &&
+      openServiceTraces(
+        { ...tracing, headers: undefined },
+        { logger: common.logger, metricsRegistry: metricsRegistry ?? new Registry() },
+      );
+    if (traces !== undefined) scope.defer(() => traces.close());
     const bus = createInProcessEventBus({
       consumers: {
         ...INTEGRATIONS_CONSUMERS,
@@ -246,12 +208,18 @@ async function startServices(
       },
     });
     scope.defer(() => bus.close());
-    const tables = await startTablesService({ ...common, bus, grpcAddress: "127.0.0.1:0" });
+    const tables = await startTablesService({
+      ...common,
+      tracer: traces?.tracer("tables"),
+      bus,
+      grpcAddress: "127.0.0.1:0",
+    });
     scope.defer(() => tables.stop());
     const kek = randomBytes(32);
     const integrations = await startIntegrationsService({
       ...common,
       ...connecting,
+      tracer: traces?.tracer("integrations"),
       loadKeks: () => Promise.resolve([kek]),
       mail,
       providers,
@@ -267,7 +235,8 @@ async function startServices(
     });
     scope.defer(() => integrations.stop());
     const tokenSigner = tokens.signerOf("runs");
-    const toIntegrations = { address: integrations.grpcAddress, tokenSigner };
+    const tracer = traces?.tracer("runs");
+    const toIntegrations = { address: integrations.grpcAddress, tokenSigner, tracer };
     const secrets = createSecretsClient(toIntegrations);
     scope.defer(() => secrets.close());
     const email = createEmailClient(toIntegrations);
@@ -276,11 +245,12 @@ async function startServices(
     scope.defer(() => providerCalls.close());
     const agents = createAgentClient(toIntegrations);
     scope.defer(() => agents.close());
-    const tableRows = createTablesClient({ address: tables.grpcAddress, tokenSigner });
+    const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
     scope.defer(() => tableRows.close());
     const runs = await startRunsService({
       ...common,
       ...companyLimits,
+      tracer,
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
@@ -298,6 +268,7 @@ async function startServices(
     if (runsGrpcAddress === undefined) throw new Error("The runs service has no address.");
     const workflows = await startWorkflowsService({
       ...common,
+      tracer: traces?.tracer("workflows"),
       grpcAddress: "127.0.0.1:0",
       runsGrpcAddress,
       tokenSigner: tokens.signerOf("workflows"),
@@ -307,6 +278,7 @@ async function startServices(
     scope.defer(() => workflows.stop());
     const webhooks = await startWebhooksService({
       ...common,
+      tracer: traces?.tracer("webhooks"),
       ...outboundOptions,
       loadKeks: () => Promise.resolve([kek]),
       bus,
@@ -321,6 +293,7 @@ async function startServices(
     const startGateway = async (gatewayOptions: GatewayOptions = {}): Promise<Gateway> => {
       const gateway = await startGatewayService({
         ...common,
+        tracer: traces?.tracer("gateway"),
         ...gatewayOptions,
         host: "127.0.0.1",
         port: 0,
@@ -353,7 +326,7 @@ function accessTo(double: ModelDouble | undefined) {
 }
 
 async function makeCompany(database: Database, name: string): Promise<Company> {
-  const owner = { email: `owner@${name.toLowerCase()}.example`, password: PASSWORD };
+  const owner = { email: `owner@${MARK}${name.toLowerCase()}.example`, password: PASSWORD };
   const prepared = { name, email: owner.email, passwordHash: CHEAP_HASH };
   const { companyId, userId, apiKey } = await database.transaction((transaction) =>
     insertPreparedCompany(transaction, prepared),

@@ -19,6 +19,17 @@ const holder = z.object({
   command: z.string(),
 });
 
+/** The commands that run a system in a data folder, and do not end by themselves. */
+const SYSTEM_COMMANDS = ["npm start", "npm run start:separate"] as const;
+
+/** One of them. */
+export type SystemCommand = (typeof SYSTEM_COMMANDS)[number];
+
+/** Whether a command that holds a folder runs a system there. */
+export function isSystemCommand(command: string | undefined): command is SystemCommand {
+  return SYSTEM_COMMANDS.some((each) => each === command);
+}
+
 /** The process that holds a data folder, as far as it is known. */
 export type LockHolder = z.output<typeof holder>;
 

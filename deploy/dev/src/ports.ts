@@ -73,6 +73,17 @@ function overlaps(a: Endpoint, b: Endpoint): boolean {
   return a.port === b.port && isShared;
 }
 
+/**
+ * The same for one port.
+ *
+ * @throws StartError naming its setting
+ */
+export async function assertPortFree(endpoint: Endpoint): Promise<void> {
+  const result = await probe(endpoint);
+  if ("problem" in result) throw new StartError(result.problem);
+  await new Promise((resolve) => result.server.close(resolve));
+}
+
 type Probe = { server: Server } | { problem: string; isInUse: boolean };
 
 /** Listens for a moment; resolves with the reason when that is not possible. */

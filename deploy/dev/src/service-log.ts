@@ -11,8 +11,12 @@ const REPEATS_REMEMBERED_MAX = 100;
 /** Lines begin with their level. */
 const SEVERE = /^\{"level":"(error|fatal)"/;
 
+const LOG_LINE = /^\{"level":".*\}$/;
+
 const severeLine = z.looseObject({
   service: z.string(),
+  /** Of several processes of a service, which one. */
+  process: z.string().optional(),
   msg: z.string().default(""),
   err: z.looseObject({ message: z.string() }).optional(),
 });
@@ -27,6 +31,8 @@ export interface ServiceLogOptions {
 /** The log of all services: a file, of which errors are shown as well. */
 export interface ServiceLog {
   loggerOf(service: string): Logger;
+  /** Takes a line that a process of a service has written. */
+  take(process: string, line: string): void;
   /** Writes what is buffered. */
   close(): Promise<void>;
 }
@@ -64,8 +70,14 @@ export function openServiceLog({ file, level, show }: ServiceLogOptions): Servic
   }
 
   const destination = { write };
+  const loggerOf = (name: string): Logger => createLogger({ name, level, destination });
   return {
-    loggerOf: (name) => createLogger({ name, level, destination }),
+    loggerOf,
+    take(process, line) {
+      if (LOG_LINE.test(line)) write(`${line.slice(0, -1)},"process":"${process}"}\n`);
+      // What Node itself or a library prints.
+      else if (line !== "") loggerOf(process).warn(line);
+    },
     async close() {
       const closed = once(stream, "close");
       stream.end();
@@ -75,8 +87,8 @@ export function openServiceLog({ file, level, show }: ServiceLogOptions): Servic
 }
 
 function describe(line: string): string {
-  const { service, msg, err } = severeLine.parse(JSON.parse(line));
-  return `${service}: ${err === undefined ? msg : `${msg}: ${err.message}`}`;
+  const { service, process = service, msg, err } = severeLine.parse(JSON.parse(line));
+  return `${process}: ${err === undefined ? msg : `${msg}: ${err.message}`}`;
 }
 
 function sizeOf(file: string): number {

@@ -24,6 +24,7 @@ import type { ServiceLog } from "./service-log.ts";
 import type { DatabaseUrlOf } from "./service-logins.ts";
 import type { Settings } from "./settings.ts";
 import { explain, StartError } from "./start-error.ts";
+import { openTracers } from "./tracers.ts";
 
 /** What the services share. */
 export interface Surroundings {
@@ -56,6 +57,7 @@ export async function startServices(
     grpcReflection: settings.GRPC_REFLECTION,
     metricsRegistry: await startMetrics(settings, scope),
   };
+  const tracerOf = openTracers(settings, log, common.metricsRegistry, scope);
   const bus = createEventBus(settings, log, common.metricsRegistry);
   scope.defer(() => bus.close());
 
@@ -67,6 +69,7 @@ export async function startServices(
       cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
       grpcAddress: settings.TABLES_GRPC_ADDR,
       logger: log.loggerOf("tables"),
+      tracer: tracerOf("tables"),
     }),
   );
   const integrations = await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
@@ -109,12 +112,14 @@ export async function startServices(
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
       logger: log.loggerOf("integrations"),
+      tracer: tracerOf("integrations"),
     }),
   );
   const toIntegrations = {
     address: integrations.grpcAddress,
     tokenSigner: signerOf("runs"),
     tls: common.grpcTls,
+    tracer: tracerOf("runs"),
   };
   const secrets = createSecretsClient(toIntegrations);
   scope.defer(() => secrets.close());
@@ -151,6 +156,7 @@ export async function startServices(
       companySyncWaitsMax: settings.COMPANY_SYNC_WAITS_MAX,
       runRetentionDays: settings.RUN_RETENTION_DAYS,
       logger: log.loggerOf("runs"),
+      tracer: tracerOf("runs"),
     }),
   );
   const runsGrpcAddress = runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
@@ -164,6 +170,7 @@ export async function startServices(
       agentModels: { openai: settings.OPENAI_MODEL, anthropic: settings.ANTHROPIC_MODEL },
       bus,
       logger: log.loggerOf("workflows"),
+      tracer: tracerOf("workflows"),
     }),
   );
   const webhooks = await launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
@@ -193,6 +200,7 @@ export async function startServices(
       outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       logger: log.loggerOf("webhooks"),
+      tracer: tracerOf("webhooks"),
     }),
   );
   await launch("gateway", "PORT", scope, () =>
@@ -225,6 +233,7 @@ export async function startServices(
         natsUrl: settings.NATS_URL,
       },
       logger: log.loggerOf("gateway"),
+      tracer: tracerOf("gateway"),
     }),
   );
 }

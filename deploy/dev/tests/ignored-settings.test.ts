@@ -14,7 +14,7 @@ it("npm start says which settings have no effect, and serves metrics to its own 
     STRIPE_WEBHOOK_SECRET: "whsec_hidden",
     WEBHOOK_REQUIRE_SIGNATURE: "true",
     AIRWALLEX_BASE_URL: "http://localhost:1/hidden",
-    OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:1/hidden",
+    RESTATE_INGRESS_URL: "http://localhost:1/hidden",
     RUNS_ROLE: "api",
   };
   const system = await startSystem({
@@ -35,8 +35,8 @@ it("npm start says which settings have no effect, and serves metrics to its own 
   const { exitCode, stderr } = await system.ended;
 
   const lines = [
-    "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this version sends no traces yet.",
     "RESTATE_ADMIN_URL is set, but this version does not run on Restate yet.",
+    "RESTATE_INGRESS_URL is set, but this version does not run on Restate yet.",
     "RUNS_ROLE is set, but npm start always runs both halves of the runs service.",
   ];
   expect(exitCode).toBe(0);

@@ -4,7 +4,7 @@ import { findAccess } from "./config/access.ts";
 import type { Access, AccessOptions } from "./config/access.ts";
 import { CliError } from "./failures.ts";
 import { EXIT } from "./exit-codes.ts";
-import { interruption } from "./interruption.ts";
+import { asChange, interruption } from "./interruption.ts";
 import { Output, wantsColour } from "./output/output.ts";
 
 declare const CLI_VERSION: string | undefined;
@@ -81,7 +81,8 @@ async function fetchPatiently(
     ...(init.method === "GET" ? [interruption] : []),
     ...(init.signal === null || init.signal === undefined ? [] : [init.signal]),
   ];
-  const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  const send = (): Promise<Response> => fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  const response = await (init.method === "GET" ? send() : asChange(send));
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   if (response.status === 429 && seconds > 0 && seconds <= 60) {
     out.note(`The server takes no more requests for ${seconds} s; waiting.`);

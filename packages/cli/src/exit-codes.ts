@@ -8,6 +8,8 @@ export const EXIT = {
   notFound: 5,
   conflict: 6,
   rateLimited: 7,
+  notWritten: 8,
+  defect: 70,
   interrupted: 130,
 } as const;
 
@@ -24,5 +26,7 @@ export const EXIT_CODE_LINES: readonly string[] = [
   "5    not found",
   "6    somebody else has changed it, or it is in the wrong state",
   "7    too many requests",
+  "8    something could not be written here: a full disk, a missing right",
+  "70   a defect of this program, or an answer that it does not understand",
   "130  interrupted",
 ];

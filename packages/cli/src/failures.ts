@@ -40,8 +40,8 @@ export interface Failure {
   details: unknown;
 }
 
-/** What any error that ends a command comes to. Null for errors of this program. */
-export function toFailure(error: unknown): Failure | null {
+/** What any error that ends a command comes to. */
+export function toFailure(error: unknown): Failure {
   if (error instanceof CliError) {
     const inner = isApiError(error.cause) ? error.cause : undefined;
     return {
@@ -54,7 +54,7 @@ export function toFailure(error: unknown): Failure | null {
     };
   }
   if (isApiError(error)) return fromAnswer(error);
-  if (!(error instanceof Error)) return null;
+  if (!(error instanceof Error)) return defect(String(error), []);
   const { name } = error;
   if (name === "InvalidParameterError") return toFailure(usageError(error.message));
   if (name === "ConnectionError" || name === "TimeoutError" || name === "InvalidAnswerError") {
@@ -67,7 +67,55 @@ export function toFailure(error: unknown): Failure | null {
       details: null,
     };
   }
-  return null;
+  if ("syscall" in error) return toFailure(new CliError(error.message, EXIT.notWritten));
+  return defect(
+    `workflowctl cannot go on: ${error.message}`,
+    error.stack?.split("\n").slice(1) ?? [],
+  );
+}
+
+/** Whether the same may go well a little later. */
+export function mayPass({ exitCode }: Failure): boolean {
+  return exitCode === EXIT.unreachable || exitCode === EXIT.rateLimited;
+}
+
+/** How far a command came that does one thing after the other. */
+export interface Part {
+  /** What failed, such as a file; the message begins with it. */
+  subject: string;
+  /** What was done before, in words and for `--json`. */
+  hints: readonly string[];
+  done: unknown;
+  isInterrupted: boolean;
+}
+
+/** The same error, with what was done before it. Defects stay as they are. */
+export function afterPart(error: unknown, { subject, hints, done, isInterrupted }: Part): unknown {
+  const failure = toFailure(error);
+  const { exitCode } = failure;
+  const isCut = isInterrupted && (exitCode === EXIT.unreachable || exitCode === EXIT.defect);
+  if (exitCode === EXIT.defect && !isCut) return error;
+  return new CliError(
+    isCut ? "Interrupted." : `${subject}: ${failure.message}`,
+    isCut ? EXIT.interrupted : exitCode,
+    {
+      cause: error,
+      hints: [...(isCut ? [] : failure.hints), ...hints],
+      details: { done, problems: failure.details },
+    },
+  );
+}
+
+/** What nobody has foreseen: our mistake, or an answer of a server that is of another version. */
+function defect(message: string, trace: readonly string[]): Failure {
+  return {
+    exitCode: EXIT.defect,
+    code: "CLI_DEFECT",
+    message,
+    hints: ["Please report it, with these lines:", ...trace.map((line) => line.trim())],
+    requestId: null,
+    details: null,
+  };
 }
 
 /** The failure of a request that the server has answered. */
@@ -86,6 +134,7 @@ function fromAnswer(error: ApiError): Failure {
   };
 }
 
+/** What a refusal ends the command with. */
 function exitCodeOf({ status, code }: ApiError): ExitCode {
   if (status === 401 || status === 403) return EXIT.notSignedIn;
   if (status === 404) return EXIT.notFound;

@@ -1,19 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
+import { addAbortSignal, Writable } from "node:stream";
 import { z } from "zod";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, usageError } from "./failures.ts";
+import { interruption } from "./interruption.ts";
 
 const objectSchema = z.record(z.string(), z.unknown());
 
 /** Everything that comes by standard input. */
 export async function readAllOfStdin(): Promise<string> {
   if (process.stdin.isTTY) throw usageError("Standard input is a terminal; pipe the value in.");
-  let text = "";
-  process.stdin.setEncoding("utf8");
-  for await (const piece of process.stdin) text += String(piece);
-  return text;
+  const pieces: Buffer[] = [];
+  // Who has nothing to pipe in after all presses Ctrl-C.
+  for await (const piece of addAbortSignal(interruption, process.stdin)) {
+    pieces.push(Buffer.from(piece));
+  }
+  return toText("Standard input", Buffer.concat(pieces));
 }
 
 /** Whether there is somebody to ask. */
@@ -29,6 +32,7 @@ function canAsk(): boolean {
 export async function ask(question: string, options: { hidden?: boolean } = {}): Promise<string> {
   if (!canAsk()) throw usageError(`There is no terminal to ask for: ${question}`);
   let muted = false;
+  let isCut = false;
   const output = new Writable({
     write(piece: Buffer, _encoding, done) {
       if (!muted) process.stderr.write(piece);
@@ -38,7 +42,10 @@ export async function ask(question: string, options: { hidden?: boolean } = {}):
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   try {
     return await new Promise<string>((resolve, reject) => {
-      const stop = (): void => reject(new CliError("Interrupted.", EXIT.interrupted));
+      const stop = (): void => {
+        isCut = true;
+        reject(new CliError("Interrupted.", EXIT.interrupted));
+      };
       lines.once("SIGINT", stop);
       lines.once("close", stop);
       lines.question(`${question} `, resolve);
@@ -46,7 +53,7 @@ export async function ask(question: string, options: { hidden?: boolean } = {}):
     });
   } finally {
     lines.close();
-    if (muted) process.stderr.write("\n");
+    if (muted || isCut) process.stderr.write("\n");
   }
 }
 
@@ -99,9 +106,23 @@ export async function readObjectFile(path: string): Promise<Record<string, unkno
 /** The text of a file. */
 export async function readTextFile(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return toText(path, await readFile(path));
   } catch (error) {
+    if (error instanceof CliError) throw error;
     throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/**
+ * The text of bytes, without the mark that some editors put before it.
+ *
+ * @throws CliError when they are no UTF-8: each letter that is not understood would be lost without a word
+ */
+function toText(source: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError(`${source} is no UTF-8 text.`, "Save it as UTF-8 and try again.");
   }
 }
 
@@ -114,7 +135,7 @@ function asObject(source: string, value: unknown): Record<string, unknown> {
 /** Parsers show a piece of the text where it breaks; that may be a secret, so only the place is told. */
 function parseJson(source: string, text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(text);
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
     const offset = /position (\d+)/.exec(message)?.[1];

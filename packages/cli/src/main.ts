@@ -1,44 +1,76 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import { EXIT } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
 import { toFailure } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import { interruption, listenForInterruption } from "./interruption.ts";
 import { plain } from "./output/output.ts";
-import { createProgram } from "./program.ts";
+import { endWithoutReader } from "./output/reader.ts";
+import { createProgram, wantsJson } from "./program.ts";
 
-// Who reads no further has what it wanted: `workflowctl runs list | head -1`.
+const isJson = wantsJson(process.argv);
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.ok);
-    throw error;
+    // Who reads no further has what it wanted: `workflowctl runs list | head -1`.
+    if (error.code === "EPIPE") return endWithoutReader();
+    const failure = toFailure(error);
+    // What stderr does not take nobody can be told.
+    if (stream === process.stdout)
+      tell({ ...failure, message: `standard output: ${error.message}` });
+    process.exit(failure.exitCode);
   });
 }
 listenForInterruption();
 process.exitCode = await run();
 
-async function run(): Promise<number> {
-  const program = createProgram();
+async function run(): Promise<ExitCode> {
   try {
-    await program.parseAsync();
-    return Number(process.exitCode ?? EXIT.ok);
+    await createProgram({ isJson }).parseAsync();
+    return process.exitCode === undefined ? EXIT.ok : EXIT.refused;
   } catch (error) {
-    // Help and mistakes on the command line: Commander has said what there is to say.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof CommanderError) return endOfParsing(error);
     const failure = toFailure(error);
-    if (interruption.aborted && (failure === null || failure.exitCode === EXIT.unreachable)) {
-      process.stderr.write("Interrupted.\n");
+    const isCut = failure.exitCode === EXIT.unreachable || failure.exitCode === EXIT.defect;
+    if (interruption.aborted && isCut) {
+      tell({
+        ...failure,
+        exitCode: EXIT.interrupted,
+        code: "INTERRUPTED",
+        message: "Interrupted.",
+      });
       return EXIT.interrupted;
     }
-    if (failure === null) throw error;
-    tell(failure, program.getOptionValue("json") === true);
+    tell(failure);
     return failure.exitCode;
   }
 }
 
-function tell({ exitCode, hints, ...error }: Failure, isJson: boolean): void {
+/** Help, and mistakes on the command line, of which Commander has told people already. */
+function endOfParsing({ exitCode, message }: CommanderError): ExitCode {
+  if (exitCode === 0) return EXIT.ok;
+  if (isJson) {
+    const text = message === "(outputHelp)" ? "A command is missing." : message;
+    tell({
+      exitCode: EXIT.usage,
+      code: "CLI_ERROR",
+      message: text.replace(/^error: /, ""),
+      hints: ["workflowctl --help shows more."],
+      requestId: null,
+      details: null,
+    });
+  }
+  return EXIT.usage;
+}
+
+function tell({ exitCode, hints, ...error }: Failure): void {
   if (isJson) {
     const told = { error: { ...error, hints }, exitCode };
     process.stderr.write(`${JSON.stringify(told, null, 2)}\n`);
+    return;
+  }
+  if (exitCode === EXIT.interrupted && error.code === "INTERRUPTED") {
+    process.stderr.write(`${error.message}\n`);
     return;
   }
   const code = error.code === "CLI_ERROR" ? "" : ` (${error.code})`;

@@ -13,6 +13,9 @@ const UNITS_MS = new Map([
   ["d", 86_400_000],
 ]);
 
+/** A day, which begins in UTC, or a moment with its zone. `Date` takes nearly anything, "5" for May for example. */
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
 /** A moment: an ISO 8601 timestamp, or so long ago: `15m`, `2h`, `7d`. */
 export function moment(value: string): string {
   const ago = /^(\d{1,5})([mhd])$/.exec(value);
@@ -20,9 +23,11 @@ export function moment(value: string): string {
     const unitMs = UNITS_MS.get(ago[2] ?? "") ?? 0;
     return new Date(Date.now() - Number(ago[1]) * unitMs).toISOString();
   }
-  const parsed = Date.parse(value);
+  const parsed = TIMESTAMP.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(parsed)) {
-    throw new InvalidArgumentError("It must be a timestamp, or a time ago such as 15m, 2h or 7d.");
+    throw new InvalidArgumentError(
+      "It must be a day such as 2027-02-01, a timestamp such as 2027-02-01T08:00:00Z, or a time ago such as 15m, 2h or 7d.",
+    );
   }
   return new Date(parsed).toISOString();
 }

@@ -15,8 +15,14 @@ import { addTables } from "./commands/tables/tables.ts";
 import { VERSION } from "./context.ts";
 import { EXIT_CODE_LINES } from "./exit-codes.ts";
 
-/** The whole command line. */
-export function createProgram(): Command {
+/** Whether programs read what is said; asked before anything is parsed, since parsing may fail. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(2, end === -1 ? undefined : end).includes("--json");
+}
+
+/** The whole command line. With `isJson` mistakes on it are thrown, and not told in words. */
+export function createProgram({ isJson }: { isJson: boolean }): Command {
   const program = new Command("workflowctl");
   program
     .description("The workflow service on the command line.")
@@ -28,6 +34,7 @@ export function createProgram(): Command {
     .option("--no-color", "no colours on a terminal (NO_COLOR)")
     .showHelpAfterError("(workflowctl --help shows more)")
     .exitOverride()
+    .configureOutput(isJson ? { writeErr: () => {} } : {})
     .addHelpText(
       "after",
       `

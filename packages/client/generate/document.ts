@@ -103,8 +103,33 @@ export function withoutSurroundings(document: ApiDocument): ApiDocument {
   const { code } = errorSchema.parse(copy.components.schemas["Error"]).properties.error.properties;
   for (const name of NOT_CALLED) delete copy.components.schemas[name];
   copy.components.schemas["ErrorCode"] = code;
+  for (const component of Object.values(copy.components.schemas)) typeAlternatives(component);
   copy.components.parameters = {};
   delete copy.components["responses"];
   delete copy["servers"];
   return copy;
+}
+
+const alternatives = z.looseObject({
+  properties: z.record(z.string(), z.unknown()),
+  oneOf: z.array(z.looseObject({ properties: z.record(z.string(), z.unknown()) })),
+});
+
+/**
+ * Where one of several properties is needed, the document names them alone and says elsewhere what they are. Their types
+ * would be unknown and a copy of such an object, by spread, would not have its type any more.
+ */
+function typeAlternatives(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  const found = alternatives.safeParse(value);
+  if (found.success && "oneOf" in value) {
+    const { properties, oneOf } = found.data;
+    value.oneOf = oneOf.map((one) => ({
+      ...one,
+      properties: Object.fromEntries(
+        Object.keys(one.properties).map((name) => [name, properties[name] ?? {}]),
+      ),
+    }));
+  }
+  for (const member of Object.values(value)) typeAlternatives(member);
 }

@@ -77,9 +77,9 @@ export class Api {
 
   constructor(options: ApiOptions) {
     this.baseUrl = readBaseUrl(options.baseUrl);
-    this.maxRetries = options.maxRetries ?? 2;
-    this.timeoutMs = options.timeoutMs ?? 60_000;
-    this.maxRetryDelayMs = options.maxRetryDelayMs ?? 60_000;
+    this.maxRetries = amount("maxRetries", options.maxRetries) ?? 2;
+    this.timeoutMs = amount("timeoutMs", options.timeoutMs) ?? 60_000;
+    this.maxRetryDelayMs = amount("maxRetryDelayMs", options.maxRetryDelayMs) ?? 60_000;
     this.#headers = toHeaders({ ...userAgent(), ...options.headers });
     if (options.apiKey !== undefined) this.#headers.set("x-api-key", readKey(options.apiKey));
     // As a method of this object a browser's fetch would refuse to work.
@@ -105,7 +105,7 @@ export class Api {
 /**
  * Says where the service is; sends nothing yet.
  *
- * @throws TypeError when the address or the key cannot be one
+ * @throws TypeError when the address or the key cannot be one, or a number is none
  */
 export function connect(options: ApiOptions): Api {
   return new Api(options);
@@ -126,6 +126,17 @@ export function toHeaders(values: Readonly<Record<string, string>>): Headers {
     }
   }
   return headers;
+}
+
+/**
+ * A time or a count among options: 0 or more, or Infinity. A timer takes NaN for no time at all, and a count that is NaN
+ * is never reached.
+ *
+ * @throws TypeError that names the option
+ */
+export function amount(name: string, value: number | undefined): number | undefined {
+  if (value === undefined || value >= 0) return value;
+  throw new TypeError(`${name} must be a number from 0 on, or Infinity.`);
 }
 
 /** Errors name no value: an address may hold a password, and a mistyped key is nearly one. */

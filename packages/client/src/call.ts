@@ -1,5 +1,6 @@
 import { checkStatus, readEnvelope } from "./answer.ts";
 import type { Envelope } from "./answer.ts";
+import { amount } from "./api.ts";
 import type { Api } from "./api.ts";
 import { openBody } from "./body-stream.ts";
 import { asDescribed } from "./described.ts";
@@ -13,6 +14,7 @@ import { startTimer } from "./timer.ts";
  * Makes a call and returns the data of its answer.
  *
  * @throws ApiError, ConnectionError, TimeoutError, InvalidAnswerError, or the reason of the caller's signal
+ * @throws TypeError for a time or a count among the options that is none
  */
 export async function call<T>(api: Api, what: Call, options: AnyOptions = {}): Promise<T> {
   const { data } = await callForEnvelope(api, what, options);
@@ -53,7 +55,8 @@ interface Exchange<T> {
 
 async function withRetries<T>(api: Api, exchange: Exchange<T>): Promise<T> {
   const { what, options } = exchange;
-  const { signal, onResponse, maxRetries = api.maxRetries } = options;
+  const { signal, onResponse } = options;
+  const maxRetries = amount("maxRetries", options.maxRetries) ?? api.maxRetries;
   const prepared = prepare(api, what, options);
   let mayHaveBeenReceived = false;
   for (let attempts = 1; ; attempts += 1) {
@@ -80,7 +83,8 @@ async function tryOnce<T>(
   { wire }: PreparedCall,
   { options, read, isStream = false }: Exchange<T>,
 ): Promise<Outcome<T>> {
-  const { signal, timeoutMs = api.timeoutMs } = options;
+  const { signal } = options;
+  const timeoutMs = amount("timeoutMs", options.timeoutMs) ?? api.timeoutMs;
   signal?.throwIfAborted();
   const exchange = new AbortController();
   const abort = (): void => exchange.abort(signal?.reason);

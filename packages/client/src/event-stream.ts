@@ -1,3 +1,11 @@
+import { InvalidAnswerError } from "./errors.ts";
+
+/**
+ * How long an event may be, in characters. The largest that the service sends is a run's whole output; what is longer by
+ * far is no event, and would be held until no memory is left.
+ */
+const EVENT_CHARS_MAX = 64 * 1024 * 1024;
+
 /** One event of a stream, by https://html.spec.whatwg.org/multipage/server-sent-events.html. */
 export interface StreamEvent {
   /** `message` when the stream does not say. */
@@ -19,7 +27,7 @@ export interface StreamHandlers {
  * event that the end of the stream cuts off is not told, as the specification has it.
  *
  * @param lastEventId what the stream goes on behind
- * @returns takes the next piece
+ * @returns takes the next piece; it throws InvalidAnswerError when an event or a line goes on without end
  */
 export function createEventStreamParser(
   handlers: StreamHandlers,
@@ -28,17 +36,25 @@ export function createEventStreamParser(
   // It takes a byte order mark away, too.
   const decoder = new TextDecoder();
   const event = { type: "", data: [] as string[], id: lastEventId };
+  /** Of the event's data so far. */
+  let chars = 0;
   let rest = "";
   let endsWithReturn = false;
 
   const takeLine = (line: string): void => {
-    if (line !== "") return takeField(event, line, handlers);
+    if (line !== "") {
+      const lines = event.data.length;
+      takeField(event, line, handlers);
+      if (event.data.length > lines) chars += line.length;
+      return;
+    }
     if (event.data.length > 0) {
       const { type, data, id } = event;
       handlers.onEvent({ type: type || "message", data: data.join("\n"), lastEventId: id });
     }
     event.type = "";
     event.data = [];
+    chars = 0;
   };
 
   return (piece) => {
@@ -51,6 +67,9 @@ export function createEventStreamParser(
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? "";
     for (const line of lines) takeLine(line);
+    if (chars + rest.length > EVENT_CHARS_MAX) {
+      throw new InvalidAnswerError("An event of the stream is too long.", 200);
+    }
   };
 }
 

@@ -65,14 +65,23 @@ export function list<Item, Meta = undefined>(
   return new List(() => readPages<Item, Meta>(api, what, options));
 }
 
+/** A server that promises more and gives nothing is not asked for ever, whatever its cursors are. */
+const EMPTY_PAGES_MAX = 100;
+
 async function* readPages<Item, Meta>(
   api: Api,
   first: Call,
   options: AnyOptions,
 ): AsyncGenerator<Page<Item, Meta>, void, undefined> {
+  let emptyPages = 0;
   for (let next: Call | null = first; next !== null;) {
     const { data, meta } = await callForEnvelope(api, next, options);
     const items = itemsOf(data, first.items);
+    emptyPages = items.length === 0 ? emptyPages + 1 : 0;
+    if (emptyPages > EMPTY_PAGES_MAX) {
+      const message = `The list does not go on: ${emptyPages} pages in a row were empty.`;
+      throw new InvalidAnswerError(message, 200);
+    }
     yield { items: asDescribed(items), meta: asDescribed(meta) };
     next = following(next, meta, items.length);
   }

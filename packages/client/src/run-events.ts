@@ -1,4 +1,5 @@
 import { callForStream } from "./call.ts";
+import { amount } from "./api.ts";
 import type { CallOptions, Api } from "./api.ts";
 import { asDescribed, isObject } from "./described.ts";
 import { ConnectionError, InvalidAnswerError, WorkflowError } from "./errors.ts";
@@ -57,7 +58,9 @@ export async function* watchRun(
   id: string,
   options: WatchOptions = {},
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const { after = "", maxRetries = WATCH_RETRIES, signal } = options;
+  const { after = "", signal } = options;
+  const maxRetries = amount("maxRetries", options.maxRetries) ?? WATCH_RETRIES;
+  const idleTimeoutMs = amount("idleTimeoutMs", options.idleTimeoutMs) ?? IDLE_TIMEOUT_MS;
   const state: WatchState = { lastEventId: after, reconnectMs: RECONNECT_MS, isOver: false };
   let failures = 0;
   for (;;) {
@@ -67,7 +70,7 @@ export async function* watchRun(
     // What fails here is final: a refusal, a wrong call, or a server that was tried for long enough.
     const stream = await openStream(api, { id, options, maxRetries }, state);
     try {
-      yield* readConnection(stream, { api, options }, state);
+      yield* readConnection(stream, { api, idleTimeoutMs }, state);
     } catch (error) {
       if (error instanceof WorkflowError || signal?.aborted === true) throw error;
       lost = error;
@@ -100,10 +103,9 @@ interface Watch {
 /** The events of one connection. Throws what breaks it, as the platform does. */
 async function* readConnection(
   stream: ReadableStream<Uint8Array>,
-  { api, options }: { api: Api; options: WatchOptions },
+  { api, idleTimeoutMs }: { api: Api; idleTimeoutMs: number },
   state: WatchState,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   const reader = stream.getReader();
   const events: StreamEvent[] = [];
   const take = createEventStreamParser(

@@ -1,4 +1,5 @@
 import { call } from "./call.ts";
+import { amount } from "./api.ts";
 import type { CallOptions, Api, Idempotent } from "./api.ts";
 import { WorkflowError } from "./errors.ts";
 import { getRun } from "./generated/operations.gen.ts";
@@ -79,6 +80,8 @@ export async function runAndWait(
   body: RunAndWaitBody = {},
   options: WaitOptions & Idempotent = {},
 ): Promise<Run> {
+  // Before a run is started that nobody waits for.
+  amount("waitMs", options.waitMs);
   const started = await runWorkflow(api, id, { ...body, mode: "async" }, options);
   return waitForRun(api, started.runId, options);
 }
@@ -89,7 +92,8 @@ export async function runAndWait(
  * @throws RunFailedError, RunNotEndedError, as `runAndWait`
  */
 export async function waitForRun(api: Api, id: string, options: WaitOptions = {}): Promise<Run> {
-  const { waitMs = Infinity, signal, ...others } = options;
+  const { waitMs: _, signal, ...others } = options;
+  const waitMs = amount("waitMs", options.waitMs) ?? Infinity;
   const waiting = new AbortController();
   const abort = (): void => waiting.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });

@@ -123,6 +123,24 @@ test("a server that promises more behind an empty page is not asked for ever", a
   await expect(client.rows.query("t").all()).resolves.toEqual([]);
 });
 
+test("a server that names ever new cursors and gives nothing is not asked for ever", async () => {
+  let pages = 0;
+  answer = () => good([], { cursor: String((pages += 1)), hasMore: true });
+  await expect(client.workflows.list().all()).rejects.toThrow("pages in a row were empty");
+  expect(double.requests).toHaveLength(101);
+});
+
+test("empty pages between others are passed over", async () => {
+  let pages = 0;
+  answer = () => {
+    pages += 1;
+    const hasMore = pages < 301;
+    const items = pages % 100 === 0 ? ITEMS.slice(0, 1) : [];
+    return good(items, { cursor: hasMore ? String(pages) : null, hasMore });
+  };
+  await expect(client.workflows.list().all()).resolves.toHaveLength(3);
+});
+
 function queryOf(path: string): Record<string, string> {
   return Object.fromEntries(new URL(path, double.url).searchParams);
 }

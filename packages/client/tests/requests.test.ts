@@ -10,7 +10,7 @@ import {
   InvalidParameterError,
   isApiError,
 } from "@workflow/client";
-import type { ApiOptions, ResponseInfo, WorkflowClient } from "@workflow/client";
+import type { ApiOptions, ResponseInfo, Trigger, WorkflowClient } from "@workflow/client";
 import { startHttpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble } from "@workflow/testkit";
 import { z } from "zod";
@@ -60,6 +60,22 @@ describe("a request", () => {
     const failure = new InvalidParameterError("id", "must not hold half of a character.");
     await expect(client.runs.get("run\ud800")).rejects.toThrow(failure);
     expect(double.requests).toHaveLength(0);
+  });
+
+  test("sends back what was read with a change, by spread", async () => {
+    const trigger = { type: "schedule", cron: "0 6 * * *", timezone: "UTC" };
+    answer = () => ({ body: { success: true, data: { id: "w", name: "W", steps: [], trigger } } });
+    const read = await client.workflows.get("w");
+    // The types allow it as well, whatever starts the workflow.
+    const copy: Trigger = { ...read.trigger };
+    await client.workflows.update("w", { trigger: { ...copy, owner: "Ada" } });
+    if (copy.type === "schedule") {
+      await client.workflows.update("w", { trigger: { ...copy, enabled: false } });
+    }
+    expect(double.requests.slice(1).map(({ body }) => JSON.parse(body))).toEqual([
+      { trigger: { ...trigger, owner: "Ada" } },
+      { trigger: { ...trigger, enabled: false } },
+    ]);
   });
 
   test("takes If-Match, and headers of its own go before the client's", async () => {

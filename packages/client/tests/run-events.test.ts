@@ -1,4 +1,6 @@
 import { getEventListeners, once } from "node:events";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { ConnectionError, createClient, InvalidAnswerError, isApiError } from "@workflow/client";
 import type { RunEvent, WorkflowClient } from "@workflow/client";
@@ -61,6 +63,26 @@ describe("a stream", () => {
   test("passes over kinds of events that this version does not know", async () => {
     script = [stream([event("weather", "p0", { rain: true }), RUNNING, "data\n\n", COMPLETED])];
     expect((await eventsOf()).map(({ id }) => id)).toEqual(["p1", "p3"]);
+  });
+
+  test.each([
+    ["a line that does not end", () => "x".repeat(1 << 20)],
+    ["an event that does not end", () => `data: ${"x".repeat(1 << 20)}\n`],
+  ])("with %s is given up, and not held whole", async (_, piece) => {
+    let pieces = 0;
+    script = [
+      async (__, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        function* endless(): Generator<string> {
+          for (; pieces < 200; pieces += 1) yield piece();
+        }
+        // The client hangs up.
+        await pipeline(Readable.from(endless()), response).catch(() => {});
+      },
+    ];
+    await expect(eventsOf()).rejects.toThrow("An event of the stream is too long.");
+    expect(pieces).toBeLessThan(200);
+    expect(double.requests).toHaveLength(1);
   });
 
   test("of several lines of data is one document", async () => {

@@ -66,6 +66,27 @@ test("a Retry-After of more digits than a number has is not waited for", async (
   await expect(reading).rejects.toMatchObject({ status: 503, attempts: 1 });
 });
 
+describe.each([Number.NaN, -1, -Infinity])("%d", (wrong) => {
+  test.each(["timeoutMs", "maxRetries", "maxRetryDelayMs"] as const)(
+    "is no %s of a client",
+    (name) => {
+      expect(() => clientOf({ [name]: wrong })).toThrow(TypeError);
+    },
+  );
+
+  test.each([
+    ["timeoutMs", () => clientOf().runs.get("run_1", { timeoutMs: wrong })],
+    ["maxRetries", () => clientOf().runs.get("run_1", { maxRetries: wrong })],
+    ["waitMs", () => clientOf().runs.wait("run_1", { waitMs: wrong })],
+    ["waitMs", () => clientOf().workflows.runAndWait("w", {}, { waitMs: wrong })],
+    ["idleTimeoutMs", () => clientOf().runs.events("run_1", { idleTimeoutMs: wrong }).next()],
+    ["maxRetries", () => clientOf().runs.events("run_1", { maxRetries: wrong }).next()],
+  ])("is no %s of a call, and nothing is sent", async (name, call) => {
+    await expect(call()).rejects.toThrow(`${name} must be a number from 0 on`);
+    expect(double.requests).toHaveLength(0);
+  });
+});
+
 describe("by a clock that the test sets", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());

@@ -7,6 +7,8 @@ export type {
   Transaction,
 } from "./open-database.ts";
 export { constraintOf, databaseErrorToAppError, sqlStateOf } from "./errors.ts";
+export { examineDatabase, newestMigration } from "./examine-database.ts";
+export type { DatabaseTrouble, NeededDatabase } from "./examine-database.ts";
 export { listen } from "./listen.ts";
 export type { ListenOptions, Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";

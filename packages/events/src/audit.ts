@@ -55,7 +55,7 @@ export type AuditData = z.output<typeof auditDataSchema>;
 export function toAuditEvent(
   { identity, requestId, client }: AuditCaller,
   { action, resourceType, resourceId, changes }: AuditEntry,
-): Required<NewEvent> & { data: AuditData } {
+): Required<Omit<NewEvent, "traceparent">> & { data: AuditData } {
   const id = newId(EVENT_ID_PREFIX);
   const { type, id: principalId, name } = identity.principal;
   return {

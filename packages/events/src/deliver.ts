@@ -1,6 +1,6 @@
 import { parseEnvelope } from "./envelope.ts";
 import type { EventEnvelope } from "./envelope.ts";
-import type { Message, SubscribeOptions } from "./event-bus.ts";
+import type { EventHandler, Message, SubscribeOptions } from "./event-bus.ts";
 import type { EncodedBody } from "./nats-body.ts";
 
 /** One message for one consumer. */
@@ -41,7 +41,7 @@ async function handle(
 ): Promise<Outcome> {
   const { deadLetters, handler } = options;
   try {
-    await handler(event);
+    await handleTraced(options, handler, event);
   } catch (error) {
     if (deadLetters === undefined) return { is: "failed", error };
     try {
@@ -58,6 +58,33 @@ async function handle(
   }
   if (isRepeated) await deadLetters?.forget(options, event.id);
   return { is: "done" };
+}
+
+/** Handles an event under a span of its own; the event that the handler gets names that one. */
+function handleTraced(
+  { tracer, stream, consumer }: SubscribeOptions,
+  handler: EventHandler,
+  event: EventEnvelope,
+): Promise<void> {
+  const span = tracer?.span(`consume ${event.type}`, event.traceparent, {
+    kind: "consumer",
+    attributes: {
+      "messaging.destination.name": stream,
+      "messaging.consumer.group.name": consumer,
+      "messaging.message.id": event.id,
+      "workflow.event.age_ms": Date.now() - Date.parse(event.timestamp),
+      "workflow.company.id": event.companyId,
+      "workflow.request.id": event.requestId,
+    },
+  });
+  if (span === undefined) return handler(event);
+  return handler({ ...event, traceparent: span.traceparent }).then(
+    () => span.end(),
+    (error: unknown) => {
+      span.end("HANDLER_FAILED");
+      throw error;
+    },
+  );
 }
 
 async function keepForeign(

@@ -23,6 +23,8 @@ export const eventEnvelopeSchema = z.object({
   companyId: z.string().refine(isUuid),
   /** The request that caused it, to follow one request from the gateway to a delivery. */
   requestId: z.string().optional(),
+  /** W3C trace context of what made it, where its trace is recorded. */
+  traceparent: z.string().optional(),
   // Kept as it is rather than copied: a copy would drop keys such as __proto__.
   data: z.custom<Record<string, unknown>>(isObject),
 });
@@ -36,6 +38,8 @@ export interface NewEvent {
   type: string;
   companyId: string;
   requestId?: string | undefined;
+  /** W3C trace context of what made it; only of a trace that is recorded. */
+  traceparent?: string | undefined;
   /** When the thing happened; now when absent. */
   timestamp?: Date;
   data: object;

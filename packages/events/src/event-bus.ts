@@ -1,3 +1,4 @@
+import type { Tracer } from "@workflow/tracing";
 import type { EventEnvelope } from "./envelope.ts";
 import type { EncodedBody } from "./nats-body.ts";
 
@@ -30,6 +31,8 @@ export interface SubscribeOptions {
   handler: EventHandler;
   /** Where events go that fail again and again. Without it they come again for ever. */
   deadLetters?: DeadLetters;
+  /** Makes the spans of handlers whose event belongs to a trace that is recorded. */
+  tracer?: Tracer | undefined;
   /** Closes the subscription when aborted. */
   signal?: AbortSignal;
   /** Handlers that run at once. Default 16; 1 keeps the order of publication. */

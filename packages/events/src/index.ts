@@ -39,6 +39,7 @@ export type { Replicas } from "./nats-config.ts";
 export { setUpNats } from "./set-up-nats.ts";
 export type { NatsSetUp, NatsSetUpOptions } from "./set-up-nats.ts";
 export { createNatsEventBus } from "./nats-bus.ts";
+export type { NatsEventBus } from "./nats-bus.ts";
 export type { NatsEventBusOptions } from "./nats-bus.ts";
 export { createNatsSignals } from "./nats-signals.ts";
 export type { NatsSignalsOptions, SignalHandlers, Signals } from "./nats-signals.ts";

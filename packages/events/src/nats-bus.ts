@@ -32,13 +32,19 @@ export interface NatsEventBusOptions {
   redeliverMaxMs?: number;
 }
 
+/** The bus over NATS. */
+export interface NatsEventBus extends EventBus {
+  /** Why nothing can be published at the moment, in words; null when there is a connection. */
+  trouble(): string | null;
+}
+
 /**
  * The bus over NATS JetStream, 2.9 or newer. It returns at once and connects in the background, for
  * ever: `publish` fails at once while there is no connection, subscriptions begin when there is.
  * Streams and consumers are made when they are missing; existing ones keep their configuration, and the
  * log tells where that differs.
  */
-export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
+export function createNatsEventBus(options: NatsEventBusOptions): NatsEventBus {
   const {
     logger,
     metricsRegistry,
@@ -76,6 +82,8 @@ export function createNatsEventBus(options: NatsEventBusOptions): EventBus {
       subscriptions.add(subscription);
       return subscription;
     },
+    trouble: () =>
+      link.current() === null ? "NATS cannot be reached: events wait in the outbox" : null,
     async close() {
       closed = true;
       await Promise.all([...subscriptions].map((subscription) => subscription.close()));

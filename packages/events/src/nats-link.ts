@@ -34,6 +34,8 @@ const DRAIN_TIMEOUT_MS = 5_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 2_000;
 const PING_INTERVAL_MS = 10_000;
+/** A server that stays away is told of once in this time. */
+const TELL_AGAIN_MS = 60_000;
 
 export function createNatsLink(options: LinkOptions): NatsLink {
   const { logger } = options;
@@ -77,14 +79,19 @@ export function createNatsLink(options: LinkOptions): NatsLink {
   };
 
   const run = async (): Promise<void> => {
+    let toldAt: number | null = null;
     for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
       try {
         connection = await connect(connecting);
         attempt = 0;
+        toldAt = null;
         if (closing.signal.aborted) await connection.close();
         else await stayWith(connection);
       } catch (err) {
-        logger.warn({ err, attempt }, "NATS cannot be reached");
+        if (toldAt === null || performance.now() - toldAt > TELL_AGAIN_MS) {
+          toldAt = performance.now();
+          logger.warn({ err, attempt }, "NATS cannot be reached; trying again until it can");
+        }
       }
       const delayMs = backoffMs(Math.max(1, attempt), RECONNECT_FIRST_MS, RECONNECT_MAX_MS);
       await sleep(delayMs, closing.signal);

@@ -66,6 +66,7 @@ function toEnvelope(event: NewEvent): Omit<EventEnvelope, "data"> & { data: obje
     timestamp: (event.timestamp ?? new Date()).toISOString(),
     companyId: event.companyId,
     ...(event.requestId === undefined ? {} : { requestId: event.requestId }),
+    ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
     data: event.data,
   };
 }

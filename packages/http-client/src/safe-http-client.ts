@@ -1,4 +1,5 @@
 import { Turns } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -11,10 +12,11 @@ import { parseNat64Prefix } from "./nat64.ts";
 import { findNextHop } from "./redirects.ts";
 import { prepareHeaders, prepareMethod } from "./request-headers.ts";
 import { parseTarget } from "./target-url.ts";
-import type { SafeRequest, SafeResponse } from "./safe-request.ts";
+import type { HttpRequester, SafeRequest } from "./safe-request.ts";
 import type { TargetPolicy } from "./target-url.ts";
 import { createTenantPools } from "./tenant-pools.ts";
 import type { TenantPools } from "./tenant-pools.ts";
+import { tracedRequester } from "./traced-requester.ts";
 import { toHttpClientError } from "./transport-errors.ts";
 
 /** How a client behaves for all of its requests. */
@@ -37,24 +39,21 @@ export interface SafeHttpClientOptions {
   nat64Prefixes?: readonly string[] | undefined;
   /** Replaces name servers and the hosts file; every answer is still judged. For tests. */
   resolve?: Resolve;
+  /** Makes the spans of requests whose trace is recorded. */
+  tracer?: Tracer | undefined;
   /** PEM certificates to trust instead of the bundled roots. For private networks and tests. */
   ca?: string;
 }
 
-/** Makes requests on behalf of one tenant. */
-export interface HttpRequester {
-  /**
-   * Makes one request; a response of any status is a success.
-   *
-   * @throws HttpClientError and nothing else, but for what `onHop` throws
-   */
-  request(options: SafeRequest, signal?: AbortSignal): Promise<SafeResponse>;
-}
-
 /** Connections to hosts that tenants name. Its own requests are the platform's. */
 export interface SafeHttpClient extends HttpRequester, AsyncDisposable {
-  /** A tenant's own share of connections, requests and lookups; costs nothing to ask for. */
-  forTenant(tenant: string): HttpRequester;
+  /**
+   * A tenant's own share of connections, requests and lookups; costs nothing to ask for.
+   *
+   * @param traceparent W3C trace context of what makes the requests. Where its trace is recorded each request
+   * has a span and tells the receiver of it, unless the request has a `traceparent` of its own
+   */
+  forTenant(tenant: string, traceparent?: string | null): HttpRequester;
   /**
    * Judges a URL before it is stored, by what it says; what its name resolves to is judged by each request.
    *
@@ -84,7 +83,7 @@ export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpCl
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= pools.close());
 
-  const forTenant = (tenant: string): HttpRequester => ({
+  const untraced = (tenant: string): HttpRequester => ({
     async request(request, signal) {
       const startedAt = performance.now();
       const first = prepare(request, policy, userAgent);
@@ -113,6 +112,8 @@ export function createSafeHttpClient(options: SafeHttpClientOptions): SafeHttpCl
       };
     },
   });
+  const forTenant = (tenant: string, traceparent?: string | null): HttpRequester =>
+    tracedRequester(untraced(tenant), options.tracer, traceparent);
   const checkUrl = (url: string): void => void parseTarget(url, policy);
   return { ...forTenant(PLATFORM), forTenant, checkUrl, close, [Symbol.asyncDispose]: close };
 }

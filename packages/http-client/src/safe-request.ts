@@ -54,3 +54,13 @@ export interface SafeResponse {
   /** From the call to the last byte, in whole milliseconds. */
   durationMs: number;
 }
+
+/** Makes requests on behalf of one tenant. */
+export interface HttpRequester {
+  /**
+   * Makes one request; a response of any status is a success.
+   *
+   * @throws HttpClientError and nothing else, but for what `onHop` throws
+   */
+  request(options: SafeRequest, signal?: AbortSignal): Promise<SafeResponse>;
+}

@@ -1,7 +1,10 @@
 import { rm, stat } from "node:fs/promises";
 import { BlockList, connect, isIP } from "node:net";
+import { renewingTarget } from "./renewing-resolver.ts";
 
 const UNIX_PREFIX = "unix:";
+/** Of a name with the name server to ask: `dns://127.0.0.1:53/host:port`. */
+const DNS_PREFIX = "dns:";
 /** The size of sockaddr_un.sun_path on Linux, less the closing NUL. */
 const UNIX_PATH_BYTES_MAX = 107;
 
@@ -35,10 +38,22 @@ export async function prepareAddress(address: string): Promise<void> {
   if ((await isSocket(path)) && !(await isListening(path))) await rm(path, { force: true });
 }
 
+/**
+ * What grpc-js takes for an address of a client. Several, separated by commas, are replicas, and so are those
+ * behind a name, which is looked up again and again: calls are spread over those that are there.
+ */
+export function channelTarget(address: string): string {
+  if (isList(address)) return `ipv4:${address}`;
+  if (address.startsWith(DNS_PREFIX)) return renewingTarget(address.slice(DNS_PREFIX.length));
+  const isName = unixPath(address) === undefined && isIP(hostOf(address)) === 0;
+  return isName ? renewingTarget(address) : address;
+}
+
 /** Whether what is sent to an address never leaves this machine: loopback or a unix socket. */
 export function isOnThisMachine(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
-  const host = address.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+  if (isList(address)) return address.split(",").every(isOnThisMachine);
+  const host = hostOf(address);
   const family = isIP(host);
   // Of names only this one is sure; others mean what a name server says.
   if (family === 0) return host.toLowerCase() === "localhost";
@@ -56,6 +71,14 @@ export function isLocalAddress(address: string): boolean {
   if (unixPath(address) !== undefined) return true;
   const host = address.slice(0, address.lastIndexOf(":")).toLowerCase();
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function hostOf(address: string): string {
+  return address.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1");
+}
+
+function isList(address: string): boolean {
+  return unixPath(address) === undefined && address.includes(",");
 }
 
 function unixPath(address: string): string | undefined {

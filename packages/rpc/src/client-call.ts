@@ -4,6 +4,7 @@ import { AppError } from "@workflow/errors";
 import { setClientFacts } from "./client-facts.ts";
 import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RpcMethodDefinition } from "./definition.ts";
+import { isRequestId } from "./request-id.ts";
 import { fromServiceError } from "./error-status.ts";
 
 /** What a call sends along with its messages: who calls, and the ids that connect calls. */
@@ -18,7 +19,8 @@ export async function callMetadata(
     if (minter === undefined) throw new Error("A client without a minter cannot use identities.");
     metadata.set("authorization", `Bearer ${await minter.mint(identity)}`);
   }
-  if (requestId !== undefined) metadata.set("x-request-id", requestId);
+  // Runs keep ids of other forms; the receiver would make one of its own, and metadata takes ASCII only.
+  if (requestId !== undefined && isRequestId(requestId)) metadata.set("x-request-id", requestId);
   if (traceparent !== undefined) metadata.set("traceparent", traceparent);
   setClientFacts(metadata, client);
   return metadata;

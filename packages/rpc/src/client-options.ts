@@ -1,6 +1,7 @@
 import type { ClientFacts } from "./client-facts.ts";
 import type { RpcContext } from "./context.ts";
 import type { Identity } from "./identity.ts";
+import type { Tracer } from "@workflow/tracing";
 import type { RpcTls } from "./tls.ts";
 import type { TokenMinter } from "./token-signer.ts";
 
@@ -44,16 +45,23 @@ export function subCallOptions(context: RpcContext): RpcCallOptions {
 
 /** How a client reaches its service. */
 export interface RpcClientOptions {
-  /** `host:port` (a name with several addresses is used in turn) or `unix:/path`. */
+  /**
+   * `host:port` (a name with several addresses is used in turn), IPv4 addresses with ports of several
+   * replicas separated by commas, or `unix:/path`.
+   */
   address: string;
   /** Without it, plain text to addresses of this machine only. */
   tls?: RpcTls | undefined;
   /** Signs the tokens of calls that name an identity. */
   minter?: TokenMinter | undefined;
+  /** Makes the spans of calls whose trace is recorded. */
+  tracer?: Tracer | undefined;
   /** For unary calls that give no time of their own (default 10 s). */
   defaultTimeoutMs?: number;
   /** For streams that give no time of their own (default 1 h). */
   defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
+  /** How often the replicas behind a name are looked up, in milliseconds (default 30 s). */
+  renewMs?: number;
 }

@@ -2,6 +2,7 @@ import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream";
 import { Client } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
+import { channelTarget } from "./address.ts";
 import {
   callDeadline,
   callMetadata,
@@ -14,10 +15,12 @@ import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
+import { renewingOptions } from "./renewing-resolver.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
 import { channelCredentials, serverNameOf } from "./tls.ts";
+import { tracedCall, tracedStream } from "./traced-calls.ts";
 
 type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends false
   ? M["responseStream"] extends false
@@ -67,7 +70,8 @@ export function createRpcClient(
 ): unknown {
   widenSessions();
   const definition = isClientClass(target) ? target.service : target;
-  const client = new Client(options.address, channelCredentials(options.address, options.tls), {
+  const { address, tls } = options;
+  const client = new Client(channelTarget(address), channelCredentials(address, tls), {
     ...channelOptions(options),
   });
   const methods: Record<string, unknown> = {};
@@ -90,12 +94,21 @@ function clientMethod(
   const { requestStream, responseStream } = method;
   if (requestStream) {
     if (responseStream) return undefined;
-    return (requests: Requests<unknown>, options?: RpcCallOptions) =>
-      callClientStream(client, method, requests, defaults, options);
+    return (requests: Requests<unknown>, given?: RpcCallOptions) =>
+      tracedCall(defaults.tracer, method, given, (options) =>
+        callClientStream(client, method, requests, defaults, options),
+      );
   }
-  const call = responseStream ? callStream : callUnary;
-  return (request: unknown, options?: RpcCallOptions) =>
-    call(client, method, request, defaults, options);
+  if (responseStream) {
+    return (request: unknown, given?: RpcCallOptions) =>
+      tracedStream(defaults.tracer, method, given, (options) =>
+        callStream(client, method, request, defaults, options),
+      );
+  }
+  return (request: unknown, given?: RpcCallOptions) =>
+    tracedCall(defaults.tracer, method, given, (options) =>
+      callUnary(client, method, request, defaults, options),
+    );
 }
 
 async function callUnary(
@@ -243,9 +256,11 @@ function waitForReady(client: Client, timeoutMs: number): Promise<void> {
   });
 }
 
-function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientOptions) {
+function channelOptions(options: RpcClientOptions) {
+  const { tls, maxMessageBytes = MESSAGE_BYTES_MAX } = options;
   const serverName = serverNameOf(tls);
   return {
+    ...renewingOptions(options.renewMs),
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.keepalive_time_ms": 30_000,
@@ -258,7 +273,7 @@ function channelOptions({ tls, maxMessageBytes = MESSAGE_BYTES_MAX }: RpcClientO
     "grpc.enable_http_proxy": 0,
     // A subchannel of its own, so that close() closes the connection.
     "grpc.use_local_subchannel_pool": 1,
-    // Spreads calls over the replicas behind a headless Kubernetes service.
+    // Spreads calls over the replicas behind a headless Kubernetes service, or those of a list.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.service_config_disable_resolution": 1,
     ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),

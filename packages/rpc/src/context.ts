@@ -2,6 +2,7 @@ import type { AppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import type { ClientClues, ClientFacts } from "./client-facts.ts";
 import { readClientFacts } from "./client-facts.ts";
+import type { Span } from "@workflow/tracing";
 import type { Identity } from "./identity.ts";
 
 /** What a handler knows of the call it serves, beside the request message. */
@@ -10,7 +11,10 @@ export interface RpcContext {
   readonly identity: Identity;
   /** The id that connects everything that one outside request causes (D7). */
   readonly requestId: string;
-  /** The W3C trace context of the caller, to be handed on. */
+  /**
+   * The W3C trace context to be handed on: of the span of this call where its trace is recorded, else the
+   * caller's.
+   */
   readonly traceparent?: string | undefined;
   /** What is known of the program and the machine in front of the system. */
   readonly client: ClientFacts;
@@ -35,6 +39,8 @@ export interface CallStart {
   readonly startedAt: number;
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;
+  /** Ended with the report of the call; undefined when its trace is not recorded. */
+  span?: Span | undefined;
 }
 
 /** A call that has been let in. What not every call needs is made on first use. */
@@ -58,7 +64,7 @@ export class CallContext implements RpcContext {
   }
 
   get traceparent(): string | undefined {
-    return this.start.traceparent;
+    return this.start.span?.traceparent ?? this.start.traceparent;
   }
 
   get client(): ClientFacts {
@@ -83,6 +89,7 @@ export class CallContext implements RpcContext {
       requestId: this.start.requestId,
       company: this.identity.companyId,
       rpc: this.start.rpc,
+      ...(this.start.span === undefined ? {} : { trace_id: this.start.span.traceId }),
     });
     return this.#log;
   }

@@ -2,20 +2,18 @@ import { randomUUID } from "node:crypto";
 import { ServerInterceptingCall, status as Code } from "@grpc/grpc-js";
 import type { Metadata, ServerInterceptingCallInterface, ServerInterceptor } from "@grpc/grpc-js";
 import { AppError, toAppError } from "@workflow/errors";
+import { readTraceparent } from "@workflow/tracing";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { CallStart } from "./context.ts";
 import { CallContext } from "./context.ts";
 import type { RequiredScopes } from "./definition.ts";
 import { toErrorStatus } from "./error-status.ts";
 import type { Identity } from "./identity.ts";
+import { isRequestId } from "./request-id.ts";
 import type { ReportRequest } from "./request-log.ts";
 import { PolicyViolationError } from "./token-verifier.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
-
-/** The form of request ids that are taken over from callers (D7). */
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-/** https://www.w3.org/TR/trace-context/#traceparent-header */
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** How often an open stream's right to go on is looked at. */
 const RECHECK_MS = 1_000;
@@ -35,6 +33,8 @@ export interface GuardOptions {
   methods: ReadonlyMap<string, GuardedMethod>;
   verifier: TokenVerifier;
   logger: Logger;
+  /** Makes spans of calls whose trace is recorded; a service begins no trace itself. */
+  tracer?: Tracer | undefined;
   report: ReportRequest;
   /** The calls of open methods that are running; a server that closes ends them. */
   openCalls: Set<ServerInterceptingCallInterface>;
@@ -119,7 +119,7 @@ type Proceed = (metadata: Metadata) => void;
 type Admission = { context: CallContext } | { error: AppError; companyId: string | undefined };
 
 async function admit(
-  { verifier, logger }: GuardOptions,
+  { verifier, logger, tracer }: GuardOptions,
   method: GuardedMethod,
   metadata: Metadata,
   start: CallStart,
@@ -128,6 +128,12 @@ async function admit(
   try {
     identity = await verifier.verify(bearerToken(metadata));
     requireScope(identity, method.scopes);
+    // Not before: who is nobody's caller makes no spans.
+    start.span = tracer?.span(start.rpc, start.traceparent, {
+      kind: "server",
+      attributes: { "rpc.system": "grpc", "workflow.request.id": start.requestId },
+      startedAt: performance.timeOrigin + start.startedAt,
+    });
     return { context: new CallContext(start, identity, logger) };
   } catch (thrown) {
     const error = toAppError(thrown);
@@ -164,13 +170,11 @@ function beginCall(
   call: ServerInterceptingCallInterface,
 ): CallStart {
   const requestId = firstText(metadata, "x-request-id");
-  const traceparent = firstText(metadata, "traceparent");
   const deadline = Number(call.getDeadline());
   return {
     rpc: method.rpc,
-    requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
-    traceparent:
-      traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    requestId: requestId !== undefined && isRequestId(requestId) ? requestId : randomUUID(),
+    traceparent: readTraceparent(firstText(metadata, "traceparent")),
     clues: { metadata, peer: call.getPeer() },
     startedAt: performance.now(),
     deadlineMs: Number.isFinite(deadline) ? deadline : Date.now() + method.defaultDeadlineMs,

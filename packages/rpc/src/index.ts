@@ -39,6 +39,7 @@ export type { NamedRevocation, RevokedToken, RevokedTokens } from "./revoked-tok
 export {
   isTokenIssuer,
   MINTED_LIFE_SECONDS_MAX,
+  callersOf,
   TOKEN_AUDIENCES,
   TOKEN_ISSUERS,
 } from "./token-issuers.ts";

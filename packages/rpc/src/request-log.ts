@@ -31,6 +31,16 @@ const LEVELS: Readonly<Partial<Record<Code, Level>>> = {
   [Code.RESOURCE_EXHAUSTED]: "warn",
 };
 
+/** Codes that are an error of the one who serves; the others are the caller's affair (semantic conventions). */
+const FAULTS: ReadonlySet<Code> = new Set([
+  Code.UNKNOWN,
+  Code.DEADLINE_EXCEEDED,
+  Code.UNIMPLEMENTED,
+  Code.INTERNAL,
+  Code.UNAVAILABLE,
+  Code.DATA_LOSS,
+]);
+
 /** Writes one line for each request: what was called, by whom and how it ended; never contents. */
 export function createRequestReport(
   logger: Logger,
@@ -39,12 +49,16 @@ export function createRequestReport(
   return (start, companyId, code, error) => {
     const level = LEVELS[code] ?? "info";
     const isLogged = logger.isLevelEnabled(level);
+    start.span?.set({ "rpc.grpc.status_code": code, "workflow.company.id": companyId });
+    start.span?.end(FAULTS.has(code) ? (Code[code] ?? "UNKNOWN") : undefined);
     if (!isLogged && onRequest === undefined) return;
 
     const durationMs = Math.round((performance.now() - start.startedAt) * 100) / 100;
     const outcome = { rpc: start.rpc, code: Code[code] ?? "UNKNOWN", durationMs };
     if (isLogged) {
-      const line = { requestId: start.requestId, company: companyId, ...outcome };
+      const { requestId, span } = start;
+      const trace = span === undefined ? {} : { trace_id: span.traceId };
+      const line = { requestId, ...trace, company: companyId, ...outcome };
       logger[level]({ ...line, ...describe(error, level) }, "request");
     }
     try {

@@ -7,6 +7,7 @@ import type {
   ServerInterceptingCallInterface,
 } from "@grpc/grpc-js";
 import { AppError, toAppError } from "@workflow/errors";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { boundAddress, isLocalAddress, prepareAddress } from "./address.ts";
 import type { BoundAddress } from "./address.ts";
@@ -54,6 +55,8 @@ export interface RpcServerOptions {
    * ask: on a loopback address or a unix socket.
    */
   reflection?: boolean | undefined;
+  /** Makes the spans of calls whose trace is recorded. */
+  tracer?: Tracer | undefined;
   /** Told of every finished request, for metrics. */
   onRequest?: (outcome: RequestOutcome) => void;
 }
@@ -122,6 +125,7 @@ class GrpcServer implements RpcServer {
       methods: this.#methods,
       verifier: options.verifier,
       logger: options.logger,
+      tracer: options.tracer,
       report,
       openCalls: this.#openCalls,
       onAdmitted: (metadata, context, call) => {

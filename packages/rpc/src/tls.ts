@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { credentials, ServerCredentials } from "@grpc/grpc-js";
 import type { ChannelCredentials } from "@grpc/grpc-js";
@@ -31,14 +32,23 @@ export interface RpcTlsFiles {
   allowPlaintext?: boolean;
 }
 
-/** Reads the files that are named; undefined means plain text within this machine. */
+/**
+ * Reads the files that are named; undefined means plain text within this machine.
+ *
+ * @throws Error naming the setting of a file that is missing, cannot be read, or holds something else
+ */
 export async function loadTls(settings: RpcTlsFiles): Promise<RpcTls | undefined> {
-  const cert = await readOptional(settings.certFile);
-  const key = await readOptional(settings.keyFile);
-  const ca = await readOptional(settings.caFile);
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new Error("TLS needs both a certificate file and a key file.");
+  const { certFile, keyFile, caFile } = settings;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    const [given, other] = certFile === undefined ? ["KEY", "CERT"] : ["CERT", "KEY"];
+    throw new Error(
+      `GRPC_TLS_${given}_FILE is set and GRPC_TLS_${other}_FILE is not: TLS needs both a certificate file and a key file.`,
+    );
   }
+  const cert = await readPem("GRPC_TLS_CERT_FILE", certFile, (pem) => new X509Certificate(pem));
+  const key = await readPem("GRPC_TLS_KEY_FILE", keyFile, createPrivateKey);
+  const ca = await readPem("GRPC_TLS_CA_FILE", caFile, (pem) => new X509Certificate(pem));
+  if (cert !== undefined && key !== undefined) assertPair(cert, key);
   if (cert !== undefined || ca !== undefined) return { cert, key, ca };
   return settings.allowPlaintext === true ? "plain-text-allowed" : undefined;
 }
@@ -86,6 +96,27 @@ function tlsOf(address: string, security: RpcTls | undefined): Certificates | un
   );
 }
 
-async function readOptional(file: string | undefined): Promise<Buffer | undefined> {
-  return file === undefined ? undefined : readFile(file);
+async function readPem(
+  setting: string,
+  file: string | undefined,
+  parse: (pem: Buffer) => unknown,
+): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  let pem: Buffer;
+  try {
+    pem = await readFile(file);
+  } catch (cause) {
+    throw new Error(`${setting}: ${file} cannot be read.`, { cause });
+  }
+  try {
+    parse(pem);
+  } catch (cause) {
+    throw new Error(`${setting}: ${file} is not the PEM file that it should be.`, { cause });
+  }
+  return pem;
+}
+
+function assertPair(cert: Buffer, key: Buffer): void {
+  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
+  throw new Error("GRPC_TLS_KEY_FILE is not the key of the certificate in GRPC_TLS_CERT_FILE.");
 }

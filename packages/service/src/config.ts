@@ -3,15 +3,17 @@ import { ConfigError } from "./config-error.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
+import { fileSettingName, readSettingFiles } from "./setting-files.ts";
 import { SETTINGS } from "./settings.ts";
 import type { SettingName } from "./settings.ts";
+import { keysOf } from "./keys-of.ts";
 import { findUnknownSettings } from "./unknown-settings.ts";
 
 /** Environment variables as Node gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** URLs of servers hold passwords, which one that is written wrongly may hold anywhere. */
-const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$/;
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD|KEK|^(DATABASE|NATS|SMTP)_URL$|_HEADERS$/;
 const MAY_HOLD_CREDENTIALS = /@/;
 const SHOWN_VALUE_LENGTH_MAX = 60;
 
@@ -28,27 +30,36 @@ export function pickSettings(...names: readonly SettingName[]): z.ZodObject {
 }
 
 /**
- * Reads settings from an environment. An empty variable counts as one that is not set. Throws a
- * ConfigError that lists everything wrong at once, misspelt settings included; values that look
- * secret are not shown in it.
+ * Reads settings from an environment, and those from files for which `<NAME>_FILE` names one. An empty
+ * variable counts as one that is not set. Throws a ConfigError that lists everything wrong at once,
+ * misspelt settings included; values that look secret are not shown in it.
  */
 export function parseConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Environment,
 ): z.output<Schema> {
-  const given = withoutEmpty(env);
+  const set = withoutEmpty(env);
+  const names = Object.keys(schema.shape);
+  const files = readSettingFiles(set, names);
+  const given = { ...set, ...files.values };
   const result = schema.safeParse(given);
-  const unknown = unknownProblems(given, Object.keys(schema.shape));
-  const problems = [...(result.error?.issues ?? []).map(toProblem(given)), ...unknown];
+  // One whose file could not be read is not missing as well.
+  const unread = new Set(files.problems.map(({ setting }) => setting));
+  const wrong = (result.error?.issues ?? [])
+    .map(toProblem(given))
+    .filter(({ setting }) => !unread.has(fileSettingName(setting)));
+  const problems = [...files.problems, ...wrong, ...unknownProblems(set, names)];
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return result.data;
 }
 
 /** Reads the settings of the providers that have any. Throws a ConfigError like `parseConfig`. */
 export function parseProviderSettings(env: Environment): Map<string, ProviderSettings> {
-  const given = withoutEmpty(env);
+  const set = withoutEmpty(env);
+  const files = readSettingFiles(set, providerSettingNames());
+  const given = { ...set, ...files.values };
   const byProvider = new Map<string, ProviderSettings>();
-  const problems: ConfigProblem[] = [];
+  const problems: ConfigProblem[] = [...files.problems];
 
   function read(providerId: string, key: keyof typeof PROVIDER_SETTINGS): string | undefined {
     const name = providerSettingName(providerId, key);
@@ -88,7 +99,8 @@ function withoutEmpty(env: Environment): Record<string, string> {
 }
 
 function unknownProblems(given: Environment, picked: readonly string[]): ConfigProblem[] {
-  const known = [...new Set([...Object.keys(SETTINGS), ...picked, ...providerSettingNames()])];
+  const names = [...Object.keys(SETTINGS), ...picked, ...providerSettingNames()];
+  const known = [...new Set([...names, ...names.map(fileSettingName)])];
   return findUnknownSettings(Object.keys(given), known).map(({ name, suggestion }) => ({
     setting: name,
     message:
@@ -102,8 +114,9 @@ function firstOf(secrets: string | undefined): string | undefined {
 }
 
 function providerSettingNames(): string[] {
-  const keys = ["BASE_URL", "CLIENT_ID", "CLIENT_SECRET", "OAUTH_BASE_URL"] as const;
-  return PROVIDER_IDS.flatMap((id) => keys.map((key) => providerSettingName(id, key)));
+  return PROVIDER_IDS.flatMap((id) =>
+    keysOf(PROVIDER_SETTINGS).map((key) => providerSettingName(id, key)),
+  );
 }
 
 function toProblem(given: Environment): (issue: z.core.$ZodIssue) => ConfigProblem {

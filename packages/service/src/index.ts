@@ -1,3 +1,5 @@
+export { cacheMetrics } from "./cache-metrics.ts";
+export type { CacheMetrics, CacheSize } from "./cache-metrics.ts";
 export { AnswerTurns } from "./answer-turns.ts";
 export { CompanyWrites } from "./company-writes.ts";
 export { parseConfig, parseProviderSettings, pickSettings } from "./config.ts";
@@ -19,8 +21,13 @@ export {
   startMetricsServer,
 } from "./metrics.ts";
 export type { MetricsServer } from "./metrics.ts";
+export { watchPool } from "./pool-metrics.ts";
+export { startOperations } from "./operations.ts";
+export type { Operations, OperationsOptions, Peer } from "./operations.ts";
 export { PROVIDER_IDS, providerSettingName } from "./provider-settings.ts";
 export type { ProviderSettings } from "./provider-settings.ts";
+export { inTurn, NoReplicaError, parseReplicaAddresses, ReplicaAgent } from "./replica-agent.ts";
+export type { ReplicaAddress, ReplicaAgentOptions } from "./replica-agent.ts";
 export { runMain } from "./run-main.ts";
 export type { Running, RunMainOptions } from "./run-main.ts";
 export { createScope } from "./scope.ts";
@@ -40,3 +47,5 @@ export {
 } from "./settings-without-effect.ts";
 export { Turns } from "./turns.ts";
 export type { TurnLimits } from "./turns.ts";
+export { openServiceTraces, traceSettings } from "./tracing.ts";
+export type { TraceSettings } from "./tracing.ts";

@@ -2,8 +2,9 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { CounterConfiguration, GaugeConfiguration, HistogramConfiguration } from "prom-client";
+import type { Readiness } from "./readiness.ts";
 
-/** A running server of `/metrics`. */
+/** A running server of `/metrics` and of what tells the state of the process. */
 export interface MetricsServer {
   port: number;
   close(): Promise<void>;
@@ -17,21 +18,34 @@ export function createMetricsRegistry(): Registry {
 }
 
 /**
- * Serves a registry at `/metrics`, to everybody who reaches the address. Port 0 means that no metrics
- * are wanted and gives undefined; a port in use rejects.
+ * Serves a registry at `/metrics`, and where there is a readiness `/livez` and `/readyz`, to everybody
+ * who reaches the address. Port 0 means that nothing of it is wanted and gives undefined; a port in
+ * use rejects.
  */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
   registry: Registry,
+  readiness?: Readiness,
 ): Promise<MetricsServer | undefined> {
   if (port === 0) return undefined;
+  const pages = new Map<string, () => Promise<Page>>([
+    [
+      "/metrics",
+      async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() }),
+    ],
+  ]);
+  if (readiness !== undefined) {
+    pages.set("/livez", async () => jsonPage(200, { status: "alive" }));
+    pages.set("/readyz", () => readinessPage(readiness));
+  }
   const server = createServer((request, response) => {
-    if (request.method !== "GET" || request.url?.split("?")[0] !== "/metrics") {
+    const page = pages.get(request.url?.split("?")[0] ?? "");
+    if (request.method !== "GET" || page === undefined) {
       response.writeHead(404).end();
       return;
     }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
+    page().then(
+      ({ status, type, text }) => response.writeHead(status, { "content-type": type }).end(text),
       () => response.writeHead(500).end(),
     );
   });
@@ -44,6 +58,22 @@ export async function startMetricsServer(
         server.closeAllConnections();
       }),
   };
+}
+
+interface Page {
+  status: number;
+  type: string;
+  text: string;
+}
+
+async function readinessPage(readiness: Readiness): Promise<Page> {
+  const report = await readiness.report();
+  const isReady = report.missing.length === 0;
+  return jsonPage(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...report });
+}
+
+function jsonPage(status: number, body: object): Page {
+  return { status, type: "application/json", text: `${JSON.stringify(body)}\n` };
 }
 
 /**

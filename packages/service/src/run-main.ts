@@ -43,7 +43,10 @@ export async function runMain(
   });
 
   for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
-  let running: Running;
+  let running: Running | undefined;
+  // A start may wait for something that never comes, and hear nothing of the signal.
+  const isOver = (): boolean => running !== undefined || process.exitCode !== undefined;
+  void stopRequested.then(() => endLate(isOver, stopTimeoutMs, logger));
   try {
     running = await start(stopRequest.signal);
   } catch (error) {
@@ -56,6 +59,15 @@ export async function runMain(
   await stopRequested;
   const hasStopped = await stopInTime(running, stopTimeoutMs, logger);
   return end(logger, hasStopped ? 0 : 1);
+}
+
+/** Ends the process when its start has not ended by itself. */
+function endLate(isOver: () => boolean, timeoutMs: number, logger: Logger): void {
+  setTimeout(() => {
+    if (isOver()) return;
+    logger.error({ timeoutMs }, "the start took too long to give up");
+    process.exit(1);
+  }, timeoutMs).unref();
 }
 
 /** Later signals find no handler and do what the system does by default: end the process. */

@@ -30,6 +30,29 @@ export function wholeNumber(min: number, max: number) {
   });
 }
 
+/** A share, as a decimal number from 0 to 1. */
+export function share() {
+  return setting("a number from 0 to 1", (value) => {
+    const number = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : NaN;
+    return number >= 0 && number <= 1 ? number : undefined;
+  });
+}
+
+/** Names and values of HTTP headers, as OTEL_EXPORTER_OTLP_HEADERS has them: values percent-encoded. */
+export function headerPairs() {
+  return setting("name=value, separated by commas", (value) => {
+    const pairs = value.split(",").map((pair) => /^\s*([\w-]+)\s*=([^=].*)$/.exec(pair));
+    if (!pairs.every((pair) => pair !== null)) return undefined;
+    try {
+      return Object.fromEntries(
+        pairs.map(([, name = "", text = ""]) => [name, decodeURIComponent(text.trim())]),
+      );
+    } catch {
+      return undefined;
+    }
+  });
+}
+
 /** A TCP port. */
 export function port() {
   return wholeNumber(1, 65_535);
@@ -64,18 +87,30 @@ export function url(...protocols: readonly string[]) {
   );
 }
 
-/** Where a gRPC server listens or is found. */
+/** Where a gRPC server listens or is found; a list is for those who call it. */
 export function grpcAddress() {
-  return setting("host:port or unix:/path", (value) =>
-    /^(unix:\/.+|(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5})$/i.test(value) ? value : undefined,
+  return setting(
+    "host:port, unix:/path or IPv4 addresses with ports, separated by commas",
+    (value) => {
+      if (/^(unix:\/.+|(\[[0-9a-f:.]+\]|[^\s:/,]+):\d{1,5})$/i.test(value)) return value;
+      const items = value.split(",").map((item) => item.trim());
+      return items.every(isIPv4WithPort) ? items.join(",") : undefined;
+    },
   );
 }
 
-/** Where to listen for HTTP, or where that is. */
+function isIPv4WithPort(text: string): boolean {
+  const [, host = "", port = ""] = /^([\d.]+):(\d{1,5})$/.exec(text) ?? [];
+  return isIPv4(host) && Number(port) <= 65_535;
+}
+
+/** Where to listen for HTTP, or where that is; a list is for those who call it. */
 export function hostAndPort() {
-  return setting("host:port", (value) =>
-    /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(value) ? value : undefined,
-  );
+  return setting("host:port, or several separated by commas", (value) => {
+    const items = value.split(",").map((item) => item.trim());
+    const isRight = items.every((item) => /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/i.test(item));
+    return isRight ? items.join(",") : undefined;
+  });
 }
 
 /** A list of durations in milliseconds, separated by commas. */

@@ -1,6 +1,7 @@
+import { keysOf } from "./keys-of.ts";
 import { PROVIDER_SETTINGS } from "./provider-settings.ts";
 import { SETTINGS } from "./settings.ts";
-import { keysOf, withoutEffect, withoutEffectOfProviders } from "./settings-without-effect.ts";
+import { withoutEffect, withoutEffectOfProviders } from "./settings-without-effect.ts";
 
 /** The catalogue as a Markdown table, for docs/ops/settings.md. */
 export function settingsTable(): string {

@@ -1,4 +1,5 @@
 import type { Environment } from "./config.ts";
+import { keysOf } from "./keys-of.ts";
 import { PROVIDER_IDS, PROVIDER_SETTINGS, providerSettingName } from "./provider-settings.ts";
 import { SETTINGS } from "./settings.ts";
 import type { SettingName } from "./settings.ts";
@@ -37,9 +38,4 @@ function marks(): Map<string, string | undefined> {
 
 function textOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-/** The keys of an object whose keys are known. */
-export function keysOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
-  return Object.keys(object).filter((key): key is Key => Object.hasOwn(object, key));
 }

@@ -1,9 +1,11 @@
+import { SAMPLERS } from "@workflow/tracing";
 import type { z } from "zod";
 import { origins, trustedProxies } from "./proxy-settings.ts";
 import {
   base64Keys,
   flag,
   grpcAddress,
+  headerPairs,
   hostAndPort,
   issuerKeys,
   mailDomains,
@@ -12,6 +14,7 @@ import {
   nat64Prefixes,
   oneOf,
   port,
+  share,
   signingKey,
   text,
   url,
@@ -328,14 +331,30 @@ export const SETTINGS = {
     .describe("Least level of log lines."),
   METRICS_HOST: text("an address of this machine, or its name")
     .default("127.0.0.1")
-    .describe("Address on which /metrics is served, without credentials; 0.0.0.0 is all of them."),
+    .describe(
+      "Address on which /metrics is served, and /livez and /readyz of separate services, without credentials; 0.0.0.0 is all of them.",
+    ),
   METRICS_PORT: wholeNumber(0, 65_535)
     .default(9464)
-    .describe("Port of /metrics for Prometheus; 0 is none."),
+    .describe(
+      "Port of /metrics for Prometheus, and of /livez and /readyz of separate services; 0 is none.",
+    ),
   OTEL_EXPORTER_OTLP_ENDPOINT: url("http", "https")
     .optional()
-    .describe("OpenTelemetry collector to send traces to.")
-    .meta({ withoutEffect: "sends no traces yet" }),
+    .describe(
+      "OpenTelemetry collector to send traces to, over OTLP/HTTP: spans go to /v1/traces below it. Without it none are made.",
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: headerPairs()
+    .optional()
+    .describe("Headers for the collector, such as a credential: name=value, separated by commas."),
+  OTEL_TRACES_SAMPLER: oneOf(SAMPLERS)
+    .default("traceidratio")
+    .describe(
+      "Which traces are recorded: a share by chance (traceidratio), all or none. With parentbased_ a caller's own flag decides where it sends one: only where all callers are trusted.",
+    ),
+  OTEL_TRACES_SAMPLER_ARG: share()
+    .default(0.01)
+    .describe("Share of traces that are recorded, 0 to 1, for the samplers with a ratio."),
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 /** The name of a setting. */

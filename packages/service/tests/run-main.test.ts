@@ -18,7 +18,7 @@ describe("a service process", () => {
 
   it("says first which of the settings that it is given have no effect", async () => {
     const service = run("works", {
-      OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:1/hidden",
+      RESTATE_INGRESS_URL: "http://localhost:1/hidden",
     });
     await service.logged("ready");
 
@@ -26,7 +26,7 @@ describe("a service process", () => {
 
     expect(await service.exit()).toEqual({ code: 0, signal: null });
     expect(service.messages()).toEqual([
-      "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this version sends no traces yet.",
+      "RESTATE_INGRESS_URL is set, but this version does not run on Restate yet.",
       "ready",
       "stopping",
     ]);
@@ -58,6 +58,16 @@ describe("a service process", () => {
 
     expect(await service.exit()).toEqual({ code: 0, signal: null });
     expect(service.messages()).not.toContain("ready");
+  });
+
+  it("that is stopped during a start which never ends does not wait for it and ends with 1", async () => {
+    const service = run("never-starts");
+    await service.logged("starting");
+
+    service.kill("SIGTERM");
+
+    expect(await service.exit()).toEqual({ code: 1, signal: null });
+    expect(service.messages()).toContain("the start took too long to give up");
   });
 
   it("that does not stop in time ends with 1", async () => {

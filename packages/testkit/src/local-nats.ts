@@ -60,7 +60,7 @@ export async function findNatsServer(options: NatsPackageOptions = {}): Promise<
   } catch (cause) {
     const reason = isNativeError(cause) ? cause.message : String(cause);
     throw new Error(
-      "This test needs NATS. Connect this machine to its Debian mirror, put nats-server on the " +
+      "NATS is needed. Connect this machine to its Debian mirror, put nats-server on the " +
         `PATH, set NATS_URL, or start Docker.\n${reason}`,
       { cause },
     );

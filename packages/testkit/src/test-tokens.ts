@@ -33,15 +33,8 @@ export interface TestTokens {
 
 const INTERNAL = "internal:";
 
-/** Makes a new key pair for each issuer. */
-export function createTestTokens(): TestTokens {
-  const keys = {
-    gateway: generateSigningKey(),
-    workflows: generateSigningKey(),
-    runs: generateSigningKey(),
-    webhooks: generateSigningKey(),
-    admin: generateSigningKey(),
-  };
+/** Makes a new key pair for each issuer, unless it is given those that a system has already. */
+export function createTestTokens(keys: TestTokens["keys"] = newKeys()): TestTokens {
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: keys[issuer].privateKeyPem });
   return {
@@ -80,6 +73,16 @@ export function createTestTokens(): TestTokens {
         ? {}
         : { INTERNAL_TOKEN_PRIVATE_KEY: base64(keys[issuer].privateKeyPem) }),
     }),
+  };
+}
+
+function newKeys(): TestTokens["keys"] {
+  return {
+    gateway: generateSigningKey(),
+    workflows: generateSigningKey(),
+    runs: generateSigningKey(),
+    webhooks: generateSigningKey(),
+    admin: generateSigningKey(),
   };
 }
 

@@ -2,7 +2,7 @@ import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "PORT",
   "PUBLIC_URL",
   "TRUSTED_PROXIES",
@@ -33,6 +33,10 @@ const settings = pickSettings(
   "LOG_LEVEL",
   "METRICS_HOST",
   "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
 ).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
 
 /** The settings of a gateway that runs as a process of its own. */

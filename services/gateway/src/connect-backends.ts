@@ -23,6 +23,7 @@ import type {
   TokenSigner,
 } from "@workflow/rpc";
 import type { Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Backends } from "./route-context.ts";
 import { createTableImporter } from "./imports/table-importer.ts";
 import { createRowBatcher } from "./row-batcher.ts";
@@ -38,6 +39,7 @@ export interface BackendOptions {
   /** Signs the identity that goes along with each call of a service. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 /** Pages of 100 MiB and batches of 8 MiB take seconds on a loaded machine. */
@@ -62,6 +64,7 @@ export function connectBackends(
     address,
     tls,
     minter: createTokenMinter(tokenSigner, { audience }),
+    tracer: options.tracer,
   });
   const connect = <D extends RpcDefinition>(
     definition: D,

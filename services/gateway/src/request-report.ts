@@ -37,8 +37,10 @@ export function createRequestReport(logger: Logger, registry?: Registry): Reques
     const status = response.statusCode;
     const isComplete = response.writableFinished;
     duration?.observe({ method, route, status }, durationMs / 1000);
+    endSpan(info, method, status);
     const line = {
       requestId,
+      ...(info.span === undefined ? {} : { trace_id: info.span.traceId }),
       company: companyId,
       method,
       route,
@@ -57,4 +59,22 @@ export function createRequestReport(logger: Logger, registry?: Registry): Reques
       logger.warn(line, "request failed outside");
     } else logger.error({ ...line, err: error }, "request failed");
   };
+}
+
+/** Names it by route: paths have ids in them, and that of the custom route is a secret. */
+function endSpan(
+  { span, route = "unmatched", companyId, error }: RequestInfo,
+  method: string,
+  status: number,
+): void {
+  if (span === undefined) return;
+  span.rename(`${method} ${route}`);
+  span.set({
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": status,
+    "workflow.company.id": companyId,
+    "workflow.error.code": error?.reason,
+  });
+  span.end(status >= 500 ? (error?.reason ?? String(status)) : undefined);
 }

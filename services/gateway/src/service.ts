@@ -2,9 +2,10 @@ import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { AnswerTurns, createScope } from "@workflow/service";
+import { AnswerTurns, createScope, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Express } from "express";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createApp } from "./app.ts";
@@ -68,6 +69,8 @@ export interface GatewayServiceOptions extends BackendOptions {
   logger: Logger;
   /** Where the gateway's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 export interface RunningGateway {
@@ -107,6 +110,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
       proxies: createProxyTrust(options.trustedProxies ?? 0),
       answerHeaders: new AnswerHeaders(options.corsOrigins ?? []),
       compressor: new Compressor(),
+      tracer: options.tracer,
     };
     const parts = { database, cursorKey, requests, stopping: stopping.signal };
     const { app, readiness } = await prepareApp(options, parts, scope);
@@ -126,7 +130,7 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
 }
 
 async function openOwnDatabase(
-  { databaseUrl, databasePoolSize, logger }: GatewayServiceOptions,
+  { databaseUrl, databasePoolSize, logger, metricsRegistry }: GatewayServiceOptions,
   scope: Scope,
 ): Promise<Database> {
   const database = await openDatabase({
@@ -137,6 +141,7 @@ async function openOwnDatabase(
     onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
   });
   scope.defer(() => database.end());
+  scope.defer(watchPool(metricsRegistry, "gateway", database));
   return database;
 }
 
@@ -178,7 +183,7 @@ async function prepareApp(
     ...connectBackends(options, stopping, scope),
     auditLog: createAuditReader(database, cursors),
   };
-  const identity = { database, databaseUrl, role: ROLE, logger };
+  const identity = { database, databaseUrl, role: ROLE, logger, metricsRegistry };
   const { authenticator, signIns } = await startIdentity(identity, scope);
   const readiness = createReadiness(database, backends);
   const inbound = createInbound({

@@ -7,6 +7,7 @@ import type {
   StartRunsResult,
 } from "@workflow/proto/runs/v1/runs";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
+import { isSampled } from "@workflow/tracing";
 import { StoppableWaits } from "./stoppable-waits.ts";
 import { createTurnBatcher, failureError } from "./turn-batcher.ts";
 import type { BatchItem, BatchResult } from "./turn-batcher.ts";
@@ -51,7 +52,8 @@ export function createStartBatcher(
     charsOf,
     sendOne: (request, call) => runs.startRun(request, call),
     async *sendMany(items, call) {
-      const { results } = await runs.startRuns({ requests: items.map(withRequestId) }, call);
+      const requests = items.map(withRequestId);
+      const { results } = await runs.startRuns({ requests }, withTrace(items, call));
       for (const [index, result] of results.entries()) yield { index, result: responseOf(result) };
     },
   });
@@ -86,7 +88,8 @@ async function* startAll(
 ): AsyncGenerator<BatchResult<StartRunResponse>> {
   const requests = items.map((item) => withRequestId({ ...item, request: item.request.message }));
   const timeoutMs = Math.max(...requests.map(({ waitMs }) => waitMs)) + WAIT_MARGIN_MS;
-  for await (const { results } of runs.startRunsAndWait({ requests }, { ...call, timeoutMs })) {
+  const options = { ...withTrace(items, call), timeoutMs };
+  for await (const { results } of runs.startRunsAndWait({ requests }, options)) {
     for (const { index, result, waiting } of results) {
       if (waiting === undefined) yield { index, result: responseOf(result) };
       else items[index]?.request.onWaiting(waiting);
@@ -109,12 +112,22 @@ async function within<Result>(timeoutMs: number, answer: Promise<Result>): Promi
   }
 }
 
-/** A shared call has an id of one of them; each run is to carry that of its own request. */
+/** A shared call has the ids of one of them; each run is to carry those of its own request. */
 function withRequestId({
   request,
-  call: { requestId },
+  call: { requestId, traceparent },
 }: BatchItem<StartRunRequest>): StartRunRequest {
-  return { ...request, requestId };
+  return { ...request, requestId, traceparent };
+}
+
+/** The call is a part of the first trace of them that is recorded. */
+function withTrace(items: readonly BatchItem<unknown>[], call: RpcCallOptions): RpcCallOptions {
+  const recorded = items.find(({ call: { traceparent } }) => isRecorded(traceparent));
+  return recorded === undefined ? call : { ...call, traceparent: recorded.call.traceparent };
+}
+
+function isRecorded(traceparent: string | undefined): boolean {
+  return traceparent !== undefined && isSampled(traceparent);
 }
 
 function responseOf(result: StartRunsResult | undefined): StartRunResponse | AppError {

@@ -68,6 +68,24 @@ describe("the documentation", () => {
     expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
   });
 
+  it("shows readers with a browser a page with contents and search where there is none", async () => {
+    const path = '/docs/"><script>alert(1)</script>';
+    const page = await ask(encodeURI(path), { accept: "text/html,*/*;q=0.8" });
+    expect(page).toMatchObject({
+      status: 404,
+      headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" },
+    });
+    const html = page.body.toString();
+    expect(html).toContain("There is no such page");
+    expect(html).toContain('href="/docs/quickstart"');
+    expect(html).toContain('role="search"');
+    expect(html).not.toContain("alert(1)");
+    expect(page.headers["vary"]).toMatch(/accept\b/i);
+    const program = await ask("/docs/nothing", { accept: "*/*" });
+    expect(program.status).toBe(404);
+    expect(JSON.parse(program.body.toString())).toMatchObject({ error: { code: "NOT_FOUND" } });
+  });
+
   it("is sent compressed, and 304 to who knows it; two pages have two tags", async () => {
     const plain = await ask("/docs/steps");
     const brotli = await ask("/docs/steps", { "accept-encoding": "br" });

@@ -6,7 +6,7 @@ import { toModelSettings } from "./agents/models/model-settings.ts";
 import type { ModelSettings } from "./agents/models/model-settings.ts";
 import type { BrokerOptions } from "./authorization/nango.ts";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -41,6 +41,10 @@ const settings = pickSettings(
   "LOG_LEVEL",
   "METRICS_HOST",
   "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
 ).required({
   DATABASE_URL: true,
   NATS_URL: true,

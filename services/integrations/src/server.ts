@@ -10,6 +10,7 @@ import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import { createRevokedTokens, createRpcServer, createTokenVerifier } from "@workflow/rpc";
 import type { IssuerKeys, RpcServer, RpcTls } from "@workflow/rpc";
 import { rpcRequestMetrics } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { SchemaChecks } from "./agents/schema-checks.ts";
@@ -62,6 +63,8 @@ interface ServerOptions {
   grpcReflection?: boolean | undefined;
   logger: Logger;
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
@@ -80,6 +83,7 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(SecretsServiceService, {

@@ -5,8 +5,9 @@ import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";
 import type { LoadKeks } from "@workflow/sealing";
-import { CompanyWrites, createScope, loop } from "@workflow/service";
+import { CompanyWrites, createScope, loop, watchPool } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { startPauses } from "./actions/pauses.ts";
@@ -84,6 +85,8 @@ export interface IntegrationsServiceOptions {
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
@@ -119,6 +122,7 @@ export async function startIntegrationsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "integrations", database));
     const writes = new CompanyWrites(database, options.databasePoolSize);
     const ring = await openKeyRing(database, "integrations", options.loadKeks);
     const deadLetters = createDeadLetters({
@@ -136,6 +140,7 @@ export async function startIntegrationsService(
       allowPrivate: options.outboundAllowPrivate ?? false,
       dnsServers: options.outboundDnsServers,
       nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
     };
     const providerHttp = createProviderHttp({
       ...outbound,

@@ -2,7 +2,7 @@ import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -33,6 +33,10 @@ const settings = pickSettings(
   "LOG_LEVEL",
   "METRICS_HOST",
   "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
 ).required({
   DATABASE_URL: true,
   NATS_URL: true,

@@ -1,6 +1,7 @@
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { AnswerTurns, Shares } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { DeploymentCache } from "./deployments/deployment-cache.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
 import type { WakeUps } from "./engine/wake-ups.ts";
@@ -38,6 +39,8 @@ export interface ServiceContext {
   audit: AuditTrail;
   /** To be called after commits that put events into the outbox. */
   onEvents: () => void;
+  /** Makes the spans of traces that are recorded. */
+  tracer: Tracer | undefined;
   /** The clock by which schedules fire. */
   now: () => Date;
 }

@@ -1,5 +1,6 @@
 import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { AgentClient } from "./interpreter/effects/agent-client.ts";
@@ -82,4 +83,6 @@ export interface RunsServiceOptions {
   logger: Logger;
   /** Where the service's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }

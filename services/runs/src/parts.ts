@@ -1,8 +1,9 @@
 import { listen, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createOutboxRelay } from "@workflow/events";
-import { loop } from "@workflow/service";
+import { loop, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { releaseSlots } from "./concurrency/release-slots.ts";
 import { createDeploymentCache } from "./deployments/deployment-cache.ts";
@@ -53,6 +54,7 @@ export interface Parts {
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
   onEvents: () => void;
+  tracer: Tracer | undefined;
   now: () => Date;
 }
 
@@ -74,6 +76,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     onError: (error) => logger.warn({ err: error }, "database connection lost"),
   });
   scope.defer(() => database.end());
+  scope.defer(watchPool(options.metricsRegistry, "runs", database));
   const engineDatabase =
     options.role === "api"
       ? database
@@ -87,7 +90,10 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
           ...(options.leaseMs === undefined ? {} : { idleInTransactionTimeoutMs: options.leaseMs }),
           onError: (error) => logger.warn({ err: error }, "database connection lost"),
         });
-  if (engineDatabase !== database) scope.defer(() => engineDatabase.end());
+  if (engineDatabase !== database) {
+    scope.defer(() => engineDatabase.end());
+    scope.defer(watchPool(options.metricsRegistry, "runs-engine", engineDatabase));
+  }
   await keepPartitions(database, logger, scope);
   const relay = createOutboxRelay({
     database,
@@ -122,7 +128,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     engineMetrics,
     acceptedRuns: createAcceptedRuns(runtime),
     wakeUps: createWakeUps({ database, runtime, logger }),
-    deployments: createDeploymentCache(database, logger),
+    deployments: createDeploymentCache(database, logger, options.metricsRegistry),
     endedRuns: createEndedRuns(),
     backlog: new Backlog({
       database,
@@ -132,6 +138,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     descendantsMax: options.descendantsMax ?? DESCENDANTS_MAX,
     endHooks: [releaseSlots, wakeParents, recordScheduleOutcomes],
     onEvents: () => relay.wake(),
+    tracer: options.tracer,
     now: options.now ?? (() => new Date()),
   };
 }

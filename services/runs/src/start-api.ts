@@ -136,6 +136,7 @@ export async function startApi(
     tls: options.tls,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(options.metricsRegistry === undefined
       ? {}
       : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),

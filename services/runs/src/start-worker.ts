@@ -41,6 +41,7 @@ export async function startWorker(
       allowPrivate,
       dnsServers: options.outboundDnsServers,
       nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
     });
     scope.defer(() => client.close());
     return client;
@@ -88,6 +89,8 @@ export async function startWorker(
       });
     },
     journalObserver: parts.engineMetrics,
+    stepObserver: parts.engineMetrics,
+    runObserver: parts.engineMetrics,
     logger: options.logger,
     concurrency: options.workerConcurrency,
     memory: new WorkerMemory({ bytesMax: options.workerMemoryBytes ?? WORKER_MEMORY_BYTES }),

@@ -24,6 +24,8 @@ const tokenSigner = tokens.signerOf("runs");
 const question = readAgentQuestion({ agentId: "agent_content", input: { tone: "formal" } });
 const call: AgentCall = {
   companyId: newUuid(),
+  requestId: "req-1",
+  traceparent: null,
   runId: "run_1",
   key: "k",
   secrets: [],

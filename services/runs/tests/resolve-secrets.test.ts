@@ -7,6 +7,7 @@ import type { Identity, RpcContext, RpcServer } from "@workflow/rpc";
 import { createTestTokens, freePort } from "@workflow/testkit";
 import { pino } from "pino";
 import { createSecretsClient } from "../src/secrets/resolve-secrets.ts";
+import type { CallCause } from "../src/domain/run-facts.ts";
 import type { SecretsClient } from "../src/secrets/resolve-secrets.ts";
 
 const tokens = createTestTokens();
@@ -67,7 +68,12 @@ afterAll(async () => {
 describe("the client of the secrets service", () => {
   it("asks once for each key, in the service's own name and for the run's company", async () => {
     const [companyId, workflowId] = [newUuid(), newUuid()];
-    const values = await client.resolve(companyId, workflowId, ["A", "NONE", "B", "A"], NO_ABORT);
+    const values = await client.resolve(
+      causeOf(companyId),
+      workflowId,
+      ["A", "NONE", "B", "A"],
+      NO_ABORT,
+    );
     expect(values).toEqual(
       new Map([
         ["A", { value: "value of A", allowedHosts: null }],
@@ -90,19 +96,19 @@ describe("the client of the secrets service", () => {
   });
 
   it("tells the secrets that are bound to hosts, and to which (D66)", async () => {
-    const secrets = await client.resolve(newUuid(), newUuid(), ["A", "BOUND"], NO_ABORT);
+    const secrets = await client.resolve(causeOf(newUuid()), newUuid(), ["A", "BOUND"], NO_ABORT);
     expect(secrets.get("A")).toEqual({ value: "value of A", allowedHosts: null });
     expect(secrets.get("BOUND")).toEqual({ value: "value of BOUND", allowedHosts: ["a.example"] });
   });
 
   it("asks nothing when there is nothing to ask", async () => {
-    expect(await client.resolve(newUuid(), newUuid(), [], NO_ABORT)).toEqual(new Map());
+    expect(await client.resolve(causeOf(newUuid()), newUuid(), [], NO_ABORT)).toEqual(new Map());
     expect(calls).toEqual([]);
   });
 
   it("asks in portions of what one call may hold", async () => {
     const keys = Array.from({ length: 450 }, (_, index) => `KEY_${index}`);
-    const values = await client.resolve(newUuid(), newUuid(), keys, NO_ABORT);
+    const values = await client.resolve(causeOf(newUuid()), newUuid(), keys, NO_ABORT);
     expect([...values.keys()].toSorted()).toEqual(keys.toSorted());
     expect(calls.map((call) => call.keys.length).toSorted((a, b) => b - a)).toEqual([200, 200, 50]);
   });
@@ -110,7 +116,9 @@ describe("the client of the secrets service", () => {
   it("rejects with UNAVAILABLE when the service is away", async () => {
     const nobody = createSecretsClient({ address: `127.0.0.1:${await freePort()}`, tokenSigner });
     try {
-      await expect(nobody.resolve(newUuid(), newUuid(), ["A"], NO_ABORT)).rejects.toMatchObject({
+      await expect(
+        nobody.resolve(causeOf(newUuid()), newUuid(), ["A"], NO_ABORT),
+      ).rejects.toMatchObject({
         reason: "UNAVAILABLE",
       });
     } finally {
@@ -120,7 +128,9 @@ describe("the client of the secrets service", () => {
 
   it("hands on what the service says", async () => {
     before = () => Promise.reject(new AppError("UNAVAILABLE", "Not now."));
-    await expect(client.resolve(newUuid(), newUuid(), ["A"], NO_ABORT)).rejects.toMatchObject({
+    await expect(
+      client.resolve(causeOf(newUuid()), newUuid(), ["A"], NO_ABORT),
+    ).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       message: "Not now.",
     });
@@ -135,7 +145,7 @@ describe("the client of the secrets service", () => {
       return cancelled.promise;
     };
     const stopping = new AbortController();
-    const resolving = client.resolve(newUuid(), newUuid(), ["A"], stopping.signal);
+    const resolving = client.resolve(causeOf(newUuid()), newUuid(), ["A"], stopping.signal);
     const outcome = expect(resolving).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     await asked.promise;
     stopping.abort();
@@ -143,3 +153,7 @@ describe("the client of the secrets service", () => {
     await cancelled.promise;
   });
 });
+
+function causeOf(companyId: string): CallCause {
+  return { companyId, requestId: "req-1", traceparent: null };
+}

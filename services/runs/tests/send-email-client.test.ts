@@ -11,6 +11,7 @@ import { pino } from "pino";
 import { createEmailClient } from "../src/effects/email-client.ts";
 import type { EmailClient } from "../src/interpreter/effects/email-client.ts";
 import { readAttachments } from "../src/interpreter/steps/email-attachments.ts";
+import type { CallCause } from "../src/domain/run-facts.ts";
 import { readEmailMessage } from "../src/interpreter/steps/email-message.ts";
 
 const tokens = createTestTokens();
@@ -70,7 +71,7 @@ describe("the way out for e-mail", () => {
       ],
       named: { step: "conn_1", run: "conn_2" },
     };
-    const sent = await client.send(companyId, letter, { key, hasTurn: true }, never);
+    const sent = await client.send(causeOf(companyId), letter, { key, hasTurn: true }, never);
     expect(sent).toEqual({ kind: "done", output: outcome });
     expect(seen).toEqual([
       expect.objectContaining({
@@ -95,7 +96,7 @@ describe("the way out for e-mail", () => {
     };
     const path = "outer.".repeat(200);
     for (const group of [1, 1, 2]) {
-      await client.send(newUuid(), message, { ...call, key: `${path}:${group}` }, never);
+      await client.send(causeOf(newUuid()), message, { ...call, key: `${path}:${group}` }, never);
     }
     expect(keys[0]?.length).toBeLessThanOrEqual(500);
     expect(keys[1]).toBe(keys[0]);
@@ -109,7 +110,7 @@ describe("the way out for e-mail", () => {
     ["UNAVAILABLE", { code: "EMAIL_FAILED", retryable: true, retryAfterMs: 7_000 }],
   ] as const)("fails the step when the answer is %s", async (reason: Reason, expected) => {
     answer = () => Promise.reject(new AppError(reason, "No.", { retryAfterMs: 7_000 }));
-    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
+    await expect(client.send(causeOf(newUuid()), message, call, never)).rejects.toMatchObject({
       name: "StepError",
       message: "No.",
       ...expected,
@@ -119,7 +120,7 @@ describe("the way out for e-mail", () => {
   it("tells of a connection's pause, and fails with what is wrong with a connection", async () => {
     const nothing = { messageId: "", accepted: [], rejected: [] };
     answer = () => Promise.resolve({ ...nothing, pause: { waitMs: 5_000, message: "Slow down" } });
-    expect(await client.send(newUuid(), message, call, never)).toEqual({
+    expect(await client.send(causeOf(newUuid()), message, call, never)).toEqual({
       kind: "paused",
       waitMs: 5_000,
       message: "Slow down",
@@ -132,7 +133,7 @@ describe("the way out for e-mail", () => {
       detailsJson: '{"status":"error"}',
     };
     answer = () => Promise.resolve({ ...nothing, failure });
-    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
+    await expect(client.send(causeOf(newUuid()), message, call, never)).rejects.toMatchObject({
       name: "StepError",
       code: "CONNECTION_NOT_ACTIVE",
       retryable: false,
@@ -155,7 +156,7 @@ describe("the way out for e-mail", () => {
       return { messageId: "<1@x>", accepted: [], rejected: [] };
     };
     const send = (companyId: string, more: object = { attachments }) =>
-      client.send(companyId, { ...message, ...more }, call, never);
+      client.send(causeOf(companyId), { ...message, ...more }, call, never);
     const companies = [newUuid(), newUuid()];
     const sends = companies.flatMap((companyId) => [1, 2, 3].map(() => send(companyId)));
     await waitFor(() => companies.every((companyId) => open.get(companyId) === 2));
@@ -171,7 +172,7 @@ describe("the way out for e-mail", () => {
   it("names the fields that the service refused", async () => {
     const violations = [{ path: ["to", "0"], message: "must be one e-mail address" }];
     answer = () => Promise.reject(new AppError("BAD_REQUEST", "No.", { violations }));
-    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
+    await expect(client.send(causeOf(newUuid()), message, call, never)).rejects.toMatchObject({
       details: { problems: violations },
     });
   });
@@ -179,7 +180,7 @@ describe("the way out for e-mail", () => {
   it("fails the step for now while the service is away", async () => {
     const address = `127.0.0.1:${await freePort()}`;
     const lonely = createEmailClient({ address, tokenSigner });
-    await expect(lonely.send(newUuid(), message, call, never)).rejects.toMatchObject({
+    await expect(lonely.send(causeOf(newUuid()), message, call, never)).rejects.toMatchObject({
       code: "EMAIL_FAILED",
       retryable: true,
     });
@@ -188,7 +189,7 @@ describe("the way out for e-mail", () => {
 
   it("leaves a fault of ours what it is", async () => {
     answer = () => Promise.reject(new Error("a bug"));
-    await expect(client.send(newUuid(), message, call, never)).rejects.toMatchObject({
+    await expect(client.send(causeOf(newUuid()), message, call, never)).rejects.toMatchObject({
       name: "AppError",
       reason: "INTERNAL_ERROR",
     });
@@ -206,7 +207,7 @@ describe("the way out for e-mail", () => {
           aborter.abort(new Error("the run was cancelled"));
         });
     });
-    await expect(client.send(newUuid(), message, call, aborter.signal)).rejects.toThrow(
+    await expect(client.send(causeOf(newUuid()), message, call, aborter.signal)).rejects.toThrow(
       "the run was cancelled",
     );
     await told;
@@ -330,3 +331,7 @@ describe("resolved attachments", () => {
     expect(() => readAttachments("x")).toThrow("attachments must be an array of files");
   });
 });
+
+function causeOf(companyId: string): CallCause {
+  return { companyId, requestId: "req-1", traceparent: null };
+}

@@ -3,7 +3,7 @@ import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -19,6 +19,10 @@ const settings = pickSettings(
   "LOG_LEVEL",
   "METRICS_HOST",
   "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
 ).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
 
 /** The settings of a tables service that runs as a process of its own. */

@@ -12,8 +12,9 @@ import {
   LARGE_MESSAGE_BYTES_MAX,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { CompanyConnections } from "./company-connections.ts";
@@ -60,6 +61,8 @@ export interface TablesServiceOptions {
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
@@ -95,6 +98,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "tables", database));
     const { metricsRegistry } = options;
     const outbox = { database, schema: "tables", bus, logger, metricsRegistry };
     const audit = createAuditTrail(outbox);
@@ -155,6 +159,7 @@ function createServer(context: ServiceContext, options: TablesServiceOptions): R
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(TablesServiceService, {

@@ -4,7 +4,7 @@ import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 import type { InboundSecrets } from "./options.ts";
 
-const settings = pickSettings(
+export const settings = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -37,6 +37,10 @@ const settings = pickSettings(
   "LOG_LEVEL",
   "METRICS_HOST",
   "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
 ).required({
   DATABASE_URL: true,
   NATS_URL: true,

@@ -1,5 +1,6 @@
 import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 
@@ -58,6 +59,8 @@ export interface WebhooksServiceOptions {
   logger: Logger;
   /** Where the service's metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */

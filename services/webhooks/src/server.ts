@@ -25,7 +25,7 @@ import { replayInboundEvent } from "./rpc/replay-inbound-event.ts";
 
 type ServerOptions = Pick<
   WebhooksServiceOptions,
-  "tokenPublicKeys" | "grpcTls" | "grpcReflection" | "logger" | "metricsRegistry"
+  "tokenPublicKeys" | "grpcTls" | "grpcReflection" | "logger" | "metricsRegistry" | "tracer"
 >;
 
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
@@ -44,6 +44,7 @@ export function createServer(context: ServiceContext, options: ServerOptions): R
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(EndpointsServiceService, {

@@ -2,7 +2,7 @@ import { createCursorCodec, openDatabase } from "@workflow/db";
 import { createAuditTrail } from "@workflow/events";
 import { createSafeHttpClient } from "@workflow/http-client";
 import { openKeyRing } from "@workflow/sealing";
-import { CompanyWrites, createScope } from "@workflow/service";
+import { CompanyWrites, createScope, watchPool } from "@workflow/service";
 import { startInbound } from "./inbound/start-inbound.ts";
 import type { RunningService, WebhooksServiceOptions } from "./options.ts";
 import { startOutbound } from "./outbound/start-outbound.ts";
@@ -31,6 +31,7 @@ export async function startWebhooksService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "webhooks", database));
     const ring = await openKeyRing(database, "webhooks", options.loadKeks);
     const cursors = createCursorCodec(await getCursorKey(database));
     const audit = createAuditTrail({ database, schema: "webhooks", bus, logger, metricsRegistry });
@@ -39,6 +40,7 @@ export async function startWebhooksService(
       allowPrivate: options.outboundAllowPrivate ?? false,
       dnsServers: options.outboundDnsServers,
       nat64Prefixes: options.outboundNat64Prefixes,
+      tracer: options.tracer,
     });
     scope.defer(() => http.close());
     const writes = new CompanyWrites(database, options.databasePoolSize);

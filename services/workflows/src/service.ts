@@ -14,8 +14,9 @@ import {
   createTokenVerifier,
 } from "@workflow/rpc";
 import type { RpcServer, RpcTls, TokenSigner, IssuerKeys } from "@workflow/rpc";
-import { createScope, loop, rpcRequestMetrics } from "@workflow/service";
+import { createScope, loop, rpcRequestMetrics, watchPool } from "@workflow/service";
 import type { Loop, Scope } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { ServiceContext } from "./context.ts";
@@ -77,6 +78,8 @@ export interface WorkflowsServiceOptions {
   logger: Logger;
   /** Where request metrics are registered; without one none are taken. */
   metricsRegistry?: Registry | undefined;
+  /** Makes the spans of traces that are recorded; without one there are none. */
+  tracer?: Tracer | undefined;
 }
 
 /** A service that accepts calls. */
@@ -114,6 +117,7 @@ export async function startWorkflowsService(
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
+    scope.defer(watchPool(options.metricsRegistry, "workflows", database));
     const { bus, metricsRegistry } = options;
     const outbox = { database, schema: "workflows", bus, logger, metricsRegistry };
     const relay = createOutboxRelay({ ...outbox, stream: "workflows" });
@@ -132,6 +136,7 @@ export async function startWorkflowsService(
       address: options.runsGrpcAddress,
       minter: createTokenMinter(options.tokenSigner, { audience: "runs" }),
       tls: options.grpcTls,
+      tracer: options.tracer,
     });
     scope.defer(() => deployments.close());
     const repair = startRepair({ database, deployments }, logger, scope);
@@ -186,6 +191,7 @@ function createServer(context: ServiceContext, options: WorkflowsServiceOptions)
     tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
+    tracer: options.tracer,
     ...(metricsRegistry === undefined ? {} : { onRequest: rpcRequestMetrics(metricsRegistry) }),
   });
   server.add(WorkflowsServiceService, {

@@ -31,6 +31,11 @@ export interface Started {
   ended: Promise<Ended>;
 }
 
+/** How much a line of a terminal holds; 120 by default. */
+export interface TerminalSize {
+  columns: number;
+}
+
 /** A command in a terminal. */
 export interface InTerminal {
   /** Presses keys. */
@@ -47,11 +52,17 @@ export interface Cli {
   /** Where commands run. */
   dir: string;
   configFile: string;
+  /** The program's file. */
+  program: string;
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** As `run`, of a command that has to succeed; returns what `--json` writes. */
   json<T>(schema: z.ZodType<T>, args: readonly string[], options?: RunOptions): Promise<T>;
   start(args: readonly string[], options?: RunOptions): Started;
-  terminal(args: readonly string[], env?: Readonly<Record<string, string>>): InTerminal;
+  terminal(
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    size?: TerminalSize,
+  ): InTerminal;
   /** A line of shell, in which `workflowctl` is the program. */
   shell(line: string): Promise<Ended>;
   close(): Promise<void>;
@@ -97,6 +108,7 @@ export async function cliAt(
     start(process.execPath, [program, ...args], options).ended;
   return {
     dir,
+    program,
     configFile: join(root, "config/workflowctl/config.json"),
     run,
     json: async (schema, args, options) => {
@@ -105,7 +117,8 @@ export async function cliAt(
       return schema.parse(JSON.parse(stdout));
     },
     start: (args, options) => start(process.execPath, [program, ...args], options),
-    terminal: (args, more) => inTerminal([program, ...args], { cwd: dir, env: all(more) }),
+    terminal: (args, more, size) =>
+      inTerminal([program, ...args], { cwd: dir, env: all(more), ...size }),
     shell: (line) => {
       const define = `workflowctl() { ${quoted(process.execPath)} ${quoted(program)} "$@"; }`;
       return start("bash", ["-c", `${define}\n${line}`]).ended;
@@ -117,11 +130,10 @@ export async function cliAt(
 /** `script`, which every Debian has, gives the command a terminal of its own. */
 function inTerminal(
   args: readonly string[],
-  { cwd, env }: { cwd: string; env: Record<string, string> },
+  { cwd, env, columns = 120 }: { cwd: string; env: Record<string, string> } & Partial<TerminalSize>,
 ): InTerminal {
-  const line = ["stty cols 120 rows 40; exec", ...[process.execPath, ...args].map(quoted)].join(
-    " ",
-  );
+  const program = [process.execPath, ...args].map(quoted).join(" ");
+  const line = `stty cols ${columns} rows 40; exec ${program}`;
   const child = spawn("script", ["-qefc", line, "/dev/null"], {
     cwd,
     env: { ...env, SHELL: "/bin/sh" },

@@ -55,6 +55,12 @@ export interface DescribedOperation {
   codes: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Where a path ends, and what is there. */
+interface Followed {
+  at: readonly string[];
+  value: unknown;
+}
+
 /** The document, to be asked for the operation of a request. */
 export class Description {
   readonly document: object;
@@ -62,6 +68,8 @@ export class Description {
   /** Of all headers that some answer is described with. */
   readonly headerNames: readonly string[];
   readonly #byPattern: readonly { pattern: RegExp; operation: DescribedOperation }[];
+  /** What references lead to: thousands of them name the same few hundred things. */
+  readonly #followed = new Map<string, Followed>();
 
   constructor(document: object) {
     this.document = document;
@@ -137,19 +145,24 @@ export class Description {
     return Object.keys(value ?? {});
   }
 
-  #follow(path: readonly string[]): { at: string[]; value: unknown } {
-    let at: string[] = [];
+  #follow(path: readonly string[]): Followed {
+    let at: readonly string[] = [];
     let value: unknown = this.document;
     for (const segment of path) {
       at = [...at, segment];
       value = memberOf(value, segment);
       const link = memberOf(value, "$ref");
-      if (typeof link === "string") {
-        const target = link.replace("#/", "").split("/").map(unescape);
-        ({ at, value } = this.#follow(target));
-      }
+      if (typeof link === "string") ({ at, value } = this.#followLink(link));
     }
     return { at, value };
+  }
+
+  #followLink(link: string): Followed {
+    const known = this.#followed.get(link);
+    if (known !== undefined) return known;
+    const followed = this.#follow(link.replace("#/", "").split("/").map(unescape));
+    this.#followed.set(link, followed);
+    return followed;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Database } from "@workflow/db";
 import { findLocalPostgres, startLocalPostgres } from "@workflow/local-postgres";
 import { Client } from "pg";
 import { prepareDataDir } from "../data-dir.ts";
-import { describeHolder, tryLockDataDir } from "../data-dir-lock.ts";
+import { describeHolder, isSystemCommand, tryLockDataDir } from "../data-dir-lock.ts";
 import { migrateAll } from "../migrations.ts";
 import { explain, StartError } from "../start-error.ts";
 import type { AdminSettings } from "./settings.ts";
@@ -73,7 +73,7 @@ export async function withPostgres<Result>(
       }
     }
     // The Postgres of another admin command may stop at any moment; that of a system stays.
-    const running = lock.holder?.command === "npm start" ? await findMigrated(dataDir) : null;
+    const running = isSystemCommand(lock.holder?.command) ? await findMigrated(dataDir) : null;
     if (running !== null) return work(running);
     if (Date.now() >= deadline) {
       throw new StartError(

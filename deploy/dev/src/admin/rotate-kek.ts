@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { rotateKek } from "@workflow/sealing";
 import type { KekSource, Rotation } from "@workflow/sealing";
 import { ConfigError } from "@workflow/service";
+import { describeHolder, tryLockDataDir } from "../data-dir-lock.ts";
 import { prepareDataDir } from "../data-dir.ts";
+import { StartError } from "../start-error.ts";
 import { ensureSecretsKeks, readSecretsKeks, replaceSecretsKeks } from "../keys.ts";
 import type { Command } from "./command.ts";
 import { withMigratedPostgres, withRole } from "./database.ts";
@@ -67,7 +69,17 @@ async function sourceOf(settings: AdminSettings): Promise<KekSource> {
     const message = `is required but not set, and ${dataDir} keeps no key`;
     throw new ConfigError([{ setting: "SECRETS_KEK", message }]);
   }
+  await assertNotSeparate(dataDir);
   return fileSource(dataDir);
+}
+
+/** `npm start` looks into the file again, processes of their own were told their key when they began. */
+async function assertNotSeparate(dataDir: string): Promise<void> {
+  const lock = await tryLockDataDir(dataDir, "npm run admin");
+  if ("release" in lock) return lock.release();
+  if (lock.holder?.command !== "npm run start:separate") return;
+  const holder = describeHolder(lock.holder);
+  throw new StartError(`${holder} could not read secrets with a new key. Stop it, then rotate.`);
 }
 
 /** The new key is in the file before it is used, the old one until nothing needs it. */

@@ -1,7 +1,7 @@
 import { EXIT } from "../exit-codes.ts";
 import { CliError, usageError } from "../failures.ts";
 import { readAllOfStdin } from "../input.ts";
-import { readConfig } from "./config-file.ts";
+import { profileOf, readConfig } from "./config-file.ts";
 import type { Profile } from "./config-file.ts";
 import { toBaseUrl } from "./server-url.ts";
 
@@ -41,7 +41,7 @@ export async function findAccess(options: AccessOptions): Promise<Access> {
     options.apiKeyStdin === true ? await keyOfStdin() : environment("WORKFLOW_API_KEY");
   if (url !== undefined && apiKey !== undefined) return { profileName: null, url, apiKey };
   const name = await chosenProfile(options);
-  const profile = (await readConfig()).profiles[name];
+  const profile = profileOf(await readConfig(), name);
   if (profile === undefined) {
     const what = apiKey === undefined ? "Nobody is signed in" : "No server is known";
     throw new CliError(`${what} (profile ${name}).`, EXIT.notSignedIn, {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -62,12 +62,16 @@ export async function readConfig(): Promise<Config> {
   );
 }
 
+/** A profile by its name, which may be any word. */
+export function profileOf({ profiles }: Config, name: string): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
 /** Replaces the configuration at once. Nobody but its owner can read it. */
 export async function writeConfig(config: Config): Promise<void> {
   const path = configPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeWholeFile(path, `${JSON.stringify(config, null, 2)}\n`, 0o600);
-  await chmod(path, 0o600);
 }
 
 function parseJson(text: string): unknown {

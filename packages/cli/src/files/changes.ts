@@ -1,6 +1,7 @@
 import type { Workflow, WorkflowClient } from "@workflow/client";
 import { isApiError } from "@workflow/client";
 import { createTwoFilesPatch } from "diff";
+import { plain } from "../output/output.ts";
 import type { Output } from "../output/output.ts";
 import { definitionOf, fingerprint, toLines } from "./workflow-file.ts";
 import type { Definition, WorkflowFile } from "./workflow-file.ts";
@@ -56,8 +57,8 @@ export function differenceOf(change: Change): string {
   if (kind === "unchanged" || kind === "missing") return "";
   const before = kind === "create" ? "" : toLines(change.remote.definition);
   const patch = createTwoFilesPatch(
-    kind === "create" ? "/dev/null" : `server/${file.definition.name}`,
-    file.path,
+    kind === "create" ? "/dev/null" : `server/${plain(file.definition.name)}`,
+    plain(file.path),
     before,
     toLines(file.definition),
     undefined,
@@ -69,16 +70,19 @@ export function differenceOf(change: Change): string {
 
 /** Such a difference in the colours that everybody knows. */
 export function paintDifference(out: Output, difference: string): string {
-  return difference
-    .replaceAll(/[\u007f-\u009f]/g, "?")
-    .split("\n")
-    .map((line) => {
-      if (line.startsWith("@@")) return out.paint("cyan", line);
-      if (line.startsWith("+")) return out.paint("green", line);
-      return line.startsWith("-") ? out.paint("red", line) : line;
-    })
-    .join("\n")
-    .trimEnd();
+  return (
+    difference
+      // JSON has escaped the other signs that steer a terminal.
+      .replaceAll(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?")
+      .split("\n")
+      .map((line) => {
+        if (line.startsWith("@@")) return out.paint("cyan", line);
+        if (line.startsWith("+")) return out.paint("green", line);
+        return line.startsWith("-") ? out.paint("red", line) : line;
+      })
+      .join("\n")
+      .trimEnd()
+  );
 }
 
 /** How many lines a difference adds and takes away. */

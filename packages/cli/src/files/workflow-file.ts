@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { NewWorkflow, Workflow } from "@workflow/client";
 import { z } from "zod";
 import { usageError } from "../failures.ts";
+import { readTextFile } from "../input.ts";
 import { writeWholeFile } from "./write-whole-file.ts";
 
 /** Files of definitions end so. */
@@ -43,20 +43,14 @@ export interface WorkflowFile {
  * @throws CliError that names the file and what is wrong with it
  */
 export async function readWorkflowFile(path: string): Promise<WorkflowFile> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : ""}`);
-  }
-  return parseWorkflowFile(path, text);
+  return parseWorkflowFile(path, await readTextFile(path));
 }
 
 /** As `readWorkflowFile`, of a text that was read already. */
 export function parseWorkflowFile(path: string, text: string): WorkflowFile {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+    value = JSON.parse(text);
   } catch (error) {
     const reason = text.trim() === "" ? "it is empty" : String(error);
     throw usageError(`${path} is no JSON, or only half of it: ${reason}.`);

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { CliError } from "../failures.ts";
 import { usageError } from "../failures.ts";
 import { readWorkflowFile, SUFFIX } from "./workflow-file.ts";
 import type { WorkflowFile } from "./workflow-file.ts";
@@ -10,9 +11,7 @@ import type { WorkflowFile } from "./workflow-file.ts";
  * @throws CliError when a file is no workflow, or two of them are the same one
  */
 export async function readFolder(dir: string): Promise<WorkflowFile[]> {
-  const files = await Promise.all((await listFiles(dir)).map(readWorkflowFile));
-  refuseDoubles(files);
-  return files;
+  return readEach(await listFiles(dir));
 }
 
 /** The paths of all definitions in a folder, in order. */
@@ -35,12 +34,22 @@ export async function readFiles(paths: readonly string[], dir: string): Promise<
     if (files.length === 0) throw usageError(`${dir} holds no file that ends in ${SUFFIX}.`);
     return files;
   }
-  const files = await Promise.all(paths.map(readWorkflowFile));
+  return readEach(paths);
+}
+
+/** One after the other: a folder may have more files than a process may open at once. */
+async function readEach(paths: readonly string[]): Promise<WorkflowFile[]> {
+  const files: WorkflowFile[] = [];
+  for (const path of paths) files.push(await readWorkflowFile(path));
   refuseDoubles(files);
   return files;
 }
 
-/** A name for a new file: the workflow's, in letters that every system takes, and unlike those that are taken. */
+/**
+ * A name for a new file: the workflow's, in letters that every system takes.
+ *
+ * @param taken the paths that are taken, in small letters: on some systems Greeting and greeting are one file
+ */
 export function newFilePath(dir: string, name: string, taken: ReadonlySet<string>): string {
   const slug =
     name
@@ -52,8 +61,16 @@ export function newFilePath(dir: string, name: string, taken: ReadonlySet<string
       .replaceAll(/^-|-$/g, "") || "workflow";
   for (let number = 1; ; number += 1) {
     const path = join(dir, `${slug}${number === 1 ? "" : `-${number}`}${SUFFIX}`);
-    if (!taken.has(path)) return path;
+    if (!taken.has(path.toLowerCase())) return path;
   }
+}
+
+/** Two files say that they are the same workflow. */
+export function doubleId(path: string, other: string): CliError {
+  return usageError(
+    `${path} and ${other} have the same id.`,
+    "A copy becomes a workflow of its own when id and basedOn are taken out of it.",
+  );
 }
 
 function refuseDoubles(files: readonly WorkflowFile[]): void {
@@ -62,10 +79,7 @@ function refuseDoubles(files: readonly WorkflowFile[]): void {
     if (id === undefined) continue;
     const other = seen.get(id);
     if (other !== undefined) {
-      throw usageError(
-        `${other} and ${path} have the same id.`,
-        "A copy becomes a workflow of its own when id and basedOn are taken out of it.",
-      );
+      throw doubleId(other, path);
     }
     seen.set(id, path);
   }

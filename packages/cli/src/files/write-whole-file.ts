@@ -1,19 +1,82 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import type { Stats } from "node:fs";
+import { open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 
-/** Puts a file in place at once: whoever reads sees the old one or the new one, never half of it. */
-export async function writeWholeFile(path: string, text: string, mode = 0o644): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
+/** Puts a text in place at once, as `replaceFile` does. */
+export function writeWholeFile(path: string, text: string, mode?: number): Promise<void> {
+  return replaceFile(path, (file) => file.writeFile(text), mode);
+}
+
+/**
+ * Puts a file in place at once: whoever reads sees the old one or the new one, never half of it. A link stays, and what
+ * it leads to is replaced. What is there and no regular file, such as a pipe or a device, is written into: another
+ * file in its place would break it for everybody.
+ *
+ * @param write writes the content, and leaves the file open
+ * @param mode who may do what with the file; by default as it is, or as the system makes new files
+ * @returns what `write` comes to
+ */
+export async function replaceFile<T>(
+  path: string,
+  write: (file: FileHandle) => Promise<T>,
+  mode?: number,
+): Promise<T> {
+  const present = await statOf(path);
+  if (present !== undefined && !present.isFile()) return writeInto(path, write);
+  const target = await endOfLinks(path);
+  const temporary = join(dirname(target), `.workflowctl-${randomUUID()}.tmp`);
   try {
-    const file = await open(temporary, "wx", mode);
+    const file = await open(temporary, "wx", mode ?? 0o666);
+    let result: T;
     try {
-      await file.writeFile(text);
+      const kept = mode ?? present?.mode;
+      if (kept !== undefined) await file.chmod(kept & 0o777);
+      result = await write(file);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await rename(temporary, target);
+    return result;
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+/** Folders refuse by themselves. */
+async function writeInto<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, constants.O_WRONLY);
+  try {
+    return await write(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Where a path leads, also when nothing is there yet. */
+async function endOfLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  const folder = await realpath(dirname(path));
+  const next = await readlink(path).catch(() => null);
+  return next === null ? path : endOfLinks(resolve(folder, next));
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -21,12 +21,16 @@ export interface ProgressOptions {
 
 /** Begins a progress line. */
 export function startProgress({ label, total, format = String }: ProgressOptions): Progress {
-  if (!process.stderr.isTTY) return { update: () => {}, end: () => {} };
+  const { isTTY } = process.stderr;
+  if (!isTTY || process.env["TERM"] === "dumb") return { update: () => {}, end: () => {} };
   let drawnAt = 0;
   const draw = (done: number): void => {
-    const amount =
-      total === null ? format(done) : `${bar(done / total)} ${format(done)} of ${format(total)}`;
-    process.stderr.write(`\r\u001b[K${label} ${amount}`);
+    const line =
+      total === null
+        ? `${label} ${format(done)}`
+        : `${label} ${bar(total === 0 ? 1 : done / total)} ${format(done)} of ${format(total)}`;
+    // A line that is broken in two would stay when the next one is drawn.
+    process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
     drawnAt = Date.now();
   };
   draw(0);

@@ -212,10 +212,18 @@ export type ScheduleUpdate = {
 
 export type BulkRuns = (
   | {
-      runIds: unknown;
+      /**
+       * Which runs; a repeated id counts once.
+       */
+      runIds: Array<string>;
     }
   | {
-      filter: unknown;
+      /**
+       * The newest 500 of these runs with which it can be done; in place of runIds, and with a field at least.
+       */
+      filter: {
+        [key: string]: unknown;
+      };
     }
 ) & {
   /**
@@ -1441,10 +1449,20 @@ export type WebhookTrigger = {
 
 export type ScheduleTrigger = (
   | {
-      cron: unknown;
+      /**
+       * Five fields, in the trigger's time zone
+       */
+      cron: string;
     }
   | {
-      interval: unknown;
+      /**
+       * How long it is from one firing to the next
+       */
+      interval: {
+        value: number;
+        unit: "minutes" | "hours" | "days" | "weeks";
+        [key: string]: unknown;
+      };
     }
 ) & {
   type: "schedule";
@@ -1703,10 +1721,16 @@ export type EmailStep = {
       | Array<
           | ((
               | {
-                  content: unknown;
+                  /**
+                   * The file as base64
+                   */
+                  content: string | string;
                 }
               | {
-                  url: unknown;
+                  /**
+                   * Where the file is fetched from when the message is sent
+                   */
+                  url: string | string;
                 }
             ) & {
               /**

@@ -13,6 +13,10 @@ await runMain(
     if (behaviour === "misconfigured") {
       throw new ConfigError([{ setting: "PORT", message: "is required but not set" }]);
     }
+    if (behaviour === "never-starts") {
+      process.stdout.write('{"msg":"starting"}\n');
+      await new Promise(() => {});
+    }
     if (behaviour === "starts-slowly") {
       process.stdout.write('{"msg":"starting"}\n');
       await new Promise((resolve) => signal.addEventListener("abort", resolve));

@@ -1,5 +1,8 @@
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { cacheMetrics } from "@workflow/service";
+import type { CacheMetrics, CacheSize } from "@workflow/service";
+import type { Registry } from "prom-client";
 import { findCredentials } from "../store/api-keys.ts";
 import type { ApiKeyCredential } from "../store/api-keys.ts";
 import { findSessions } from "../store/sessions.ts";
@@ -37,6 +40,7 @@ export interface CachingAuthenticator extends Authenticator {
 
 export interface AuthenticatorOptions {
   database: Database;
+  metricsRegistry?: Registry | undefined;
   /** Hears of each use of a valid key. */
   onKeyUse: (apiKeyId: string) => void;
   /** Hears of each use of a session. */
@@ -56,18 +60,22 @@ interface Known {
  * themselves only hashes are kept.
  */
 export function createAuthenticator(options: AuthenticatorOptions): CachingAuthenticator {
-  const { database, onKeyUse, onSessionUse, toAppError } = options;
+  const { database, metricsRegistry, onKeyUse, onSessionUse, toAppError } = options;
   const rejectAsAppError = (error: unknown): never => {
     throw toAppError(error);
   };
+  const cacheOf =
+    (name: string) =>
+    (look: () => CacheSize): CacheMetrics =>
+      cacheMetrics(metricsRegistry, name, look);
   const keys = createCredentialCache(async (hashes) => {
     const found = await findCredentials(database, hashes).catch(rejectAsAppError);
     return new Map(found.map((key) => [key.keyHash.toString("base64"), knownKey(key)]));
-  });
+  }, cacheOf("api_keys"));
   const sessions = createCredentialCache(async (hashes) => {
     const found = await findSessions(database, hashes).catch(rejectAsAppError);
     return new Map(found.map((row) => [row.tokenHash.toString("base64"), knownSession(row)]));
-  });
+  }, cacheOf("sessions"));
 
   const authenticateKey = async (apiKey: string): Promise<KnownCaller> => {
     const key = looksLikeApiKey(apiKey) ? await keys.find(hashApiKey(apiKey)) : null;

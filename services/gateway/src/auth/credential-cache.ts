@@ -1,3 +1,4 @@
+import type { CacheMetrics, CacheSize } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import { createLookUps } from "./look-ups.ts";
 import type { LookUpMany } from "./look-ups.ts";
@@ -33,11 +34,14 @@ interface Known<Found> {
  * remembered apart, so that guessing cannot push out the others.
  *
  * @param lookUp what there is of some hashes, by the hash in base64
+ * @param watch makes what counts its reads
  */
 export function createCredentialCache<Found extends object>(
   lookUp: LookUpMany<Found>,
+  watch: (look: () => CacheSize) => CacheMetrics = unwatched,
 ): CredentialCache<Found> {
   const known = new LRUCache<string, Known<Found>>({ max: ENTRIES_MAX });
+  const metrics = watch(() => ({ entries: known.size }));
   const unknown = new LRUCache<string, number>({ max: ENTRIES_MAX });
   /** Raised by each change: an answer to an earlier question is for those who wait for it only. */
   let changes = 0;
@@ -82,8 +86,10 @@ export function createCredentialCache<Found extends object>(
       const entry = known.get(key);
       if (entry !== undefined && now - entry.askedAt < KNOWN_FOR_MS) {
         if (now - entry.askedAt >= FRESH_FOR_MS) renewSoon(key, hash);
+        metrics.hit();
         return entry.found;
       }
+      metrics.miss();
       const missedAt = unknown.get(key);
       if (missedAt !== undefined && now - missedAt < UNKNOWN_FOR_MS) return null;
       return lookUps.ask(key, hash);
@@ -96,4 +102,8 @@ export function createCredentialCache<Found extends object>(
       }
     },
   };
+}
+
+function unwatched(): CacheMetrics {
+  return { hit: () => {}, miss: () => {} };
 }

@@ -10,6 +10,7 @@ import { deleteOldAccountTries } from "../store/account-tries.ts";
 import { updateKeysLastUsed, updateSessionsLastUsed } from "../store/last-used.ts";
 import { deleteEndedSessions } from "../store/sessions.ts";
 import { deleteOldTries } from "../store/sign-in-tries.ts";
+import type { Registry } from "prom-client";
 import { createAuthenticator } from "./authenticator.ts";
 import type { CachingAuthenticator } from "./authenticator.ts";
 import { IDENTITY_CHANNEL, parseChange } from "./identity-change.ts";
@@ -22,6 +23,7 @@ export interface IdentityOptions {
   databaseUrl: string;
   role: string;
   logger: Logger;
+  metricsRegistry?: Registry | undefined;
 }
 
 const FLUSH_MS = 5_000;
@@ -39,13 +41,14 @@ export interface RunningIdentity {
  * made by other gateways, last uses and refused sign-ins are written down, and what has ended is removed.
  */
 export async function startIdentity(
-  { database, databaseUrl, role, logger }: IdentityOptions,
+  { database, databaseUrl, role, logger, metricsRegistry }: IdentityOptions,
   scope: Scope,
 ): Promise<RunningIdentity> {
   const keys = createLastUsedRecorder((uses) => updateKeysLastUsed(database, uses));
   const sessions = createLastUsedRecorder((uses) => updateSessionsLastUsed(database, uses));
   const authenticator = createAuthenticator({
     database,
+    metricsRegistry,
     onKeyUse: (id) => keys.record(id),
     onSessionUse: (id) => sessions.record(id),
     toAppError: databaseErrorToAppError,

@@ -57,8 +57,16 @@ const ALWAYS_ASK = "no-cache";
 /** The name of an asset changes with its content. */
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
-/** All files of the references, by their paths below `DOCS_BASE`. */
-export function openDocsFiles(descriptionPath: string): ReadonlyMap<string, DocsFile> {
+/** What is served below `DOCS_BASE`. */
+export interface DocsFiles {
+  /** By their paths below it. */
+  files: ReadonlyMap<string, DocsFile>;
+  /** For readers who ask for another path. */
+  missing: DocsFile;
+}
+
+/** All files of the references. */
+export function openDocsFiles(descriptionPath: string): DocsFiles {
   const site = openSite({
     placeAsset,
     style: textAsset("site.css", CSS),
@@ -74,7 +82,7 @@ export function openDocsFiles(descriptionPath: string): ReadonlyMap<string, Docs
     return [`/${path}`, page(route, file, SITE_POLICY)];
   });
   const assets = [...site.assets, ...reference.assets, [grpcStylePath, grpcStyle] as const];
-  return new Map([
+  const files = new Map([
     ...sitePages,
     ["/api", page(API_REFERENCE_PATH, htmlFile(reference.html), REFERENCE_POLICY)],
     ["/grpc", page(`${DOCS_BASE}/grpc`, htmlFile(grpc), TEXT_POLICY)],
@@ -83,6 +91,7 @@ export function openDocsFiles(descriptionPath: string): ReadonlyMap<string, Docs
       asset(file),
     ]),
   ]);
+  return { files, missing: page(`${DOCS_BASE}/{page}`, site.missing, SITE_POLICY) };
 }
 
 /** The page that shows the OpenAPI document, and its files by their paths from the root. */

@@ -1,4 +1,4 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import type { AddressLimits } from "../http/address-limits.ts";
 import { answerOptions, READING, wrongMethod } from "../http/methods.ts";
 import { requestInfoOf } from "../http/request-info.ts";
@@ -19,10 +19,12 @@ export interface DocsOptions {
  * is sent out of memory: who asks for the same bytes gets the same buffer.
  */
 export function serveDocs({ descriptionPath, limits }: DocsOptions): RequestHandler {
-  const files = openDocsFiles(descriptionPath);
+  const { files, missing } = openDocsFiles(descriptionPath);
   return async (request, response, next) => {
-    const docsFile = files.get(request.path);
-    if (docsFile === undefined) return next();
+    const found = files.get(request.path);
+    // Programs get the API's own answer.
+    if (found === undefined && !isReader(request)) return next();
+    const docsFile = found ?? missing;
     const info = requestInfoOf(request);
     info.route = docsFile.route;
     if (request.method === "OPTIONS") return answerOptions(response, READING);
@@ -32,6 +34,12 @@ export function serveDocs({ descriptionPath, limits }: DocsOptions): RequestHand
     await sendStaticFile(file, request, response, () => {
       protectPage(response, contentSecurityPolicy);
       response.setHeader("Cache-Control", cacheControl);
+      if (found === undefined) response.status(404).vary("Accept");
     });
   };
+}
+
+/** A person with a browser, who asks for a page. */
+function isReader(request: Request): boolean {
+  return READING.includes(request.method) && request.accepts(["json", "html"]) === "html";
 }

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppError } from "@workflow/errors";
 import type { ClientFacts } from "@workflow/rpc";
+import { readTraceparent } from "@workflow/tracing";
+import type { Beginning, Span, Tracer } from "@workflow/tracing";
 import { clientFactsOf } from "./client-facts.ts";
 import type { Compressor } from "./compression.ts";
 import { calledServerOf } from "./own-origin.ts";
@@ -12,8 +14,10 @@ import type { ProxyTrust } from "./trusted-proxies.ts";
 /** What is known of one request, for its answer and for its line in the log. */
 export interface RequestInfo extends CalledServer {
   readonly requestId: string;
-  /** The caller's W3C trace context, to be handed on (D7). */
+  /** W3C trace context to be handed on (D7): of the request's span, else the caller's. */
   readonly traceparent: string | undefined;
+  /** Undefined when the trace is not recorded. Ended with the report of the request. */
+  readonly span: Span | undefined;
   /** Who sends it, as far as the connection and its headers tell. */
   readonly client: ClientFacts;
   /** performance.now() at the beginning. */
@@ -30,7 +34,6 @@ export interface RequestInfo extends CalledServer {
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Where a request keeps its info. A WeakMap of all requests was 5 % of the gateway's time. */
 const INFO = Symbol("request info");
@@ -44,22 +47,23 @@ export interface RequestSettings {
   readonly proxies: ProxyTrust;
   readonly answerHeaders: AnswerHeaders;
   readonly compressor: Compressor;
+  /** Begins traces; without one callers' contexts are handed on as they are. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Gives a request its id and its response the headers that every response has. */
 export function beginRequest(
   request: BegunRequest,
   response: ServerResponse,
-  { proxies, answerHeaders, compressor }: RequestSettings,
+  { proxies, answerHeaders, compressor, tracer }: RequestSettings,
 ): RequestInfo {
   const entries = proxies.entriesOf(request);
   const { isSecure, host } = calledServerOf(request, entries, proxies.believesHost);
   const given = request.headers["x-request-id"];
-  const traceparent = request.headers["traceparent"];
+  const requestId = typeof given === "string" && REQUEST_ID.test(given) ? given : newRequestId();
   const info: RequestInfo = {
-    requestId: typeof given === "string" && REQUEST_ID.test(given) ? given : newRequestId(),
-    traceparent:
-      typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    requestId,
+    ...beginTrace(tracer, request, requestId),
     client: clientFactsOf(request, entries),
     isSecure,
     host,
@@ -77,6 +81,24 @@ export function beginRequest(
   response.setHeader("X-Request-Id", info.requestId);
   return info;
 }
+
+/** What is no use of the API is asked all the time, by those who watch over the gateway. */
+const TRACED = /^\/(?:api\/v1\/|webhooks\/|mcp\b|connect\/)/;
+
+function beginTrace(
+  tracer: Tracer | undefined,
+  { headers, method = "", url = "" }: IncomingMessage,
+  requestId: string,
+): Beginning {
+  const traceparent = readTraceparent(headers["traceparent"]);
+  if (tracer === undefined || !TRACED.test(url)) return { span: undefined, traceparent };
+  return tracer.begin(KNOWN_METHODS.includes(method) ? method : "_OTHER", traceparent, {
+    kind: "server",
+    attributes: { "workflow.request.id": requestId },
+  });
+}
+
+const KNOWN_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** The info that `beginRequest` made. */
 export function requestInfoOf(request: BegunRequest): RequestInfo {

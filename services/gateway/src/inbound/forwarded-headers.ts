@@ -46,6 +46,7 @@ export function prepareHeaders(
   headers["x-forwarded-host"] = origin.host;
   headers["x-request-id"] = info.requestId;
   if (info.traceparent === undefined) delete headers["traceparent"];
+  else headers["traceparent"] = info.traceparent;
 }
 
 /** Headers that were sent several times are handed on so: a signature or an id that is not one is told as such. */

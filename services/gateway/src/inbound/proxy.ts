@@ -1,6 +1,6 @@
-import { Agent } from "node:http";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { AppError, toAppError } from "@workflow/errors";
+import { inTurn, parseReplicaAddresses, ReplicaAgent } from "@workflow/service";
 import { createProxyMiddleware } from "http-proxy-middleware";
 import type { Plugin } from "http-proxy-middleware";
 import { requestInfoOf } from "../http/request-info.ts";
@@ -8,7 +8,7 @@ import { sendJsonText } from "../http/respond.ts";
 import { sendPlainError } from "./plain-error.ts";
 
 export interface InboundProxyOptions {
-  /** `host:port` of the webhooks service. */
+  /** `host:port` of the webhooks service; of several replicas, with commas between them. */
   address: string;
   /** Where the routes are mounted, there as here. */
   base: string;
@@ -43,7 +43,12 @@ const ANSWER_CHARS_MAX = 64 * 1024;
 
 /** @see InboundProxy */
 export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: IDLE_MS });
+  const agent = new ReplicaAgent({
+    order: inTurn(parseReplicaAddresses(options.address)),
+    keepAlive: true,
+    maxFreeSockets: 256,
+    timeout: IDLE_MS,
+  });
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listen: Plugin = (proxy) => {
     proxy.on("proxyReq", (upstream, request) => exchanges.get(request)?.begin(upstream));
@@ -52,9 +57,9 @@ export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
       if (request !== undefined) exchanges.get(request)?.fail(explain(error, request));
     });
   };
-  const [host, port] = splitAddress(options.address);
   const proxy = createProxyMiddleware({
-    target: { protocol: "http:", host, port, pathname: options.base },
+    // Which replica it is, the agent says.
+    target: { protocol: "http:", host: "webhooks", port: 80, pathname: options.base },
     agent,
     selfHandleResponse: true,
     ejectPlugins: true,
@@ -164,9 +169,4 @@ function unavailable(what: string, cause?: Error): AppError {
   return new AppError("UNAVAILABLE", `The webhooks service ${what}. Send the event again.`, {
     cause,
   });
-}
-
-function splitAddress(address: string): [string, number] {
-  const at = address.lastIndexOf(":");
-  return [address.slice(0, at).replaceAll(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
 }

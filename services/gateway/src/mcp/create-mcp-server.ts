@@ -1,6 +1,7 @@
-import { Server } from "@modelcontextprotocol/server";
+import type { ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { AppError } from "@workflow/errors";
 import type { RouteContext } from "../route-context.ts";
+import { CheckedServer } from "./checked-server.ts";
 import type { McpMessage } from "./mcp-message.ts";
 import { toProtocolError } from "./protocol-error.ts";
 import { listResources, readResource, RESOURCE_TEMPLATES } from "./resources.ts";
@@ -21,15 +22,20 @@ export interface McpExchange {
 
 /** The protocol's side of one request: what its caller may see and do, and no more. */
 export function createMcpServer({ context, message, onFailure }: McpExchange): Server {
-  const server = new Server(
-    { name: "workflow", title: "Workflows", version: "1" },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+  const explain = (error: unknown): ProtocolError =>
+    toProtocolError(error, context.requestId, onFailure);
+  const server = new CheckedServer(
+    [
+      { name: "workflow", title: "Workflows", version: "1" },
+      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    ],
+    explain,
   );
   const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
     } catch (error) {
-      throw toProtocolError(error, context.requestId, onFailure);
+      throw explain(error);
     }
   };
   server.setRequestHandler("tools/list", ({ params }) =>

@@ -13,7 +13,7 @@ export function toProtocolError(
   thrown: unknown,
   requestId: string,
   onFailure: (error: AppError) => void,
-): Error {
+): ProtocolError {
   if (thrown instanceof ProtocolError) {
     onFailure(new AppError("BAD_REQUEST", thrown.message));
     return thrown;

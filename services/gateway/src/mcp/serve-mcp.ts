@@ -27,6 +27,7 @@ const METHODS = ["POST"] as const;
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** The scheme by which most MCP clients send a key; `x-api-key` is as good. */
 const BEARER = /^Bearer +(\S+)$/i;
+const NO_KEY = "An API key is required, as Authorization: Bearer <key> or in the x-api-key header.";
 /** What the protocol does not have to see. */
 const CREDENTIALS = ["authorization", "cookie", "x-api-key"];
 /** What of the protocol's answer goes out: caching and connections are the gateway's affair. */
@@ -115,10 +116,9 @@ async function authenticate(
   response: ServerResponse,
 ): Promise<KnownCaller> {
   response.setHeader("WWW-Authenticate", "Bearer");
-  const caller = await authenticator.authenticate({
-    apiKey: keyOf(request),
-    sessionToken: undefined,
-  });
+  const apiKey = keyOf(request);
+  if (apiKey === undefined) throw new AppError("UNAUTHORIZED", NO_KEY);
+  const caller = await authenticator.authenticate({ apiKey, sessionToken: undefined });
   response.removeHeader("WWW-Authenticate");
   return caller;
 }

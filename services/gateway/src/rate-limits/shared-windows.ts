@@ -29,7 +29,7 @@ export interface Peers {
 }
 
 const SELF = 0;
-/** A gateway that does not know after so many questions and pauses decides alone. */
+/** A gateway that does not know after so many questions and pauses asks nobody any more. */
 const TRIES_MAX = 5;
 /** A claim is handed on no further. */
 const HOPS_MAX = 2;
@@ -39,7 +39,7 @@ const PATIENCE_MS: Readonly<Record<Patience, number>> = {
   second: 1_500,
   last: 2_000,
 };
-/** When to come again who found no share left: suspicions are looked into once a second at first. */
+/** When to come again who found no share: suspicions are looked into once a second at first. */
 const NO_SHARE_MS = 1_000;
 const NOTHING: Outcome = [-1, 0, 0, 0];
 
@@ -131,7 +131,9 @@ export class SharedWindows {
     const isOver = tries >= TRIES_MAX || (role.kind === "ask" && question.hops >= HOPS_MAX);
     if (role.kind === "share" || (isOver && role.kind !== "decide")) {
       onDecision("share");
-      return this.#decideAlone(question, windows, at);
+      return this.#isResponsible(windows)
+        ? this.#decideAlone(question, windows, at)
+        : this.#refuse(question, windows, at);
     }
     if (role.kind === "wait") return role.until.then(() => this.#settle(question, tries + 1));
     onDecision("others");
@@ -209,6 +211,20 @@ export class SharedWindows {
     if (outcome[0] >= 0) return outcome;
     this.#count(question, windows, now);
     return this.#read(question, windows, now, -1);
+  }
+
+  /** True where this gateway is told of all that is let through. */
+  #isResponsible([first]: readonly Window[]): boolean {
+    if (first === undefined) return false;
+    const { self } = this.#options.members;
+    const { home, deputy } = this.#handOver.responsibleFor(first);
+    return home === self || deputy === self;
+  }
+
+  /** Lets through nothing for a moment: those who know what others let through live, and do not answer. */
+  #refuse(question: Question, windows: readonly Window[], now: number): Outcome {
+    const [, , count, resetMs] = this.#read(question, windows, now);
+    return [0, Math.min(NO_SHARE_MS, this.#options.windowMs), count, resetMs];
   }
 
   /** Decides beside others who do the same. */

@@ -32,6 +32,8 @@ export interface CallContext extends ChoosingContext {
 /** An action as a step asks for it. */
 export interface StepCall {
   companyId: string;
+  /** W3C trace context of the call that asks for it. */
+  traceparent?: string | undefined;
   provider: ProviderManifest;
   action: ActionManifest;
   inputs: Readonly<Record<string, unknown>>;
@@ -157,6 +159,7 @@ async function exchangeAll(
         const answer = await providerHttp
           .sendProviderRequest(request, {
             companyId,
+            traceparent: call.traceparent,
             provider: provider.id,
             timeoutMs: EXCHANGE_TIMEOUT_MS,
             bytesMax: bytesLeft,

@@ -5,6 +5,8 @@ import type { Spent } from "./spending.ts";
 /** One question to an agent. */
 export interface AgentQuestion {
   readonly companyId: string;
+  /** W3C trace context of the call that asks it. */
+  readonly traceparent?: string | undefined;
   readonly agent: Agent;
   readonly input: Readonly<Record<string, unknown>>;
   readonly userMessage: string | null;

@@ -79,11 +79,12 @@ async function askModel(
   asked: ModelQuestion,
   leftMs: number,
 ): Promise<ModelAnswer> {
-  const { agent, companyId, signal } = question;
+  const { agent, companyId, traceparent, signal } = question;
   try {
     if (leftMs <= 0) throw timedOut(agent.provider);
     return await models.ask(agent.provider, asked, {
       companyId,
+      traceparent,
       signal,
       timeoutMs: exchangeTimeoutMs,
       leftMs,

@@ -9,6 +9,7 @@ import { createSafeHttpClient, HttpClientError } from "@workflow/http-client";
 import type { SafeHttpClient, SafeResponse } from "@workflow/http-client";
 import { providerSettingName } from "@workflow/service";
 import type { ProviderSettings } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import { AnswerRooms } from "./answer-room.ts";
 import type { AnswerRoom, RoomRequest } from "./answer-room.ts";
 import { toProviderCallError } from "./provider-call-error.ts";
@@ -22,11 +23,15 @@ export interface ProviderHttpOptions {
   nat64Prefixes?: readonly string[] | undefined;
   /** What the operator set for each provider, by its id; base URLs among it may be private. */
   settings: ReadonlyMap<string, ProviderSettings>;
+  /** Makes the spans of requests whose trace is recorded. */
+  tracer?: Tracer | undefined;
 }
 
 /** For whom, and within which limits, a request is sent. */
 export interface ProviderExchange {
   companyId: string;
+  /** W3C trace context of what makes the request. */
+  traceparent?: string | undefined;
   /** The manifest's id. */
   provider: string;
   /** Of the whole exchange; 30 s by default. */
@@ -80,9 +85,9 @@ const REDIRECTS_MAX = 3;
 
 /** Opens nothing yet; connections come with requests. */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
-  const { dnsServers, nat64Prefixes, settings } = options;
+  const { dnsServers, nat64Prefixes, settings, tracer } = options;
   const create = (allowPrivate: boolean): SafeHttpClient =>
-    createSafeHttpClient({ allowPrivate, dnsServers, nat64Prefixes });
+    createSafeHttpClient({ allowPrivate, dnsServers, nat64Prefixes, tracer });
   const clients = { named: create(options.allowPrivate), operators: create(true) };
   const rooms = new AnswerRooms();
   const own = ownCredentials(settings);
@@ -105,7 +110,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       const room = exchange.room ?? rooms.open({ ...exchange, bytesMax });
       try {
         const response = await clientFor(url, exchange.provider)
-          .forTenant(exchange.companyId)
+          .forTenant(exchange.companyId, exchange.traceparent)
           .request(
             {
               method,

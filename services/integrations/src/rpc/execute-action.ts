@@ -19,12 +19,13 @@ export function executeAction(
 ): UnaryMethod<ExecuteActionRequest, ExecuteActionResponse> {
   return rpc({
     scopes: "internal:effects",
-    async handler(request, { identity, signal }) {
+    async handler(request, { identity, traceparent, signal }) {
       const inputs = parseInputs(request.inputsJson);
       const idempotencyKey = requireText("idempotencyKey", request.idempotencyKey, KEY_CHARS_MAX);
       try {
         const outcome = await callProvider(context, {
           companyId: identity.companyId,
+          traceparent,
           ...requireAction(request.action),
           inputs,
           named: toNamed(request.connection),

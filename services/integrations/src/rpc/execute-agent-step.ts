@@ -4,7 +4,7 @@ import type {
   ExecuteAgentStepResponse,
 } from "@workflow/proto/integrations/v1/agents";
 import { rpc } from "@workflow/rpc";
-import type { UnaryMethod } from "@workflow/rpc";
+import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { StepFailureError } from "../actions/action-failure.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { AgentCallContext } from "../agents/executions/agent-call.ts";
@@ -38,10 +38,10 @@ export function executeAgentStep(
 ): UnaryMethod<ExecuteAgentStepRequest, ExecuteAgentStepResponse> {
   return rpc({
     scopes: "internal:effects",
-    async handler(request, { identity, signal }) {
+    async handler(request, rpcContext) {
       let executionId = "";
       try {
-        const question = parseQuestion(request, identity.companyId, signal);
+        const question = parseQuestion(request, rpcContext);
         const execution = await askOrRecall(context, question);
         executionId = execution.id;
         const { outputJson } = execution;
@@ -80,8 +80,7 @@ function requireActive(agent: Agent | null, agentId: string): Agent {
 
 function parseQuestion(
   request: ExecuteAgentStepRequest,
-  companyId: string,
-  signal: AbortSignal,
+  { identity, traceparent, signal }: RpcContext,
 ): StepQuestion {
   const { agentId, inputJson, maskedInputJson, timeoutMs, secrets } = request;
   const userMessage = request.userMessage === "" ? null : (request.userMessage ?? null);
@@ -91,7 +90,8 @@ function parseQuestion(
     if (!isStorableText(text ?? "")) throw badRequest(path, "must not contain NUL");
   }
   return {
-    companyId,
+    companyId: identity.companyId,
+    traceparent,
     agentId,
     input: parseInput(inputJson),
     userMessage,

@@ -21,7 +21,7 @@ export function executeAgent(
 ): UnaryMethod<ExecuteAgentRequest, AgentExecution> {
   return rpc({
     scopes: "workflows:execute",
-    async handler(request, { identity, signal }) {
+    async handler(request, { identity, traceparent, signal }) {
       const { companyId } = identity;
       try {
         return await context.agentPlaces.within(companyId, bytesOf(request), async () => {
@@ -30,6 +30,7 @@ export function executeAgent(
           const agent = await getAskableAgent(context, companyId, request.agentId);
           const execution = await recordedAsk(context, {
             companyId,
+            traceparent,
             agent,
             input,
             userMessage,

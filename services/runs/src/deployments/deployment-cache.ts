@@ -2,8 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { Database } from "@workflow/db";
 import { compileDefinition, compileJsonSchema } from "@workflow/definition";
 import type { CompiledDefinition, CompiledStep, JsonSchemaValidator } from "@workflow/definition";
+import { cacheMetrics } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { listDeployments } from "../store/deployments.ts";
 import type { DeploymentRow } from "../store/deployments.ts";
 
@@ -47,10 +49,18 @@ const BYTES_EACH = 16 * 1024;
 const BYTES_PER_CHAR = 20;
 
 /** Makes an empty cache. */
-export function createDeploymentCache(database: Database, logger: Logger): DeploymentCache {
+export function createDeploymentCache(
+  database: Database,
+  logger: Logger,
+  metricsRegistry?: Registry,
+): DeploymentCache {
   const cache = new LRUCache<string, Deployment>({
     maxSize: COMPILED_BYTES_MAX,
   });
+  const metrics = cacheMetrics(metricsRegistry, "deployments", () => ({
+    entries: cache.size,
+    bytes: cache.calculatedSize,
+  }));
   return {
     peek: (id) => cache.get(id),
     async getMany(ids) {
@@ -58,8 +68,13 @@ export function createDeploymentCache(database: Database, logger: Logger): Deplo
       const missing: string[] = [];
       for (const id of new Set(ids)) {
         const deployment = cache.get(id);
-        if (deployment === undefined) missing.push(id);
-        else found.set(id, deployment);
+        if (deployment === undefined) {
+          metrics.miss();
+          missing.push(id);
+        } else {
+          metrics.hit();
+          found.set(id, deployment);
+        }
       }
       if (missing.length === 0) return found;
       for (const row of await listDeployments(database, missing)) {

@@ -13,6 +13,8 @@ export interface RunFacts {
   triggerType: TriggerType;
   /** The request that caused the run; null when none did. */
   requestId: string | null;
+  /** Of the span around what is executed; null when the run's trace is not recorded. */
+  traceparent: string | null;
   createdAt: Date;
   /** When its execution began: now, unless an earlier execution has begun it. */
   startedAt: Date;
@@ -39,3 +41,6 @@ export interface RunFacts {
   /** Whether the workflow has steps that wait for other runs. */
   waitsForRuns: boolean;
 }
+
+/** On whose behalf another service is called, and what connects the call with the rest of the run. */
+export type CallCause = Pick<RunFacts, "companyId" | "requestId" | "traceparent">;

@@ -2,10 +2,12 @@ import { AgentsServiceService } from "@workflow/proto/integrations/v1/agents";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
 import { Turns } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { AgentClient } from "../interpreter/effects/agent-client.ts";
 import { callPatiently } from "./call-patiently.ts";
+import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
 
 /** Where the integrations service is, and as whom it is called. */
@@ -13,6 +15,7 @@ export interface AgentClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
   /** Before each further call while nobody answers; some 20 s in all by default. */
   pausesMs?: readonly number[] | undefined;
 }
@@ -38,6 +41,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
   const client = createRpcClient(AgentsServiceService, {
     address: options.address,
     tls: options.tls,
+    tracer: options.tracer,
     minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
     defaultTimeoutMs: TIMEOUT_MS,
   });
@@ -45,7 +49,8 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
   return {
     takeTurn: (companyId, bytes, signal) =>
       turns.take(companyId, signal, Math.max(bytes, CALL_BYTES_MIN)),
-    async ask(question, record, { companyId, runId, key, secrets, timeoutMs }, signal) {
+    async ask(question, record, call, signal) {
+      const { companyId, runId, key, secrets, timeoutMs } = call;
       const { agentId, input, userMessage, overrides } = question;
       const request = {
         agentId,
@@ -67,6 +72,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
             principal: { type: "service", id: "runs" },
             scopes: ["internal:effects"],
           },
+          ...causeOptions(call),
           signal,
           ...(timeoutMs === null ? {} : { timeoutMs: timeoutMs + GRACE_MS }),
         });

@@ -143,6 +143,7 @@ function childFacts(parent: RunFacts, command: ChildCommand): NewRunFacts {
     triggerDepth: parent.triggerDepth,
     input: command.input,
     requestId: parent.requestId,
+    traceparent: parent.traceparent,
     rootRunId: parent.rootRunId ?? parent.id,
     parent: {
       runId: parent.id,

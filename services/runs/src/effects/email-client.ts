@@ -5,10 +5,12 @@ import type { SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
 import { Turns } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { EmailClient, EmailOutcome } from "../interpreter/effects/email-client.ts";
 import { toPaused, unavailable } from "./provider-client.ts";
+import { causeOptions } from "./cause-options.ts";
 import { failureOf } from "./step-failure.ts";
 import type { DoneCall, PausedCall } from "../interpreter/effects/paused-call.ts";
 import type { EmailAttachment } from "../interpreter/steps/email-message.ts";
@@ -18,6 +20,7 @@ export interface EmailClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 /** The service gives a message 60 s, after waiting for whoever else sends it. */
@@ -35,12 +38,13 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
   const client = createRpcClient(EmailServiceService, {
     address: options.address,
     tls: options.tls,
+    tracer: options.tracer,
     minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
     defaultTimeoutMs: TIMEOUT_MS,
   });
   const turns = new Turns(FILES_UNDER_WAY);
   return {
-    async send(companyId, { named, ...letter }, { key, hasTurn }, signal) {
+    async send(cause, { named, ...letter }, { key, hasTurn }, signal) {
       const request = {
         ...letter,
         connectionId: named.step ?? undefined,
@@ -49,10 +53,11 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
         hasTurn,
       };
       const bytes = fileBytesOf(letter.attachments);
-      const giveBack = bytes === 0 ? undefined : await turns.take(companyId, signal, bytes);
+      const giveBack = bytes === 0 ? undefined : await turns.take(cause.companyId, signal, bytes);
       try {
-        const identity = senderOf(companyId);
-        const response = await client.sendEmail(request, { identity, signal });
+        const identity = senderOf(cause.companyId);
+        const options = { identity, ...causeOptions(cause), signal };
+        const response = await client.sendEmail(request, options);
         return resultOf(response);
       } catch (error) {
         // oxlint-disable-next-line typescript/only-throw-error -- the reason is the caller's own

@@ -1,11 +1,14 @@
 import { ActionsServiceService } from "@workflow/proto/integrations/v1/actions";
 import type { ConnectionChoice, Pause } from "@workflow/proto/integrations/v1/actions";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
-import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Identity, RpcCallOptions, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
+import type { CallCause } from "../domain/run-facts.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { NamedConnections, ProviderClient } from "../interpreter/effects/provider-client.ts";
 import type { PausedCall } from "../interpreter/effects/paused-call.ts";
+import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
 
 /** Where the integrations service is, and as whom it is called. */
@@ -13,6 +16,7 @@ export interface ProviderClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 /** The service gives one exchange with a provider 60 s; a list may have several pages. */
@@ -26,11 +30,12 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   const client = createRpcClient(ActionsServiceService, {
     address: options.address,
     tls: options.tls,
+    tracer: options.tracer,
     minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
     defaultTimeoutMs: EXECUTE_TIMEOUT_MS,
   });
   return {
-    async execute(companyId, { action, inputs, named, key, hasTurn, hostLimits }, signal) {
+    async execute(cause, { action, inputs, named, key, hasTurn, hostLimits }, signal) {
       const request = {
         action,
         inputsJson: inputs,
@@ -39,21 +44,23 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
         hasTurn,
         hostLimits: hostLimits.map((hosts) => ({ hosts: [...hosts] })),
       };
-      const identity = runsOf(companyId, "internal:effects");
-      const call = client.executeAction(request, { identity, signal });
+      const call = client.executeAction(request, {
+        ...callOf(cause, "internal:effects"),
+        signal,
+      });
       const { outcome } = await orStepError(call, signal, unavailable);
       if (outcome?.$case === "outputJson") return { kind: "done", output: outcome.value };
       if (outcome?.$case === "pause") return toPaused(outcome.value);
       throw failureOf(outcome?.value, unavailable);
     },
-    async authorize(companyId, { provider, named, hasTurn }, signal) {
+    async authorize(cause, { provider, named, hasTurn }, signal) {
       const request = {
         ...(provider === undefined ? {} : { provider }),
         connection: choiceOf(named),
         hasTurn,
       };
-      const identity = runsOf(companyId, "internal:secrets");
-      const options = { identity, signal, timeoutMs: AUTHORIZE_TIMEOUT_MS };
+      const called = callOf(cause, "internal:secrets");
+      const options = { ...called, signal, timeoutMs: AUTHORIZE_TIMEOUT_MS };
       const { outcome } = await orStepError(
         client.authorizeRequest(request, options),
         signal,
@@ -64,14 +71,14 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
       const { operatorOrigin, ...authorization } = outcome.value;
       return { kind: "authorized", authorization: { ...authorization, operatorOrigin } };
     },
-    async report(companyId, answer, signal) {
-      const identity = runsOf(companyId, "internal:effects");
+    async report(cause, answer, signal) {
+      const called = callOf(cause, "internal:effects");
       const request = {
         ...answer,
         headers: { ...answer.headers },
         ageMs: Math.round(answer.ageMs),
       };
-      const options = { identity, signal, timeoutMs: REPORT_TIMEOUT_MS };
+      const options = { ...called, signal, timeoutMs: REPORT_TIMEOUT_MS };
       const { pause } = await orStepError(
         client.reportAnswer(request, options),
         signal,
@@ -84,8 +91,14 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
 }
 
 /** The service acts in its own name, for the company whose run it is. */
-function runsOf(companyId: string, scope: string): Identity {
-  return { companyId, principal: { type: "service", id: "runs" }, scopes: [scope] };
+function callOf(cause: CallCause, scope: string): RpcCallOptions {
+  const { companyId } = cause;
+  const identity: Identity = {
+    companyId,
+    principal: { type: "service", id: "runs" },
+    scopes: [scope],
+  };
+  return { identity, ...causeOptions(cause) };
 }
 
 function choiceOf({ step, run }: NamedConnections): ConnectionChoice {

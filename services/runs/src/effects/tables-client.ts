@@ -4,17 +4,20 @@ import { RowsServiceService, SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { Row, WriteOrigin } from "@workflow/proto/tables/v1/rows";
 import { createRpcClient, createTokenMinter, LARGE_MESSAGE_BYTES_MAX } from "@workflow/rpc";
 import type { RpcCallOptions, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
 import { boundedKey } from "../domain/bounded-key.ts";
 import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../domain/output-limit.ts";
 import { StepError } from "../domain/step-error.ts";
 import type { TableRow, TablesCaller, TablesClient } from "../interpreter/effects/tables-client.ts";
 import { callPatiently } from "./call-patiently.ts";
+import { causeOptions } from "./cause-options.ts";
 
 /** Where the tables service is, and as whom it is called. */
 export interface TablesClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -26,6 +29,7 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
   const client = createRpcClient(RowsServiceService, {
     address: options.address,
     tls: options.tls,
+    tracer: options.tracer,
     minter: createTokenMinter(options.tokenSigner, { audience: "tables" }),
     defaultTimeoutMs: TIMEOUT_MS,
     // A page that is too large for a step is still read: the step is to fail with that, for good.
@@ -102,14 +106,15 @@ async function callOrFail<Answer>(
 }
 
 /** The execution plane acts in its own name, for the company whose run it is. */
-function callOptions({ companyId, requestId }: TablesCaller, signal: AbortSignal): RpcCallOptions {
+function callOptions(caller: TablesCaller, signal: AbortSignal): RpcCallOptions {
+  const { companyId } = caller;
   return {
     identity: {
       companyId,
       principal: { type: "service", id: "runs" },
       scopes: ["workflows:read", "workflows:write"],
     },
-    requestId: requestId ?? undefined,
+    ...causeOptions(caller),
     signal,
   };
 }

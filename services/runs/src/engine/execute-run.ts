@@ -13,6 +13,8 @@ import { advance } from "../interpreter/advance.ts";
 import type { StepEffects } from "../interpreter/effects/step-effects.ts";
 import { Fibers } from "../interpreter/fibers.ts";
 import type { Parking } from "../interpreter/fibers.ts";
+import type { StepObserver } from "../interpreter/step-observer.ts";
+import { SpanBudget } from "../interpreter/span-budget.ts";
 import { StepScopes } from "../interpreter/step-scopes.ts";
 import type { JournalEntry } from "../journal/journal-entry.ts";
 import { LeaseLostError } from "../journal/lease-lost-error.ts";
@@ -22,6 +24,7 @@ import type { Ending } from "../journal/ending.ts";
 import { createSecretBonds } from "../secrets/bound-secrets.ts";
 import type { RunSecret, SecretsClient } from "../secrets/resolve-secrets.ts";
 import { createScrubber } from "@workflow/scrubber";
+import type { Tracer } from "@workflow/tracing";
 import { isAwaitedByRunOf } from "../store/child-runs.ts";
 import { StepOutputs } from "../journal/step-outputs.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";
@@ -35,6 +38,7 @@ import { activeMsOf } from "./load-runs.ts";
 import type { LoadedRun } from "./load-runs.ts";
 import type { ParkedRuns } from "./parked-runs.ts";
 import { factsOf, scopeOf } from "./run-scope.ts";
+import { beginRunSpan, endRunSpan } from "./run-span.ts";
 import { StopSignal } from "./stop-signal.ts";
 
 /** Leases that may run out without progress before a run is given up (D30). */
@@ -55,6 +59,9 @@ export interface RunExecution extends LoadedRun {
   database: Database;
   clock: Clock;
   effects: StepEffects;
+  tracer: Tracer | undefined;
+  /** Told of steps that ended. */
+  stepObserver: StepObserver | undefined;
   secrets: SecretsClient;
   write: (entry: JournalEntry) => Promise<boolean>;
   logger: Logger;
@@ -83,7 +90,10 @@ interface ExecutionParts {
 export async function executeRun(execution: RunExecution): Promise<Advance> {
   const { clock, lease, history, logger } = execution;
   const { database, memory } = execution;
-  const facts = factsOf(execution, lease, execution.deployment, clock);
+  const span = beginRunSpan(execution.tracer, execution, lease);
+  const traceparent = span?.traceparent ?? null;
+  const facts = { ...factsOf(execution, lease, execution.deployment, clock), traceparent };
+  const told = { runId: lease.runId, requestId: facts.requestId, trace_id: span?.traceId };
   const activeClock = new ActiveClock(activeMsOf(execution.row, lease));
   const stop = new StopSignal(lease, activeClock, timeoutMsOf(execution));
   const outputs = new StepOutputs((paths) => listOutputs(database, lease.runId, paths), memory);
@@ -98,10 +108,12 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     write: execution.write,
     onRefused: () => stop.abort(),
   });
+  let written: Ending | null = null;
   try {
     const ending = await run(execution, facts, { journal, outputs, stop });
     if (lease.signal.aborted) return journal.advance;
     await journal.end(ending);
+    written = ending;
     if (isTerminal(ending.status)) return journal.advance;
     outputs.dropAll();
     execution.parked.keep(lease, facts.companyId, journal.history);
@@ -110,21 +122,26 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     if (error instanceof LeaseLostError || lease.signal.aborted) return journal.advance;
     if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
       // The database or another service is away: the task is given back and tried again before long.
-      logger.warn({ err: error, runId: lease.runId }, "a run has to wait for what it needs");
+      logger.warn({ ...told, err: error }, "a run has to wait for what it needs");
       return journal.advance;
     }
-    logger.error({ err: error, runId: lease.runId }, "a run failed for a reason of ours");
+    logger.error({ ...told, err: error }, "a run failed for a reason of ours");
     journal.discard();
+    const failure: Ending = {
+      status: "failed",
+      error: systemFailure("SYSTEM_FAILURE", "An internal error occurred."),
+    };
     await journal
-      .end({
-        status: "failed",
-        error: systemFailure("SYSTEM_FAILURE", "An internal error occurred."),
-      })
+      .end(failure)
+      .then(() => (written = failure))
       .catch((again: unknown) => {
         if (again instanceof LeaseLostError) return;
-        logger.error({ err: again, runId: lease.runId }, "could not write a run's failure");
+        logger.error({ ...told, err: again }, "could not write a run's failure");
       });
   } finally {
+    // Of an execution that has written nothing the next one is the first: its span is not sent.
+    const isOver = written !== null && isTerminal(written.status);
+    if (span !== undefined && (journal.hasBegun || isOver)) endRunSpan(span, written);
     journal.close();
     stop.release();
     memory.close();
@@ -210,7 +227,7 @@ async function advanceUntil(
   const secrets: ReadonlyMap<string, RunSecret> =
     secretKeys.length === 0
       ? new Map()
-      : await execution.secrets.resolve(facts.companyId, facts.workflowId, secretKeys, stop.signal);
+      : await execution.secrets.resolve(facts, facts.workflowId, secretKeys, stop.signal);
   const bonds = createSecretBonds(secrets);
   const fibers = new Fibers({
     clock: execution.clock,
@@ -232,6 +249,9 @@ async function advanceUntil(
     estimates: execution.estimates,
     fibers,
     effects,
+    tracer: execution.tracer,
+    spans: new SpanBudget(),
+    stepObserver: execution.stepObserver,
     fairness: createFairness(),
     clock: execution.clock,
     scrubber: createScrubber(bonds.values),

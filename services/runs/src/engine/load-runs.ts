@@ -40,6 +40,7 @@ export function toLoadedRun(run: NewRun): LoadedRun {
       input: run.input,
       hasSyncWaiter: run.hasSyncWaiter,
       requestId: run.requestId,
+      traceparent: run.traceparent,
       activeMs: 0,
       activeSinceMs: null,
       createdAt: run.createdAt,

@@ -12,7 +12,7 @@ export function factsOf(
   { fence }: Lease,
   deployment: Deployment,
   clock: Clock,
-): RunFacts {
+): Omit<RunFacts, "traceparent"> {
   return {
     id: row.id,
     epoch: fence,

@@ -1,4 +1,5 @@
 import type { Database } from "@workflow/db";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -7,6 +8,7 @@ import type { EndHook } from "../journal/end-hooks.ts";
 import type { JournalEntry } from "../journal/journal-entry.ts";
 import type { JournalObserver } from "../journal/journal-observer.ts";
 import { createJournalWriter } from "../journal/journal-writer.ts";
+import type { StepObserver } from "../interpreter/step-observer.ts";
 import type { SecretsClient } from "../secrets/resolve-secrets.ts";
 import { OutputEstimates } from "../memory/output-estimates.ts";
 import type { WorkerMemory } from "../memory/worker-memory.ts";
@@ -21,6 +23,7 @@ import type { ReadyRun } from "./begin-runs.ts";
 import { executeRun } from "./execute-run.ts";
 import { toLoadedRun } from "./load-runs.ts";
 import { ParkedRuns } from "./parked-runs.ts";
+import type { RunObserver } from "./run-observer.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 /** What a worker needs. */
@@ -33,6 +36,10 @@ export interface RunWorkerOptions {
   acceptedRuns: AcceptedRuns;
   deployments: DeploymentCache;
   effects: StepEffects;
+  tracer: Tracer | undefined;
+  /** Told of steps and runs that ended. */
+  stepObserver?: StepObserver | undefined;
+  runObserver?: RunObserver | undefined;
   secrets: SecretsClient;
   endedRuns: EndedRuns;
   endHooks: readonly EndHook[];
@@ -66,6 +73,7 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
   const onCommitted = (entries: readonly JournalEntry[]): void => {
     if (entries.some((entry) => entry.events.length > 0)) options.onEvents();
     const endings = entries.flatMap((entry) => entry.ended ?? []);
+    for (const entry of entries) if (entry.ended !== null) options.runObserver?.runEnded(entry);
     if (endings.some((run) => run.waitingParentRunId !== null || run.limited)) {
       options.wakeUps.deliverSoon();
     }
@@ -92,7 +100,8 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
     const { write } = journal;
     const { memory: runMemory } = ready;
     const own = { lease, deployment, write, parked, estimates, memory: runMemory };
-    const execution = { ...options, ...own, ...run };
+    const { stepObserver } = options;
+    const execution = { ...options, stepObserver, ...own, ...run };
     void executeRun(execution)
       .catch((error: unknown): Advance => {
         logger.error({ err: error, runId: lease.runId }, "an execution ended without an outcome");

@@ -8,10 +8,13 @@ import type { OutputEstimates } from "../memory/output-estimates.ts";
 import type { RunMemory } from "../memory/run-memory.ts";
 import type { SecretBonds } from "../secrets/bound-secrets.ts";
 import type { Scrubber } from "@workflow/scrubber";
+import type { Tracer } from "@workflow/tracing";
 import type { StepOutput, StepOutputs } from "../journal/step-outputs.ts";
 import type { StepEffects } from "./effects/step-effects.ts";
 import type { Fibers } from "./fibers.ts";
+import type { StepObserver } from "./step-observer.ts";
 import type { StepScopes } from "./step-scopes.ts";
+import type { SpanBudget } from "./span-budget.ts";
 
 /** What a sequence of steps, or one step, came to. */
 export type Outcome =
@@ -31,6 +34,7 @@ export interface LoopScope {
  * and the rest the same.
  */
 export interface Execution {
+  /** Their `traceparent` is of the innermost span: a step's, for what it calls and what is nested in it. */
   readonly facts: RunFacts;
   readonly definition: CompiledDefinition;
   readonly scope: TemplateScope;
@@ -45,6 +49,9 @@ export interface Execution {
   readonly outputs: StepOutputs;
   readonly fibers: Fibers;
   readonly effects: StepEffects;
+  readonly tracer: Tracer | undefined;
+  readonly spans: SpanBudget;
+  readonly stepObserver: StepObserver | undefined;
   readonly fairness: Fairness;
   /** That of the database: what is due is due by it. */
   readonly clock: Clock;

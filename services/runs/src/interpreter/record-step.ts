@@ -115,7 +115,7 @@ function made(given: unknown): { value: unknown; text: string } {
 
 /** @throws RunLimitError when the run would hold too much with it */
 function record(
-  { clock, journal }: Execution,
+  { clock, journal, stepObserver }: Execution,
   step: CompiledStep,
   open: OpenStep,
   result: {
@@ -125,11 +125,17 @@ function record(
     error?: ExecutionError;
   },
 ): StepOutput {
+  const completedAt = new Date(clock.now());
+  stepObserver?.stepEnded(
+    step.type,
+    result.status,
+    completedAt.getTime() - open.startedAt.getTime(),
+  );
   return journal.record(open, {
     stepId: step.id,
     type: step.type,
     status: result.status,
-    completedAt: new Date(clock.now()),
+    completedAt,
     input: result.input ?? null,
     output: result.output ?? null,
     error: result.error ?? null,

@@ -22,6 +22,7 @@ import type { ShownInput, StepEnd } from "./record-step.ts";
 import { replayStep } from "./replay-step.ts";
 import { withRoom } from "./with-room.ts";
 import { outputsReadBy } from "./outputs-read.ts";
+import { inStepSpan } from "./step-span.ts";
 import { isContainer, timeLimitMs, waitsByItself } from "./step-traits.ts";
 import { toStepError } from "./to-step-error.ts";
 
@@ -140,21 +141,24 @@ async function executeAttempt(
   const attemptTag =
     isContainer(step) && attempt > 1 ? `${execution.attemptTag}~${attempt}` : execution.attemptTag;
   const execute = (signal: AbortSignal): Promise<StepOutcome> =>
-    executeStep({ ...execution, signal, attemptTag }, step, open, {
-      path,
-      key: `${execution.facts.id}:${path}${execution.attemptTag}:${open.attemptGroup}`,
-      showInput: (resolved) => {
-        if (resolved === null) {
-          shown.text = null;
-          return;
-        }
-        shown.text = execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
-        // Before the step has any effect.
-        execution.journal.budget.assertFits(Buffer.byteLength(shown.text));
-      },
-      takeRoom,
-      runNested,
-    });
+    inStepSpan(execution, step, open, (facts) =>
+      executeStep({ ...execution, facts, signal, attemptTag }, step, open, {
+        path,
+        key: `${execution.facts.id}:${path}${execution.attemptTag}:${open.attemptGroup}`,
+        showInput: (resolved) => {
+          if (resolved === null) {
+            shown.text = null;
+            return;
+          }
+          shown.text =
+            execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
+          // Before the step has any effect.
+          execution.journal.budget.assertFits(Buffer.byteLength(shown.text));
+        },
+        takeRoom,
+        runNested,
+      }),
+    );
   const limitMs = timeLimitMs(step);
   if (limitMs === undefined) return execute(execution.signal);
   open.deadlineAt ??= new Date(execution.clock.now() + limitMs);

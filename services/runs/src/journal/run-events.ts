@@ -26,7 +26,7 @@ export type EventFacts = Pick<
   | "triggerType"
   | "requestId"
   | "createdAt"
-> & { startedAt: Date | null };
+> & { startedAt: Date | null; traceparent?: string | null };
 
 /** How a run ended. */
 export interface RunEnd {
@@ -76,6 +76,7 @@ function runEvent(type: RunEventType, facts: EventFacts, extra: RunEventExtra): 
     type,
     companyId: facts.companyId,
     ...(facts.requestId === null ? {} : { requestId: facts.requestId }),
+    ...(typeof facts.traceparent === "string" ? { traceparent: facts.traceparent } : {}),
     data: {
       workflowId: facts.workflowId,
       workflowName: facts.workflowName,

@@ -236,6 +236,11 @@ export class RunJournal {
     if (!this.#startWritten) this.#flush();
   }
 
+  /** Whether a write has said that the run has begun, in this execution or an earlier one. */
+  get hasBegun(): boolean {
+    return this.#startWritten;
+  }
+
   /** Why the write that nobody waited for was refused; what it held is missing. */
   get failure(): Error | null {
     return this.#failure;

@@ -1,12 +1,16 @@
 import { counterIn, gaugeIn, histogramIn } from "@workflow/service";
 import type { Gauge, Registry } from "prom-client";
+import type { RunObserver } from "../engine/run-observer.ts";
+import type { StepObserver } from "../interpreter/step-observer.ts";
 import type { JournalObserver } from "../journal/journal-observer.ts";
 import type { SlotUse, WorkerObserver } from "../task-runtime/worker-observer.ts";
 
 /** What the engine of this process tells of itself; what is found out by queries is in `figures.ts`. */
-export interface EngineMetrics extends WorkerObserver, JournalObserver {}
+export interface EngineMetrics extends WorkerObserver, JournalObserver, StepObserver, RunObserver {}
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From a template to a person who decides. */
+const STEP_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
 const ENTRIES = [1, 2, 5, 10, 25, 50, 100, 250];
 const KIB = 1024;
 const BYTES = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384].map((kib) => kib * KIB);
@@ -44,6 +48,22 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
     help: "Documents of a batch of checkpoints, about.",
     buckets: BYTES,
   });
+  const stepSeconds = histogramIn(registry, {
+    name: "runs_step_duration_seconds",
+    help: "Time from the beginning of steps to their end, with retries and waits.",
+    labelNames: ["type", "status"],
+    buckets: STEP_SECONDS,
+  });
+  const ended = counterIn(registry, {
+    name: "runs_ended_total",
+    help: "Runs that have ended, by status and by what started them.",
+    labelNames: ["status", "trigger"],
+  });
+  const runSeconds = histogramIn(registry, {
+    name: "runs_duration_seconds",
+    help: "Time from the beginning of runs to their end, with waits.",
+    buckets: STEP_SECONDS,
+  });
   const watchSlots = slotGauges(registry);
   return {
     claimed(tasks, fromLost) {
@@ -53,6 +73,12 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
     },
     handedOver: (tasks) => handedOver.inc(tasks),
     watchSlots,
+    stepEnded: (type, status, ms) => stepSeconds.observe({ type, status }, ms / 1000),
+    runEnded({ run: { status, startedAt, completedAt }, ended: run }) {
+      if (run !== null) ended.inc({ status, trigger: run.triggerType });
+      if (startedAt === null || completedAt === null) return;
+      runSeconds.observe((completedAt.getTime() - startedAt.getTime()) / 1000);
+    },
     batchWritten({ entries, bytes, ms }) {
       journalSeconds.observe(ms / 1000);
       journalEntries.observe(entries);

@@ -63,6 +63,11 @@ function watchLiveRuns({ database, registry, logger }: FiguresOptions, signal: A
     help: `Live runs by status, the first ${LIVE_MAX} of them; the same in each worker.`,
     labelNames: ["status"],
   });
+  const oldest = gaugeIn(registry, {
+    name: "runs_oldest_live_age_seconds",
+    help: "Age of the oldest of them, by status; the same in each worker.",
+    labelNames: ["status"],
+  });
   return loop({
     name: "count-live-runs",
     signal,
@@ -70,7 +75,11 @@ function watchLiveRuns({ database, registry, logger }: FiguresOptions, signal: A
     logger,
     run: async () => {
       const counts = await countLiveRuns(database, LIVE_MAX);
-      for (const status of LIVE_STATUSES) live.set({ status }, counts.get(status) ?? 0);
+      for (const status of LIVE_STATUSES) {
+        const { runs = 0, oldestAgeSeconds = 0 } = counts.get(status) ?? {};
+        live.set({ status }, runs);
+        oldest.set({ status }, oldestAgeSeconds);
+      }
     },
   }).done;
 }

@@ -3,6 +3,8 @@ import { isJsonObject, jsonEquals } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import { changesBetween } from "@workflow/events";
 import type { AuditCaller, AuditTrail } from "@workflow/events";
+import { recordedTraceparent } from "@workflow/tracing";
+import type { Tracer } from "@workflow/tracing";
 import type {
   CompiledContent,
   Deployment,
@@ -47,7 +49,11 @@ export interface RestartCommand {
 }
 
 /** What repeating needs. */
+/** Who repeats a run, and the span of that. */
+type RepeatCaller = AuditCaller & { readonly traceparent?: string | undefined };
+
 interface RepeatContext extends StoringContext {
+  tracer: Tracer | undefined;
   audit: AuditTrail;
   backlog: Backlog;
   deployments: DeploymentCache;
@@ -66,7 +72,7 @@ const OUTPUT_ERRORS: ReadonlySet<string> = new Set(["OUTPUT_INVALID", "OUTPUT_TO
  */
 export async function retryRun(
   context: RepeatContext,
-  caller: AuditCaller,
+  caller: RepeatCaller,
   runId: string,
 ): Promise<RepeatedRun> {
   const { original, steps, results, content, deployment } = await load(
@@ -95,7 +101,7 @@ export async function retryRun(
  */
 export async function restartRun(
   context: RepeatContext,
-  caller: AuditCaller,
+  caller: RepeatCaller,
   runId: string,
   { fromStepId, overrideInput }: RestartCommand,
 ): Promise<RepeatedRun> {
@@ -214,7 +220,7 @@ interface NewRepeat {
 
 async function store(
   context: RepeatContext,
-  caller: AuditCaller,
+  caller: RepeatCaller,
   action: "run.retried" | "run.restarted",
   { original, deployment, input, kept, fromStepId }: NewRepeat,
 ): Promise<RepeatedRun> {
@@ -228,6 +234,7 @@ async function store(
     taskRuntimeRunId: runtime.runtimeRunId(id),
     input,
     requestId: caller.requestId,
+    traceparent: recordedTraceparent(context.tracer, caller.traceparent),
     createdAt: idTimestamp(id),
   };
   await startInTransaction(context, async (transaction, starting) => {

@@ -6,6 +6,7 @@ import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { Shares } from "@workflow/service";
+import { recordedTraceparent } from "@workflow/tracing";
 import type { ServiceContext } from "../context.ts";
 import { isTerminal } from "../domain/run-status.ts";
 import type { TriggerType as DomainTrigger } from "../domain/run-status.ts";
@@ -58,6 +59,7 @@ export async function startOne(
     companyId,
     ...parseRequest(request),
     requestId: parseText("requestId", request.requestId, ID_CHARS_MAX) ?? rpcContext.requestId,
+    traceparent: recordedTraceparent(context.tracer, request.traceparent ?? rpcContext.traceparent),
     hasSyncWaiter: waitMs > 0,
   };
   // Before the run is started: who is refused has started nothing.

@@ -9,6 +9,8 @@ import type {
 } from "@workflow/proto/runs/v1/triggers";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import { recordedTraceparent } from "@workflow/tracing";
+import type { Tracer } from "@workflow/tracing";
 import type { ServiceContext } from "../context.ts";
 import { pathTriggerKey, providerTriggerKey } from "../domain/trigger-key.ts";
 import type { WebhookEvent } from "../triggers/waiting-events.ts";
@@ -43,12 +45,12 @@ export function startTriggeredRuns(
 
 /** Never rejects: a refusal is that event's result and concerns no other. */
 async function startSafely(
-  { eventStarter }: ServiceContext,
+  { eventStarter, tracer }: ServiceContext,
   event: TriggeringEvent,
   rpcContext: RpcContext,
 ): Promise<StartTriggeredRunsResult> {
   try {
-    const runs = await eventStarter.start(parseEvent(event));
+    const runs = await eventStarter.start(parseEvent(event, tracer));
     return { runs: [...runs], failure: undefined };
   } catch (error) {
     return { runs: [], failure: toFailure(error, rpcContext) };
@@ -59,7 +61,7 @@ function bytesOf({ inputJson, triggerJson }: TriggeringEvent): number {
   return Buffer.byteLength(inputJson) + Buffer.byteLength(triggerJson);
 }
 
-function parseEvent(event: TriggeringEvent): WebhookEvent {
+function parseEvent(event: TriggeringEvent, tracer: Tracer | undefined): WebhookEvent {
   const { companyId, eventId, inputJson, triggerJson, requestId } = event;
   if (!isUuid(companyId)) throw badRequest("company_id", "must be a UUID");
   if (!isId("evt_", eventId)) throw badRequest("event_id", "must be the id of an event");
@@ -73,6 +75,7 @@ function parseEvent(event: TriggeringEvent): WebhookEvent {
     inputValue: parseJson("input_json", inputJson, "any", INPUT_BYTES_MAX),
     triggerData: triggerJson,
     requestId: requestId === undefined ? null : parseText("request_id", requestId),
+    traceparent: recordedTraceparent(tracer, event.traceparent),
   };
 }
 

@@ -5,6 +5,7 @@ import type {
 } from "@workflow/proto/runs/v1/schedules";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
+import { recordedTraceparent } from "@workflow/tracing";
 import type { ServiceContext } from "../context.ts";
 import { findActiveDeployment, requireActive } from "../deployments/active-deployment.ts";
 import type { Deployment } from "../deployments/deployment-cache.ts";
@@ -55,14 +56,15 @@ async function start(
   context: ServiceContext,
   workflow: WorkflowOf,
   deployment: Deployment,
-  { requestId }: RpcContext,
+  { requestId, traceparent: caller }: RpcContext,
 ): Promise<NewRun | null> {
   return startInTransaction(context, async (transaction, starting) => {
     const schedule = await lockSchedule(transaction, workflow);
     if (schedule === null) throw scheduleNotFound();
     requireFittingInput(schedule, deployment);
     const scheduledAt = context.now();
-    const firing = { scheduledAt, requestId };
+    const traceparent = recordedTraceparent(context.tracer, caller);
+    const firing = { scheduledAt, requestId, traceparent };
     const run = scheduledRun(schedule, deployment, firing, context.runtime);
     const stored = await starting.insert([run]);
     if (stored.size === 0) return null;

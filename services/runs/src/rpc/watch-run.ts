@@ -20,7 +20,7 @@ import { toRunMessage, toRunSummary, toStepMessage } from "./run-message.ts";
 const STEPS_AT_A_TIME = 16;
 const POSITION_CHARS_MAX = 8_192;
 
-/** Tells of a run until it has ended: what is known already, then each change. */
+/** Tells of a run until it has ended: what is known already, then each change (D32). */
 export function watchRun(
   context: ServiceContext,
 ): ServerStreamMethod<WatchRunRequest, WatchRunResponse> {

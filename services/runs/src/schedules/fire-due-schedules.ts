@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transaction } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { Backlog } from "../starting/backlog.ts";
@@ -25,6 +26,7 @@ import { FiringPlanner } from "./schedule-times.ts";
 export interface FiringDependencies extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;
+  tracer: Tracer | undefined;
   logger: Logger;
 }
 
@@ -77,7 +79,8 @@ export async function fireDueSchedules(
     const skipping = claimed.filter(({ overlap }) => overlap === "skip").map(({ id }) => id);
     const busy =
       skipping.length > 0 ? await listBusySchedules(transaction, skipping) : new Set<string>();
-    const moment = { planner: new FiringPlanner(now, absence), busy, refused };
+    const { tracer } = dependencies;
+    const moment = { planner: new FiringPlanner(now, absence), busy, refused, tracer };
     const firings = await planAll(claimed, loaded, dependencies, moment);
     return fire(transaction, starting, firings, now);
   });

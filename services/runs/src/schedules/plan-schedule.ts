@@ -1,3 +1,4 @@
+import type { Tracer } from "@workflow/tracing";
 import type { Deployment } from "../deployments/deployment-cache.ts";
 import { findInputViolations } from "../deployments/input-violations.ts";
 import type { ClaimedRow } from "../store/fire-schedules.ts";
@@ -20,6 +21,7 @@ export interface FiringMoment {
   busy: ReadonlySet<string>;
   /** Schedules of companies that have too many pending runs. */
   refused: ReadonlySet<string>;
+  tracer: Tracer | undefined;
 }
 
 /** Plans what becomes of a schedule that is due. */
@@ -27,7 +29,7 @@ export function planSchedule(
   schedule: ClaimedRow,
   deployment: Deployment,
   runtime: TaskRuntime,
-  { planner, busy, refused }: FiringMoment,
+  { planner, busy, refused, tracer }: FiringMoment,
 ): Firing {
   const { id } = schedule;
   const { latest, missed, nextRunAt } = planner.plan(schedule, schedule.nextRunAt);
@@ -46,6 +48,16 @@ export function planSchedule(
     return { kind: "fail", id, nextRunAt, error };
   }
   if (refused.has(id)) return skip("the company had too many runs that had not begun.");
-  const firing = { scheduledAt: latest, requestId: null };
+  const traceparent = beginTrace(tracer, schedule);
+  const firing = { scheduledAt: latest, requestId: null, traceparent };
   return { kind: "start", id, nextRunAt, run: scheduledRun(schedule, deployment, firing, runtime) };
+}
+
+/** Nobody calls, so the trace of such a run begins with its firing; null when it is not recorded. */
+function beginTrace(tracer: Tracer | undefined, { id, companyId }: ClaimedRow): string | null {
+  const span = tracer?.begin("schedule fires", undefined, {
+    attributes: { "workflow.schedule.id": id, "workflow.company.id": companyId },
+  }).span;
+  span?.end();
+  return span?.traceparent ?? null;
 }

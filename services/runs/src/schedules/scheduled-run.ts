@@ -8,7 +8,7 @@ import type { TaskRuntime } from "../task-runtime/runtime.ts";
 export function scheduledRun(
   schedule: Pick<ScheduleRow, "id" | "input">,
   deployment: Deployment,
-  firing: { scheduledAt: Date; requestId: string | null },
+  firing: { scheduledAt: Date; requestId: string | null; traceparent: string | null },
   runtime: TaskRuntime,
 ): NewRun {
   return newRun(runtime, deployment, {
@@ -20,6 +20,7 @@ export function scheduledRun(
     scheduleId: schedule.id,
     input: inputOf(schedule),
     requestId: firing.requestId,
+    traceparent: firing.traceparent,
   });
 }
 

@@ -2,6 +2,8 @@ import { SecretsServiceService } from "@workflow/proto/integrations/v1/secrets";
 import type { ResolveSecretsResponse } from "@workflow/proto/integrations/v1/secrets";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { Identity, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
+import type { CallCause } from "../domain/run-facts.ts";
 
 /** A secret of a run's workflow. */
 export interface RunSecret {
@@ -19,7 +21,7 @@ export interface SecretsClient {
    * @throws AppError UNAVAILABLE when the values cannot be had at the moment, or when aborted
    */
   resolve(
-    companyId: string,
+    cause: CallCause,
     workflowId: string,
     keys: Iterable<string>,
     signal: AbortSignal,
@@ -33,6 +35,7 @@ export interface SecretsClientOptions {
   /** Signs the tokens that are shown to it. */
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -45,11 +48,17 @@ export function createSecretsClient(options: SecretsClientOptions): SecretsClien
     address: options.address,
     minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
     tls: options.tls,
+    tracer: options.tracer,
     defaultTimeoutMs: TIMEOUT_MS,
   });
   return {
-    async resolve(companyId, workflowId, keys, signal) {
-      const call = { identity: resolverOf(companyId), signal };
+    async resolve({ companyId, requestId, traceparent }, workflowId, keys, signal) {
+      const call = {
+        identity: resolverOf(companyId),
+        requestId: requestId ?? undefined,
+        traceparent: traceparent ?? undefined,
+        signal,
+      };
       const calls = chunksOf([...new Set(keys)], KEYS_MAX).map((chunk) =>
         secrets.resolveSecrets({ workflowId, keys: chunk }, call),
       );

@@ -18,6 +18,7 @@ export type NewRunFacts = Pick<NewRun, "triggerType" | "input" | "requestId"> &
       | "parent"
       | "rootRunId"
       | "startFault"
+      | "traceparent"
     >
   >;
 
@@ -34,6 +35,7 @@ export function newRun(runtime: TaskRuntime, deployment: Deployment, facts: NewR
     parent: null,
     rootRunId: null,
     startFault: null,
+    traceparent: null,
     ...facts,
     id,
     companyId: deployment.companyId,

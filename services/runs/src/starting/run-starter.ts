@@ -25,6 +25,8 @@ export interface StartCommand {
   idempotencyKey: string | null;
   /** The request that causes the run. */
   requestId: string;
+  /** Of its span; null when that is not recorded. */
+  traceparent: string | null;
   /** Whether the caller will wait for the run's end. */
   hasSyncWaiter: boolean;
 }

@@ -32,7 +32,14 @@ export async function measureTasks(
   `);
 }
 
-const statusRow = z.object({ status: z.string(), runs: z.number() });
+const statusRow = z.object({ status: z.string(), runs: z.number(), oldestAgeSeconds: z.number() });
+
+/** Live runs of one status. */
+export interface LiveRuns {
+  runs: number;
+  /** Of the one that was created first. */
+  oldestAgeSeconds: number;
+}
 
 /**
  * Live runs by status: those that have a task, no more than `limit` of them. With `offset 0` each is looked
@@ -41,12 +48,13 @@ const statusRow = z.object({ status: z.string(), runs: z.number() });
 export async function countLiveRuns(
   queryable: Queryable,
   limit: number,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, LiveRuns>> {
   const rows = await queryable.any(sql.prepared("figures_live_runs", statusRow)`
-    select run.status, count(*)::integer as runs
+    select run.status, count(*)::integer as runs,
+      greatest(0, extract(epoch from now() - min(run.created_at)))::float8 as "oldestAgeSeconds"
     from (select run_id from runs.tasks limit ${limit}) as task
-    cross join lateral (select status from runs.runs where id = task.run_id offset 0) as run
+    cross join lateral (select status, created_at from runs.runs where id = task.run_id offset 0) as run
     group by run.status
   `);
-  return new Map(rows.map(({ status, runs }) => [status, runs]));
+  return new Map(rows.map(({ status, ...live }) => [status, live]));
 }

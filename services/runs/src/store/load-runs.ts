@@ -26,6 +26,7 @@ const executableRow = z.object({
   input: z.string(),
   hasSyncWaiter: z.boolean(),
   requestId: z.string().nullable(),
+  traceparent: z.string().nullable(),
   activeMs: z.number(),
   /** How long ago it began to be executed, by the clock of the database. */
   activeSinceMs: z.number().nullable(),
@@ -77,7 +78,7 @@ export async function acquireRuns(
       schedule_id as "scheduleId", parent_run_id as "parentRunId", parent_waits as "parentWaits",
       depth, trigger_depth as "triggerDepth", root_run_id as "rootRunId",
       connection_id as "connectionId", start_fault as "startFault", restarted_from_run_id as "restartedFromRunId", input::text,
-      awaited as "hasSyncWaiter", request_id as "requestId", active_ms as "activeMs",
+      awaited as "hasSyncWaiter", request_id as "requestId", traceparent, active_ms as "activeMs",
       extract(epoch from clock_timestamp() - active_since)::float8 * 1000 as "activeSinceMs",
       created_at as "createdAt", started_at as "startedAt"
   `);

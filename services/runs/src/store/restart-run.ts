@@ -74,6 +74,8 @@ export interface RepeatingRun {
   /** JSON text; null: the original's. */
   input: string | null;
   requestId: string;
+  /** Of the call that repeats it; null when that is not recorded. */
+  traceparent: string | null;
   createdAt: Date;
 }
 
@@ -90,11 +92,12 @@ export async function insertRepeatingRun(
   const inserted = await transaction.maybeOne(sql.prepared("run_repeat", idRow)`
     insert into runs.runs (
       id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, trigger_data, input,
-      connection_id, task_runtime_run_id, restarted_from_run_id, request_id, trigger_depth, created_at
+      connection_id, task_runtime_run_id, restarted_from_run_id, request_id, traceparent, trigger_depth,
+      created_at
     )
     select ${run.id}, company_id, workflow_id, deployment_id, workflow_version, trigger_type,
       trigger_data, coalesce(${run.input}::json, input), connection_id, ${run.taskRuntimeRunId}, id,
-      ${run.requestId}, trigger_depth, ${run.createdAt.toISOString()}::timestamptz
+      ${run.requestId}, ${run.traceparent}, trigger_depth, ${run.createdAt.toISOString()}::timestamptz
     from runs.runs
     where id = ${run.originalRunId}
     -- Until its results are copied, retention lets it be.

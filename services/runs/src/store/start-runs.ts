@@ -29,6 +29,8 @@ export interface NewRun {
   hasSyncWaiter: boolean;
   /** The request that causes it; null when none does. */
   requestId: string | null;
+  /** Of the span that starts it, which its execution continues; null when that is not recorded. */
+  traceparent: string | null;
   /** Starts one run in 24 hours (D25). */
   idempotencyKey: string | null;
   /** JSON text of an object: what triggered it, beyond its input. */
@@ -115,7 +117,8 @@ function wantedCte(runs: readonly NewRun[], epochOf: Dispatched["epochOf"]): Sql
         trigger_type text, input json, connection_id text, task_runtime_run_id text,
         awaited boolean, request_id text, idempotency_key text, trigger_data json, schedule_id text,
         trigger_depth integer, parent_run_id text, parent_step text, parent_waits boolean,
-        depth integer, root_run_id text, start_fault text, epoch bigint, created_at timestamptz
+        depth integer, root_run_id text, start_fault text, traceparent text, epoch bigint,
+        created_at timestamptz
       )
       join runs.deployment_heads as head
         on head.workflow_id = run.workflow_id
@@ -146,14 +149,14 @@ function acceptedCte({ keyed, children, claiming }: Conditions): SqlFragment {
         id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, input,
         connection_id, task_runtime_run_id, awaited, request_id, trigger_data, schedule_id,
         trigger_depth, parent_run_id, parent_step, parent_waits, depth, root_run_id, start_fault,
-        epoch, created_at
+        traceparent, epoch, created_at
       )
       select id, company_id, workflow_id, deployment_id, workflow_version, trigger_type,
         -- An input of null is one.
         coalesce(input, 'null'::json), connection_id, task_runtime_run_id, awaited, request_id,
         trigger_data, schedule_id,
         coalesce(trigger_depth, 0), parent_run_id, parent_step, coalesce(parent_waits, false),
-        coalesce(depth, 0), root_run_id, start_fault, coalesce(epoch, 0), created_at
+        coalesce(depth, 0), root_run_id, start_fault, traceparent, coalesce(epoch, 0), created_at
       from wanted
       where true ${unlessTaken} ${oncePerStep} ${oncePerEvent}
       returning id, company_id
@@ -215,6 +218,7 @@ function runDocument(run: NewRun, epoch: number): string {
         `"parent_waits":${parent.waits},"depth":${parent.depth},`) +
     (run.rootRunId === null ? "" : `"root_run_id":"${run.rootRunId}",`) +
     (run.startFault === null ? "" : `"start_fault":"${run.startFault}",`) +
+    (run.traceparent === null ? "" : `"traceparent":"${run.traceparent}",`) +
     (epoch === 0 ? "" : `"epoch":${epoch},`) +
     `"created_at":"${run.createdAt.toISOString()}"}`
   );

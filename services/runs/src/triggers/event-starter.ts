@@ -113,8 +113,9 @@ export class EventStarter {
     const found = await listWaitingForEach(database, things, EVENT_MAX.runs + 1);
     const loaded = await deployments.getMany([...found.values()].flat());
     return batch.map((waiting) => {
-      const { input, inputValue, triggerData, requestId } = waiting.event;
-      const facts = { triggerType: "webhook", input, inputValue, triggerData, requestId } as const;
+      const { input, inputValue, triggerData, requestId, traceparent } = waiting.event;
+      const caused = { requestId, traceparent };
+      const facts = { triggerType: "webhook", input, inputValue, triggerData, ...caused } as const;
       const runs = (found.get(keyOf(waiting.event)) ?? [])
         .flatMap((deploymentId) => loaded.get(deploymentId) ?? [])
         .filter(isExecutable)

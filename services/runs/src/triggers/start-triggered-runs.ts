@@ -27,6 +27,8 @@ export interface TriggeringEvent {
   triggerData: string;
   /** The request that caused it; null when none did. */
   requestId: string | null;
+  /** Of its span; null when that is not recorded. */
+  traceparent: string | null;
   /** The run that has caused it; null when none did. */
   cause: Cause | null;
 }
@@ -63,6 +65,7 @@ export async function startTriggeredRuns(
         rootRunId: cause?.rootRunId ?? null,
         input: event.input,
         requestId: event.requestId,
+        traceparent: event.traceparent,
       }),
     );
     return store(dependencies, event, runs);

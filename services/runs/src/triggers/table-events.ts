@@ -1,8 +1,9 @@
 import { isUuid } from "@workflow/db";
-import type { Database } from "@workflow/db";
 import { TABLE_EVENTS } from "@workflow/definition";
 import { parseEnvelope } from "@workflow/events";
 import type { DeadLetters, EventBus, EventEnvelope, Subscription } from "@workflow/events";
+import { recordedTraceparent } from "@workflow/tracing";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { tableTriggerKey } from "../domain/trigger-key.ts";
@@ -45,6 +46,7 @@ const ARRIVING_MAX = 256;
 /** What consuming needs. */
 export interface TableEventDependencies extends TriggerDependencies {
   bus: EventBus;
+  tracer: Tracer | undefined;
   deadLetters: DeadLetters;
   logger: Logger;
 }
@@ -56,14 +58,15 @@ export interface TableEventDependencies extends TriggerDependencies {
 export async function consumeTableEvents(
   dependencies: TableEventDependencies,
 ): Promise<Subscription> {
-  const { bus, database, deadLetters } = dependencies;
-  const inbox = startEventInbox({ ...dependencies, read: (text) => readEvent(database, text) });
+  const { bus, deadLetters, tracer } = dependencies;
+  const inbox = startEventInbox({ ...dependencies, read: (text) => readEvent(dependencies, text) });
   const subscription = await bus.subscribe({
     consumer: CONSUMER,
     stream: STREAM,
     types: [...EVENT_TYPES.keys()],
     maxInFlight: ARRIVING_MAX,
     deadLetters,
+    tracer,
     async handler(envelope) {
       const { id, companyId } = envelope;
       const data = parseData(envelope);
@@ -86,7 +89,10 @@ function parseData({ type, data }: EventEnvelope) {
   return event === undefined || !parsed.success ? null : { event, ...parsed.data };
 }
 
-async function readEvent(database: Database, text: string): Promise<TriggeringEvent | null> {
+async function readEvent(
+  { database, tracer }: TableEventDependencies,
+  text: string,
+): Promise<TriggeringEvent | null> {
   const envelope = parseEnvelope(text);
   const parsed = envelope === null ? null : parseData(envelope);
   if (envelope === null || parsed === null) return null;
@@ -101,6 +107,7 @@ async function readEvent(database: Database, text: string): Promise<TriggeringEv
     input: JSON.stringify({ event, tableId, rowId, position, ...content }),
     triggerData: JSON.stringify({ eventId: id, event, tableId, tableName, rowId, runId }),
     requestId: requestId ?? null,
+    traceparent: recordedTraceparent(tracer, envelope.traceparent),
     cause: runId === undefined ? null : await findCause(database, companyId, runId),
   };
 }

@@ -15,6 +15,8 @@ export interface WebhookEvent {
   triggerData: string;
   /** The request that brought it; null when none did. */
   requestId: string | null;
+  /** Of its span; null when that is not recorded. */
+  traceparent: string | null;
 }
 
 /** An event and who waits for what it starts. */

@@ -11,12 +11,16 @@ const KEY_CHARS_MAX = 500;
  *
  * @throws AppError BAD_REQUEST for a key that cannot be kept
  */
-export function writeCauseOf({ requestId }: RpcContext, origin?: WriteOrigin): WriteCause {
-  if (origin === undefined) return { requestId };
+export function writeCauseOf(
+  { requestId, traceparent }: RpcContext,
+  origin?: WriteOrigin,
+): WriteCause {
+  const caller = { requestId, traceparent };
+  if (origin === undefined) return caller;
   const { runId, idempotencyKey: key } = origin;
   if (key.length > KEY_CHARS_MAX || !isStorableText(key)) throw badKey();
   return {
-    requestId,
+    ...caller,
     runId: runId === "" ? undefined : runId,
     key: key === "" ? undefined : key,
   };

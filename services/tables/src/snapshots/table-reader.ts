@@ -1,4 +1,6 @@
 import type { Queryable } from "@workflow/db";
+import { cacheMetrics } from "@workflow/service";
+import type { CacheMetrics } from "@workflow/service";
 import type { Registry } from "prom-client";
 import type { CompanyConnections } from "../company-connections.ts";
 import type { RowQuery } from "../domain/row-query.ts";
@@ -53,6 +55,7 @@ export class TableReader {
   readonly #connections: CompanyConnections;
   readonly #budget: MemoryBudget;
   readonly #events: CacheEvents;
+  readonly #metrics: CacheMetrics;
   readonly #tables = new Map<string, LiveTable>();
 
   constructor({ connections, cacheBytesMax, metricsRegistry }: TableReaderOptions) {
@@ -61,6 +64,10 @@ export class TableReader {
     this.#budget = new MemoryBudget(cacheBytesMax, () => this.#events.evicted());
     const tables = this.#tables;
     const budget = this.#budget;
+    this.#metrics = cacheMetrics(metricsRegistry, "table_columns", () => ({
+      entries: tables.size,
+      bytes: budget.bytes,
+    }));
     showCache(metricsRegistry, {
       get bytes() {
         return budget.bytes;
@@ -136,7 +143,11 @@ export class TableReader {
   #liveTable(head: TableHead, database: Queryable): LiveTable {
     const { tableId, tableKey, companyId } = head;
     const known = this.#tables.get(tableId);
-    if (known?.table.tableKey === tableKey) return known;
+    if (known?.table.tableKey === tableKey) {
+      this.#metrics.hit();
+      return known;
+    }
+    this.#metrics.miss();
     // In another history the table may have another key.
     known?.memory.drop();
     const memory = new TableMemory(this.#budget, companyId);

@@ -1,10 +1,13 @@
 import type { NewEvent } from "@workflow/events";
+import { isSampled } from "@workflow/tracing";
 import type { RowRecord } from "../store/rows-record.ts";
 import type { TableHead } from "../store/states.ts";
 
 /** Who or what causes a write. */
 export interface WriteCause {
   requestId: string;
+  /** Its W3C trace context. */
+  traceparent?: string | undefined;
   /** The run that writes, when one does. */
   runId?: string | undefined;
   /** Names the write, so that it is made once however often it is sent; see `write-once.ts`. */
@@ -39,7 +42,7 @@ function rowEvent(
   type: string,
   { companyId, tableId, name }: TableHead,
   row: RowRecord,
-  { requestId, runId }: WriteCause,
+  { requestId, traceparent, runId }: WriteCause,
   more: object = {},
 ): NewEvent {
   const { value, isLarge } = dataOf(row);
@@ -53,7 +56,8 @@ function rowEvent(
     ...(isLarge ? { truncated: true } : {}),
     ...(runId === undefined ? {} : { runId }),
   };
-  return { type, companyId, requestId, data };
+  const traced = traceparent !== undefined && isSampled(traceparent);
+  return { type, companyId, requestId, ...(traced ? { traceparent } : {}), data };
 }
 
 function dataOf({ data }: RowRecord): { value: unknown; isLarge: boolean } {

@@ -43,6 +43,7 @@ export function createCustomRoute({ intake }: Pick<InboundContext, "intake">): I
       trigger: toTrigger(request, path),
       signature: "skipped",
       requestId: request.requestId,
+      traceparent: request.traceparent,
     });
     return { status: 200, body: { received: true, ...accepted } };
   };

@@ -88,6 +88,7 @@ export function createDispatcherRoute<Event>(
     trigger: {},
     signature,
     requestId: request.requestId,
+    traceparent: request.traceparent,
   });
 
   /** All are tried. When one fails the sender comes again with all, of which only that one is new then. */

@@ -27,6 +27,8 @@ export interface InboundMessage {
   trigger: Readonly<Record<string, unknown>>;
   signature: SignatureVerified;
   requestId: string;
+  /** W3C trace context of the request, where its trace is recorded. */
+  traceparent?: string | undefined;
 }
 
 /** What has become of an accepted message. */

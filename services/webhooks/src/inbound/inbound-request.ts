@@ -12,6 +12,8 @@ export interface InboundRequest {
   /** At most 1 MiB (D4). */
   rawBody: Buffer;
   requestId: string;
+  /** W3C trace context of the request, where its trace is recorded. */
+  traceparent?: string | undefined;
   receivedAt: Date;
 }
 

@@ -36,12 +36,14 @@ export async function startInbound(
     address: options.runsGrpcAddress,
     tls,
     minter: createTokenMinter(options.tokenSigner, { audience: "runs" }),
+    tracer: options.tracer,
   });
   scope.defer(() => triggers.close());
   const accounts = createRpcClient(AccountsServiceService, {
     address: options.integrationsGrpcAddress,
     tls,
     minter: createTokenMinter(options.tokenSigner, { audience: "integrations" }),
+    tracer: options.tracer,
   });
   scope.defer(() => accounts.close());
 
@@ -67,7 +69,7 @@ export async function startInbound(
   scope.defer(() => intake.stop());
   const routes = createRoutes({ intake, accounts, secrets, requireSignature, logger });
   const httpAddress = await startInboundServer(
-    { address: options.httpAddress, routes, logger },
+    { address: options.httpAddress, routes, tracer: options.tracer, logger },
     scope,
   );
   return { httpAddress, backlog, wakeSweeper: () => sweeper.wake() };

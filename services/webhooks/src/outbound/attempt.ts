@@ -7,6 +7,8 @@ import type { SignedMessage, SigningSecrets } from "./signatures.ts";
 /** Where a delivery goes, and what goes along. */
 export interface DeliveryTarget extends SigningSecrets {
   companyId: string;
+  /** W3C trace context of the attempt, where its trace is recorded. */
+  traceparent?: string | undefined;
   url: string;
   /** The endpoint's own headers, sent with each delivery. */
   headers: Readonly<Record<string, string>>;
@@ -96,7 +98,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<SafeResponse | HttpClientError> {
   try {
-    return await http.forTenant(target.companyId).request(
+    return await http.forTenant(target.companyId, target.traceparent).request(
       {
         method: "POST",
         url: target.url,

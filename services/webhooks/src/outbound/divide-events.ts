@@ -21,6 +21,8 @@ export interface ReadEvent extends ClaimedEvent {
 export interface ReadyEvent {
   companyId: string;
   event: RenderedEvent;
+  /** W3C trace context of the event; null when its trace is not recorded. */
+  traceparent: string | null;
   deliveries: readonly NewDelivery[];
   targets: readonly EventTarget[];
 }

@@ -1,11 +1,22 @@
 import type { Database } from "@workflow/db";
+import { cacheMetrics } from "@workflow/service";
+import type { CacheMetrics } from "@workflow/service";
+import type { Registry } from "prom-client";
 import { LRUCache } from "lru-cache";
 import { readBodies } from "../store/deliveries.ts";
+import type { StoredBody } from "../store/deliveries.ts";
 import { Gathered } from "./gathered.ts";
 
 interface Wanted {
   eventId: string;
   bodyBytes: number;
+}
+
+/** What is sent of an event, and the trace that it belongs to. */
+export interface EventBody {
+  bytes: Buffer;
+  /** W3C trace context; null when the trace is not recorded. */
+  traceparent: string | null;
 }
 
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
@@ -14,37 +25,49 @@ const READ_MAX = 128;
 
 /** The bodies of events, shared by all deliveries of an event; those used last are kept. */
 export class EventBodies {
-  readonly #kept = new LRUCache<string, Buffer>({
+  readonly #kept = new LRUCache<string, EventBody>({
     maxSize: KEPT_BYTES_MAX,
-    sizeCalculation: ({ length }) => length + 1,
+    sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
-  readonly #reads: Gathered<Wanted, Buffer | null>;
+  readonly #reads: Gathered<Wanted, EventBody | null>;
 
-  constructor(database: Database) {
-    this.#reads = new Gathered<Wanted, Buffer | null>({
+  readonly #metrics: CacheMetrics;
+
+  constructor(database: Database, metricsRegistry?: Registry) {
+    this.#metrics = cacheMetrics(metricsRegistry, "event_bodies", () => ({
+      entries: this.#kept.size,
+      bytes: this.#kept.calculatedSize,
+    }));
+    this.#reads = new Gathered<Wanted, EventBody | null>({
       batchMax: READ_MAX,
       fits: (batch, next) =>
         batch.reduce((sum, { bodyBytes }) => sum + bodyBytes, next.bodyBytes) <= READ_BYTES_MAX,
       run: async (wanted) => {
         const ids = [...new Set(wanted.map(({ eventId }) => eventId))];
         const bodies = await readBodies(database, ids);
-        for (const [id, body] of bodies) this.#kept.set(id, Buffer.from(body));
+        for (const [id, body] of bodies) this.#kept.set(id, toEventBody(body));
         return wanted.map(({ eventId }) => {
           const body = bodies.get(eventId);
-          return body === undefined ? null : (this.#kept.get(eventId) ?? Buffer.from(body));
+          return body === undefined ? null : (this.#kept.get(eventId) ?? toEventBody(body));
         });
       },
     });
   }
 
   /** Keeps a body that was just made: its deliveries are about to go. */
-  add(eventId: string, body: string): void {
-    this.#kept.set(eventId, Buffer.from(body));
+  add(eventId: string, body: StoredBody): void {
+    this.#kept.set(eventId, toEventBody(body));
   }
 
   /** Null when the event is not kept any more. */
-  get(wanted: Wanted): Promise<Buffer | null> {
+  get(wanted: Wanted): Promise<EventBody | null> {
     const kept = this.#kept.get(wanted.eventId);
+    if (kept === undefined) this.#metrics.miss();
+    else this.#metrics.hit();
     return kept === undefined ? this.#reads.ask(wanted) : Promise.resolve(kept);
   }
+}
+
+function toEventBody({ body, traceparent }: StoredBody): EventBody {
+  return { bytes: Buffer.from(body), traceparent };
 }

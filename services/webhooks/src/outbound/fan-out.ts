@@ -215,7 +215,8 @@ export class FanOut {
       endpointId,
       bodyBytes,
     }));
-    return [{ companyId, event: { id, body }, deliveries, targets }];
+    const traceparent = read.traceparent ?? null;
+    return [{ companyId, event: { id, body }, traceparent, deliveries, targets }];
   }
 
   async #store(ready: readonly ReadyEvent[]): Promise<void> {
@@ -232,8 +233,8 @@ export class FanOut {
     for (const [companyId, made] of Map.groupBy(targets, (target) => target.companyId)) {
       this.#backlogs.add(companyId, made.length);
     }
-    for (const { event, deliveries } of ready) {
-      if (deliveries.length > 0) bodies.add(event.id, event.body);
+    for (const { event, traceparent, deliveries } of ready) {
+      if (deliveries.length > 0) bodies.add(event.id, { body: event.body, traceparent });
     }
     await lanes.feed(fed);
   }

@@ -1,5 +1,6 @@
 import type { SafeHttpClient } from "@workflow/http-client";
 import type { Turns } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import type { LaneReading, WaitingDelivery } from "../store/deliveries.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { EventBodies } from "./event-bodies.ts";
@@ -10,6 +11,7 @@ import type { ResultWriter } from "./result-writer.ts";
 /** What all lanes of a process share. */
 export interface LaneContext {
   http: SafeHttpClient;
+  tracer: Tracer | undefined;
   endpoints: EndpointReader;
   bodies: EventBodies;
   /** Reads what waits in lanes. */

@@ -1,5 +1,6 @@
 import type { WaitingDelivery } from "../store/deliveries.ts";
 import type { LeasedLane } from "../store/lane-leases.ts";
+import { beginAttemptSpan, endAttemptSpan } from "./attempt-span.ts";
 import { attemptDelivery } from "./attempt.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { LaneContext } from "./lane-context.ts";
@@ -214,15 +215,18 @@ export class Lane {
   async #send(
     delivery: WaitingDelivery,
   ): Promise<{ endpoint: OpenEndpoint; outcome: AttemptOutcome } | null> {
-    const { http, bodies, breakingOff, isHeld, onOutcome } = this.#context;
+    const { http, tracer, bodies, breakingOff, isHeld, onOutcome } = this.#context;
     // It may have waited for its place for long.
     const isFresh = performance.now() <= this.#readAt + FRESH_MS;
     const endpoint = isFresh ? this.#endpoint : await this.#readEndpoint();
     const body = await bodies.get(delivery);
     if (endpoint === null || this.#isClosed || !isHeld()) return null;
     if (body === null) return { endpoint, outcome: notKept() };
-    const message = { eventId: delivery.eventId, body };
-    const outcome = await attemptDelivery(http, endpoint, message, breakingOff);
+    const span = beginAttemptSpan(tracer, this.lease, delivery, body.traceparent);
+    const message = { eventId: delivery.eventId, body: body.bytes };
+    const target = { ...endpoint, traceparent: span?.traceparent };
+    const outcome = await attemptDelivery(http, target, message, breakingOff);
+    if (span !== undefined) endAttemptSpan(span, outcome);
     if (breakingOff.aborted) return null;
     this.#isWary = outcome.error !== null;
     onOutcome(outcome);

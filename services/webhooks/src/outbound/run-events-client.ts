@@ -3,6 +3,7 @@ import { createRpcClient, createTokenMinter } from "@workflow/rpc";
 import type { RpcTls, TokenSigner } from "@workflow/rpc";
 import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";
 import type { RunPayload } from "@workflow/proto/runs/v1/run_events";
+import type { Tracer } from "@workflow/tracing";
 import { webhooksWith } from "../service-identity.ts";
 
 /** Where the runs service is, and as whom it is called. */
@@ -10,6 +11,7 @@ export interface RunEventsClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
+  tracer?: Tracer | undefined;
 }
 
 /** Names a run of a company. */
@@ -52,6 +54,7 @@ export function createRunEventsClient(options: RunEventsClientOptions): RunEvent
     address: options.address,
     minter: createTokenMinter(options.tokenSigner, { audience: "runs" }),
     tls: options.tls,
+    tracer: options.tracer,
     defaultTimeoutMs: TIMEOUT_MS,
   });
   const readSome = async (

@@ -62,11 +62,12 @@ export async function startOutbound(
   const { database, audit } = context;
   const stopping = new AbortController();
   const metrics = deliveryMetrics(metricsRegistry);
-  const bodies = new EventBodies(database);
+  const bodies = new EventBodies(database, metricsRegistry);
   const runs = createRunEventsClient({
     address: options.runsGrpcAddress,
     tokenSigner: options.tokenSigner,
     tls: options.grpcTls,
+    tracer: options.tracer,
   });
   scope.defer(() => runs.close());
   const disabler = createEndpointDisabler({
@@ -140,6 +141,7 @@ export async function startOutbound(
     consumer: CONSUMER,
     maxInFlight: ARRIVING_MAX,
     deadLetters,
+    tracer: options.tracer,
     handler: (event) => ingest.put(event),
   });
   scope.defer(() => subscription.close());
@@ -169,6 +171,7 @@ function laneContext({
   });
   return {
     http,
+    tracer: options.tracer,
     endpoints: createEndpointReader(database, ring),
     bodies,
     waiting,

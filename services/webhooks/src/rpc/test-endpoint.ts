@@ -65,7 +65,7 @@ async function sendTest(
     test: true,
   });
   const message = { eventId, body: Buffer.from(body) };
-  const target = { ...secrets, companyId, url };
+  const target = { ...secrets, companyId, traceparent: call.traceparent, url };
   const outcome = await attemptDelivery(http, target, message, call.signal);
   const isSuccess = outcome.error === null;
   await database.transaction(async (transaction) => {

@@ -12,7 +12,11 @@ const waitingRow = z.object({
   /** Until it is due, in milliseconds; not above 0 when it is. */
   dueInMs: z.number(),
 });
-const bodyRow = z.object({ id: z.string(), body: z.string().nullable() });
+const bodyRow = z.object({
+  id: z.string(),
+  body: z.string().nullable(),
+  traceparent: z.string().nullable(),
+});
 const writtenRow = z.object({ id: z.string() });
 
 /** A delivery that waits for an attempt. */
@@ -56,19 +60,30 @@ export async function listWaiting(
   `);
 }
 
+/** What is sent of an event. */
+export interface StoredBody {
+  body: string;
+  /** W3C trace context of the event; null when its trace is not recorded. */
+  traceparent: string | null;
+}
+
 /** The bodies of events by id; without those that are not made or not kept any more. */
 export async function readBodies(
   queryable: Queryable,
   eventIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, StoredBody>> {
   const rows = await queryable.any(sql.prepared("outbound_events_bodies", bodyRow)`
-    select event.id, event.body
+    select event.id, event.body, event.envelope ->> 'traceparent' as traceparent
     from unnest(${sql.array([...eventIds], "text")}) as wanted (id)
     cross join lateral (
-      select id, body from webhooks.outbound_events where id = wanted.id
+      select id, body, envelope from webhooks.outbound_events where id = wanted.id
     ) as event
   `);
-  return new Map(rows.flatMap(({ id, body }) => (body === null ? [] : [[id, body]])));
+  return new Map(
+    rows.flatMap(({ id, body, traceparent }) =>
+      body === null ? [] : [[id, { body, traceparent }]],
+    ),
+  );
 }
 
 /** What came of an attempt of a delivery. */

@@ -4,10 +4,11 @@ import { AppError } from "@workflow/errors";
 import { z } from "zod";
 
 /**
- * Bytes of schemas that one page may hold. The page ends early where they are larger: a hundred tools
- * with schemas of 1 MiB each would not fit into a gRPC message.
+ * Bytes of schemas that one page may hold, unless the first tool alone has more. The page ends early where they are
+ * larger: whoever lists tools for a model reads a page as a whole, and a hundred schemas of 1 MiB each would not fit
+ * into a gRPC message.
  */
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+const PAGE_BYTES_MAX = 512 * 1024;
 
 const toolRow = z.object({
   workflowId: z.string(),
@@ -51,17 +52,18 @@ export async function listTools(
     measured as (
       select
         page.id,
+        row_number() over (order by page.name) as place,
         sum(
           coalesce(octet_length(workflow.input_schema::text), 0)
           + coalesce(octet_length(workflow.output_schema::text), 0)
-        ) over (order by page.name rows between unbounded preceding and 1 preceding) as bytes_before
+        ) over (order by page.name) as bytes
       from page
       join workflows.workflows as workflow on workflow.id = page.id
     )
     select ${toolColumns}, (select count(*)::integer from page) as found
     from measured
     join workflows.workflows as workflow on workflow.id = measured.id
-    where coalesce(measured.bytes_before, 0) < ${PAGE_BYTES_MAX}
+    where (measured.bytes <= ${PAGE_BYTES_MAX} or measured.place = 1)
       and workflow.company_id = ${companyId}
     order by workflow.settings #>> '{mcp,name}'
     limit ${limit}

@@ -3,16 +3,17 @@ import { isApiError } from "@workflow/client";
 import type { ResponseInfo } from "@workflow/client";
 import { act, examples } from "../../action.ts";
 import { chosenProfile, givenUrl, keyOfStdin } from "../../config/access.ts";
-import { configPath, readConfig, writeConfig } from "../../config/config-file.ts";
+import { configPath, profileOf, readConfig, writeConfig } from "../../config/config-file.ts";
 import type { Profile } from "../../config/config-file.ts";
 import { clientFor } from "../../context.ts";
 import type { Context } from "../../context.ts";
-import { usageError } from "../../failures.ts";
+import { CliError, toFailure, usageError } from "../../failures.ts";
 import { ask, readAllOfStdin } from "../../input.ts";
 import { fieldLines, showTable } from "../../output/list.ts";
 import { plain, time } from "../../output/output.ts";
 
 const COOKIE = "wfs_session";
+const PROFILE_NAME = /^[a-z\d][\w.@-]{0,63}$/i;
 
 /** Adds `login` and `logout`. */
 export function addSignIn(program: Command): void {
@@ -38,6 +39,11 @@ ${examples(
       act(async (context, options) => {
         const { out } = context;
         const name = await chosenProfile(context.options);
+        if (!PROFILE_NAME.test(name)) {
+          throw usageError(
+            "A profile's name must be letters, digits and . _ @ -, at most 64 of them.",
+          );
+        }
         const url = await addressToUse(context, name);
         const isKey = options.withKey === true || context.options.apiKeyStdin === true;
         const profile = isKey
@@ -57,13 +63,17 @@ ${examples(
     .action(
       act(async ({ out, options }) => {
         const name = await chosenProfile(options);
-        const { current, profiles } = await readConfig();
-        const { [name]: profile, ...others } = profiles;
+        const config = await readConfig();
+        const profile = profileOf(config, name);
         if (profile === undefined) throw usageError(`There is no profile ${name}.`);
+        const { [name]: _, ...others } = config.profiles;
+        // Whatever the server says, nobody is signed in here any more.
+        await writeConfig({ current: config.current, profiles: others });
         if (profile.session !== undefined) {
-          await clientFor(profile, out).sessions.delete().catch(ignoreEndedSession);
+          await clientFor(profile, out)
+            .sessions.delete()
+            .catch((error: unknown) => explainLostSession(error, name));
         }
-        await writeConfig({ current, profiles: others });
         out.show({ profile: name }, [`The profile ${name} is forgotten.`]);
         if (profile.apiKey !== undefined)
           out.note("Its API key is still good; revoke it with workflowctl keys revoke.");
@@ -72,12 +82,21 @@ ${examples(
 }
 
 /** A session that has ended by itself needs no end. */
-function ignoreEndedSession(error: unknown): void {
-  if (!isApiError(error, "UNAUTHORIZED")) throw error;
+function explainLostSession(error: unknown, name: string): void {
+  if (isApiError(error, "UNAUTHORIZED")) return;
+  const { message, exitCode, hints } = toFailure(error);
+  throw new CliError(
+    `The profile ${name} is forgotten, but its session goes on: ${message}`,
+    exitCode,
+    {
+      cause: error,
+      hints: [...hints, "It ends by itself, 12 hours after its last use."],
+    },
+  );
 }
 
 async function addressToUse({ options }: Context, name: string): Promise<string> {
-  const url = givenUrl(options) ?? (await readConfig()).profiles[name]?.url;
+  const url = givenUrl(options) ?? profileOf(await readConfig(), name)?.url;
   if (url !== undefined) return url;
   throw usageError(
     `The address of the server is not known (profile ${name}).`,
@@ -172,7 +191,7 @@ export function addProfiles(program: Command): void {
     .action(
       act(async ({ out }, name) => {
         const config = await readConfig();
-        if (config.profiles[name] === undefined) throw usageError(`There is no profile ${name}.`);
+        if (profileOf(config, name) === undefined) throw usageError(`There is no profile ${name}.`);
         await writeConfig({ ...config, current: name });
         out.show({ current: name }, [`The profile ${name} counts from now on.`]);
       }),

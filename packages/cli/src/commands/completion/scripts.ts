@@ -14,7 +14,12 @@ _workflowctl() {
 if [[ "$funcstack[1]" == _workflowctl ]]; then _workflowctl "$@"; else compdef _workflowctl workflowctl; fi`,
   fish: `function __workflowctl_complete
   set -l words (commandline -opc) (commandline -ct)
-  workflowctl __complete -- $words[2..-1] 2>/dev/null
+  set -l found (workflowctl __complete -- $words[2..-1] 2>/dev/null)
+  if test -n "$found"
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c workflowctl -a '(__workflowctl_complete)'`,
+complete -c workflowctl -f -a '(__workflowctl_complete)'`,
 } as const;

@@ -4,15 +4,19 @@ import type { Command } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { toFailure, usageError } from "../../failures.ts";
+import { mayPass, toFailure, usageError } from "../../failures.ts";
+import type { Failure } from "../../failures.ts";
 import { listFiles } from "../../files/workflow-folder.ts";
 import { pause } from "../../interruption.ts";
 import { plain } from "../../output/output.ts";
+import { withoutReader } from "../../output/reader.ts";
 import { createDraftKeeper } from "./keep-draft.ts";
-import type { Kept } from "./keep-draft.ts";
+import type { DraftKeeper, Kept } from "./keep-draft.ts";
 
 /** Editors write in several steps; so long nothing may change before a file is read. */
 const SETTLE_MS = 150;
+/** A server that is away, or has enough of us, is asked again after so long. */
+const AGAIN_MS = 5_000;
 
 /** Adds `dev`. */
 export function addDev(program: Command): void {
@@ -34,7 +38,9 @@ ${examples("workflowctl dev workflows")}`,
         const dir = resolve(folder);
         await listFiles(dir);
         const keep = createDraftKeeper(await connect());
+        const watched: Watched = { dir, keep, troubles: new Map() };
         let isDirty = true;
+        let againAt = Number.POSITIVE_INFINITY;
         const watcher = watch(dir, { signal }, () => (isDirty = true));
         let trouble: Error | undefined;
         watcher.on("error", (error) => (trouble = error));
@@ -42,40 +48,56 @@ ${examples("workflowctl dev workflows")}`,
         while (!signal.aborted) {
           if (trouble !== undefined)
             throw usageError(`${dir} cannot be watched: ${trouble.message}`);
-          if (isDirty) {
-            isDirty = false;
-            await pause(SETTLE_MS, signal);
-            if (!isDirty && !signal.aborted) await keepAll(context, dir, keep);
-          } else {
-            await pause(SETTLE_MS, signal);
-          }
+          const isDue = isDirty || performance.now() >= againAt;
+          isDirty = false;
+          await pause(SETTLE_MS, signal);
+          if (!isDue || isDirty || signal.aborted) continue;
+          const isDone = await keepAll(context, watched);
+          againAt = isDone ? Number.POSITIVE_INFINITY : performance.now() + AGAIN_MS;
         }
       }),
     );
 }
 
-async function keepAll(
-  context: Context,
-  dir: string,
-  keep: (path: string) => Promise<Kept | null>,
-): Promise<void> {
-  for (const path of await listFiles(dir)) {
+interface Watched {
+  dir: string;
+  keep: DraftKeeper;
+  /** What keeps a file from being sent for a while, by its path; it is told once. */
+  troubles: Map<string, string>;
+}
+
+/** Brings all files in step. False when a later try may do what this one could not. */
+async function keepAll(context: Context, { dir, keep, troubles }: Watched): Promise<boolean> {
+  const paths = await listFiles(dir);
+  let isDone = true;
+  for (const path of paths) {
     try {
-      const kept = await keep(path);
-      if (kept !== null) tell(context, kept);
+      const kept = await withoutReader(() => keep(path, paths));
+      if (kept === null) continue;
+      troubles.delete(path);
+      tell(context, kept);
     } catch (error) {
-      if (context.signal.aborted) return;
+      if (context.signal.aborted) return true;
       const failure = toFailure(error);
       // One file's trouble is not the others'; who is nobody can do nothing, though.
-      if (failure === null || failure.exitCode === EXIT.notSignedIn) throw error;
-      const { message, hints, requestId } = failure;
-      tell(context, {
-        path,
-        result: "failed",
-        notes: [message, ...hints, ...(requestId === null ? [] : [`request id: ${requestId}`])],
-      });
+      const { exitCode } = failure;
+      if (exitCode === EXIT.notSignedIn || exitCode === EXIT.defect) throw error;
+      if (mayPass(failure)) {
+        isDone = false;
+        if (troubles.get(path) === failure.message) continue;
+        troubles.set(path, failure.message);
+      }
+      tell(context, { path, result: "failed", notes: notesOf(failure) });
     }
   }
+  return isDone;
+}
+
+function notesOf(failure: Failure): string[] {
+  const { message, hints, requestId } = failure;
+  const again = mayPass(failure) ? [`It is tried again every ${AGAIN_MS / 1_000} s.`] : [];
+  const request = requestId === null ? [] : [`request id: ${requestId}`];
+  return [message, ...hints, ...again, ...request];
 }
 
 function tell({ out }: Context, { path, result, notes }: Kept): void {

@@ -1,8 +1,10 @@
-import { readFile } from "node:fs/promises";
 import type { WorkflowClient } from "@workflow/client";
-import { usageError } from "../../failures.ts";
+import { mayPass, toFailure, usageError } from "../../failures.ts";
 import { findChange } from "../../files/changes.ts";
 import { definitionOf, fingerprint, parseWorkflowFile } from "../../files/workflow-file.ts";
+import type { WorkflowFile } from "../../files/workflow-file.ts";
+import { doubleId } from "../../files/workflow-folder.ts";
+import { readTextFile } from "../../input.ts";
 import { planProblems } from "../workflows/plan-problems.ts";
 import { noteInFile, sendOne } from "../workflows/push.ts";
 
@@ -15,36 +17,68 @@ export interface Kept {
 }
 
 /**
- * Makes a function that brings the draft of a file in step. Null when the file is as it was the last time.
+ * Brings the draft of a file in step. Null when the file is as it was the last time.
+ *
+ * @param paths all files that there are, by which two with the same id are told
  */
-export function createDraftKeeper(client: WorkflowClient): (path: string) => Promise<Kept | null> {
-  /** The texts that were dealt with, by file. A text that failed is not tried again until it changes. */
+export type DraftKeeper = (path: string, paths: readonly string[]) => Promise<Kept | null>;
+
+/** Begins to keep drafts in step. */
+export function createDraftKeeper(client: WorkflowClient): DraftKeeper {
+  /**
+   * The texts that were dealt with, by file, or why there is none. What failed is not tried again until it changes,
+   * but for what may pass by itself.
+   */
   const seen = new Map<string, string>();
   const links: Links = new Map();
-  return async (path) => {
-    const text = await readFile(path, "utf8").catch(() => {
-      throw usageError(`${path} cannot be read.`);
-    });
-    if (seen.get(path) === text) return null;
-    seen.set(path, text);
-    const kept = await keep(client, { path, text, links });
-    // The id, and what the draft is based on, were written into it.
-    if (kept.result === "created" || kept.result === "updated") {
-      seen.set(path, await readFile(path, "utf8"));
+  /** Which file a workflow belongs to, by its id. */
+  const owners = new Map<string, string>();
+  return async (path, paths) => {
+    const text = await readTextFile(path).catch((error: unknown) => toFailure(error));
+    const state = typeof text === "string" ? text : text.message;
+    if (seen.get(path) === state) return null;
+    seen.set(path, state);
+    if (typeof text !== "string") throw usageError(text.message, ...text.hints);
+    const written = { ...parseWorkflowFile(path, text), ...links.get(path) };
+    refuseDouble(owners, written, paths);
+    try {
+      const kept = await keep(client, written, links);
+      // The id, and what the draft is based on, were written into it.
+      if (kept.result === "created" || kept.result === "updated") {
+        const after = await readTextFile(path);
+        seen.set(path, after);
+        if (parses(path, after)) {
+          const { id } = parseWorkflowFile(path, after);
+          if (id !== undefined) owners.set(id, path);
+        }
+      }
+      return kept;
+    } catch (error) {
+      if (mayPass(toFailure(error))) seen.delete(path);
+      throw error;
     }
-    return kept;
   };
+}
+
+/** Two files of one workflow would overwrite each other at every save. */
+function refuseDouble(
+  owners: Map<string, string>,
+  { id, path }: WorkflowFile,
+  paths: readonly string[],
+): void {
+  for (const [owned, owner] of owners) if (owner === path) owners.delete(owned);
+  if (id === undefined) return;
+  const other = owners.get(id);
+  if (other !== undefined && paths.includes(other)) throw doubleId(other, path);
+  owners.set(id, path);
 }
 
 /** By file what could not be written into it, since it was half written when its draft had been sent. */
 type Links = Map<string, { id: string; basedOn: string }>;
 
-async function keep(
-  client: WorkflowClient,
-  { path, text, links }: { path: string; text: string; links: Links },
-): Promise<Kept> {
-  const written = parseWorkflowFile(path, text);
-  const change = await findChange(client, { ...written, ...links.get(path) });
+async function keep(client: WorkflowClient, written: WorkflowFile, links: Links): Promise<Kept> {
+  const { path } = written;
+  const change = await findChange(client, written);
   switch (change.kind) {
     case "unchanged":
       return { path, result: "in step", notes: [] };
@@ -81,7 +115,7 @@ async function keep(
   }
   const workflow = await sendOne(client, change);
   links.set(path, { id: workflow.id, basedOn: fingerprint(definitionOf(workflow)) });
-  if (parses(path, await readFile(path, "utf8"))) {
+  if (parses(path, await readTextFile(path))) {
     await noteInFile(change.file, workflow);
     links.delete(path);
   }

@@ -3,10 +3,11 @@ import type { WorkflowClient } from "@workflow/client";
 import { act, examples } from "../../action.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { CliError, usageError } from "../../failures.ts";
+import { afterPart, CliError, usageError } from "../../failures.ts";
 import { readJsonArgument, readObjectArgument } from "../../input.ts";
 import { objectId, objectIds } from "../../options.ts";
 import { plain } from "../../output/output.ts";
+import { withoutReader } from "../../output/reader.ts";
 import { tailRun } from "./tail-run.ts";
 
 /** Adds `runs cancel`. */
@@ -16,17 +17,32 @@ export function addCancel(parent: Command): void {
     .description("Cancel runs that have not ended")
     .argument("<runs...>", "ids of runs", objectIds)
     .action(
-      act(async ({ out, connect }, ids) => {
-        const client = await connect();
-        const cancelled: unknown[] = [];
-        for (const id of ids) {
-          const answer = await client.runs.cancel(id);
-          cancelled.push(answer);
-          if (!out.isJson) out.line(`run ${answer.id} is ${out.status(answer.status)}`);
-        }
-        if (out.isJson) out.json(cancelled);
+      act(async (context, ids) => {
+        const client = await context.connect();
+        await withoutReader(() => cancelAll(context, client, ids));
       }),
     );
+}
+
+async function cancelAll(
+  { out, signal }: Context,
+  client: WorkflowClient,
+  ids: readonly string[],
+): Promise<void> {
+  const done: unknown[] = [];
+  for (const id of ids) {
+    try {
+      signal.throwIfAborted();
+      const answer = await client.runs.cancel(id);
+      done.push(answer);
+      if (!out.isJson) out.line(`run ${answer.id} is ${out.status(answer.status)}`);
+    } catch (error) {
+      const isInterrupted = signal.aborted;
+      const hints = ids.length === 1 ? [] : [`${done.length} of ${ids.length} were cancelled.`];
+      throw afterPart(error, { subject: id, hints, done, isInterrupted });
+    }
+  }
+  if (out.isJson) out.json(done);
 }
 
 /** Adds `runs retry`. */

@@ -111,7 +111,7 @@ async function importNew(
   } catch (error) {
     progress.end();
     const failure = toFailure(error);
-    if (!signal.aborted && failure?.exitCode !== EXIT.unreachable) throw error;
+    if (!signal.aborted && failure.exitCode !== EXIT.unreachable) throw error;
     throw new CliError(
       "The import was cut short: the table was made with all of its rows, or not at all.",
       signal.aborted ? EXIT.interrupted : EXIT.unreachable,
@@ -147,8 +147,6 @@ async function addToTable(
   if (skip > total) throw usageError(`--skip ${skip}: the file has only ${total} rows.`);
   const progress = startProgress({ label: "Importing", total });
   let done = skip;
-  const sayGoodbye = (): void => out.note("\nEnding, after the rows that are on their way.");
-  signal.addEventListener("abort", sayGoodbye, { once: true });
   try {
     progress.update(done);
     for await (const batch of batches(readRows(path, format, table.columns), skip)) {
@@ -223,17 +221,15 @@ function cutShort(error: unknown, cut: CutShort): CliError {
   const { path, given, format, skip, done, total, isInterrupted } = cut;
   const failure = toFailure(error);
   const isKnown = isInterrupted || isApiError(error);
-  const exitCode = isInterrupted ? EXIT.interrupted : (failure?.exitCode ?? EXIT.refused);
-  const reason = isInterrupted
-    ? "Interrupted"
-    : (failure?.message ?? String(error)).replace(/\.$/, "");
+  const exitCode = isInterrupted ? EXIT.interrupted : failure.exitCode;
+  const reason = isInterrupted ? "Interrupted" : failure.message.replace(/\.$/, "");
   return new CliError(
     `${reason}: ${done - skip} rows were added, ${done} of ${total} rows of the file are done.`,
     exitCode,
     {
       cause: error,
       hints: [
-        ...(failure?.hints ?? []),
+        ...(isInterrupted ? [] : failure.hints),
         ...(isKnown
           ? []
           : [

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { extname } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { Column } from "@workflow/client";
 import { parse } from "csv-parse";
 import { z } from "zod";
@@ -35,20 +35,34 @@ export async function* readRows(
   format: Format,
   columns: readonly Column[],
 ): AsyncGenerator<RowData> {
-  const stream = createReadStream(path, "utf8");
+  const stream = createReadStream(path);
+  const text = Readable.from(textOf(stream, path));
   try {
-    yield* format === "csv" ? readCsv(stream, path, columns) : readJsonLines(stream, path);
+    yield* format === "csv" ? readCsv(text, path, columns) : readJsonLines(text, path);
   } catch (error) {
     if (error instanceof Error && "syscall" in error) throw usageError(`${path}: ${error.message}`);
     throw error;
   } finally {
+    text.destroy();
     stream.destroy();
   }
 }
 
-/** What the parser makes of a line, as its options `info` and `columns` say. */
+/** Bytes that are no UTF-8 would become question marks in the table, without a word. */
+async function* textOf(stream: Readable, path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for await (const piece of stream) yield decoder.decode(Buffer.from(piece), { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw usageError(`${path} is no UTF-8 text.`, "Save it as UTF-8 and try again.");
+  }
+}
+
+/** What the parser makes of a line, as its option `info` says. */
 const entrySchema = z.object({
-  record: z.record(z.string(), z.string()),
+  record: z.array(z.string()),
   info: z.object({ lines: z.number() }),
 });
 
@@ -57,30 +71,23 @@ async function* readCsv(
   path: string,
   columns: readonly Column[],
 ): AsyncGenerator<RowData> {
-  const parser = stream.pipe(
-    parse({ bom: true, info: true, skip_empty_lines: true, columns: (header: string[]) => header }),
-  );
+  const parser = stream.pipe(parse({ info: true, skip_empty_lines: true }));
   stream.once("error", (error) => parser.destroy(error));
-  const known = new Map([
-    ...columns.map((column) => [column.name, column] as const),
-    ...columns.map((column) => [column.id, column] as const),
-  ]);
+  let header: Column[] | undefined;
   try {
     for await (const entry of parser) {
       const { record, info } = entrySchema.parse(entry);
-      const values = Object.entries(record).filter(([, text]) => text !== "");
-      yield Object.fromEntries(
-        values.map(([name, text]) => {
-          const column = known.get(name);
-          if (column === undefined) {
-            throw usageError(
-              `${path}: the table has no column ${name}.`,
-              `It has: ${columns.map((one) => one.name).join(", ")}`,
-            );
-          }
-          return [column.id, toValue(text, column, `${path}, line ${info.lines}, ${name}`)];
-        }),
-      );
+      if (header === undefined) {
+        header = columnsOf(record, columns, path);
+        continue;
+      }
+      const row: [string, unknown][] = [];
+      for (const [index, column] of header.entries()) {
+        const text = record[index] ?? "";
+        const where = `${path}, line ${info.lines}, ${column.name}`;
+        if (text !== "") row.push([column.id, toValue(text, column, where)]);
+      }
+      yield Object.fromEntries(row);
     }
   } catch (error) {
     if (error instanceof Error && "code" in error && String(error.code).startsWith("CSV_")) {
@@ -88,6 +95,25 @@ async function* readCsv(
     }
     throw error;
   }
+}
+
+/** The table's columns that the file's first line names, by name or id. */
+function columnsOf(names: readonly string[], columns: readonly Column[], path: string): Column[] {
+  const known = new Map([
+    ...columns.map((column) => [column.name, column] as const),
+    ...columns.map((column) => [column.id, column] as const),
+  ]);
+  const found = names.map((name) => {
+    const column = known.get(name);
+    if (column !== undefined) return column;
+    throw usageError(
+      `${path}: the table has no column ${name}.`,
+      `It has: ${columns.map((one) => one.name).join(", ")}`,
+    );
+  });
+  const double = found.find((column, index) => found.indexOf(column) !== index);
+  if (double === undefined) return found;
+  throw usageError(`${path}: the column ${double.name} comes twice.`);
 }
 
 function toValue(text: string, { type }: Column, where: string): unknown {
@@ -116,7 +142,7 @@ async function* readJsonLines(stream: Readable, path: string): AsyncGenerator<Ro
     if (line.trim() === "") continue;
     let value: unknown;
     try {
-      value = JSON.parse(line.replace(/^\uFEFF/, ""));
+      value = JSON.parse(line);
     } catch {
       throw usageError(`${path}, line ${number}: it is no JSON, or only half of it.`);
     }

@@ -1,8 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { act, examples } from "../../action.ts";
-import { EXIT } from "../../exit-codes.ts";
-import { toFailure, usageError } from "../../failures.ts";
+import { mayPass, toFailure, usageError } from "../../failures.ts";
 import { interruption, pause } from "../../interruption.ts";
 import { count, moment, objectId } from "../../options.ts";
 import { plain } from "../../output/output.ts";
@@ -11,6 +10,9 @@ import { deliveriesOf, inboundEvents } from "./sources.ts";
 import type { Message, Source } from "./sources.ts";
 import { forward } from "./forward.ts";
 import type { Forwarded } from "./forward.ts";
+
+/** As the service makes them (D48). Base64 is read leniently: of another text any key would come, and no error. */
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 /** Adds `webhooks listen`. */
 export function addListen(parent: Command): void {
@@ -53,8 +55,8 @@ ${examples(
         if (endpoint === undefined && inbound !== true) {
           throw usageError("Say what to forward: --endpoint <id>, --inbound, or both.");
         }
+        const secret = secretOf(process.env);
         const client = await connect();
-        const secret = process.env["WORKFLOW_WEBHOOK_SECRET"];
         const sources: Source[] = [];
         if (endpoint !== undefined) {
           const { id, name } = await client.webhookEndpoints.get(endpoint);
@@ -80,6 +82,15 @@ ${examples(
     );
 }
 
+/** The secret that deliveries are signed with anew; undefined without one. Errors do not show it. */
+function secretOf({ WORKFLOW_WEBHOOK_SECRET: secret = "" }: NodeJS.ProcessEnv): string | undefined {
+  if (secret === "") return undefined;
+  if (SECRET.test(secret)) return secret;
+  throw usageError(
+    "WORKFLOW_WEBHOOK_SECRET must be an endpoint's secret: whsec_ and 32 bytes in base64.",
+  );
+}
+
 /** What has come. A server that is away for a while is asked again. */
 async function takeAll(sources: readonly Source[], out: Output): Promise<Message[]> {
   const messages: Message[] = [];
@@ -88,9 +99,7 @@ async function takeAll(sources: readonly Source[], out: Output): Promise<Message
       messages.push(...(await source.take()));
     } catch (error) {
       const failure = toFailure(error);
-      const mayPass =
-        failure?.exitCode === EXIT.unreachable || failure?.exitCode === EXIT.rateLimited;
-      if (failure === null || !mayPass) throw error;
+      if (!mayPass(failure)) throw error;
       if (!interruption.aborted) out.note(`${plain(failure.message)} Asking again.`);
     }
   }

@@ -9,6 +9,7 @@ import { definitionOf, fingerprint, writeWorkflowFile } from "../../files/workfl
 import type { WorkflowFile } from "../../files/workflow-file.ts";
 import { newFilePath, readFolder } from "../../files/workflow-folder.ts";
 import { plain } from "../../output/output.ts";
+import { withoutReader } from "../../output/reader.ts";
 import { findWorkflowId, WORKFLOW_ARGUMENT } from "./find-workflow.ts";
 
 interface Pulled {
@@ -37,9 +38,14 @@ ${examples("workflowctl workflows pull --dir workflows", "workflowctl workflows 
         const client = await connect();
         await mkdir(dir, { recursive: true });
         const files = await readFolder(resolve(dir));
+        const folder = {
+          dir: resolve(dir),
+          byId: new Map(files.map((file) => [file.id, file])),
+          taken: new Set(files.map(({ path }) => path.toLowerCase())),
+        };
         const pulled: Pulled[] = [];
         for await (const workflow of pick(client, given)) {
-          const entry = await pullOne(workflow, { dir: resolve(dir), files, force });
+          const entry = await withoutReader(() => pullOne(workflow, folder, force));
           pulled.push(entry);
           if (!out.isJson) out.line(`${entry.result.padEnd(9)}  ${plain(entry.path)}`);
         }
@@ -69,18 +75,22 @@ async function* pick(client: WorkflowClient, given: readonly string[]): AsyncGen
   }
 }
 
-async function pullOne(
-  workflow: Workflow,
-  folder: { dir: string; files: WorkflowFile[]; force: boolean },
-): Promise<Pulled> {
+/** What is in the folder already. */
+interface Folder {
+  dir: string;
+  byId: ReadonlyMap<string | undefined, WorkflowFile>;
+  /** Paths, in small letters. */
+  taken: Set<string>;
+}
+
+async function pullOne(workflow: Workflow, folder: Folder, force: boolean): Promise<Pulled> {
   const { id, name } = workflow;
   const definition = definitionOf(workflow);
   const basedOn = fingerprint(definition);
-  const present = folder.files.find((file) => file.id === id);
+  const present = folder.byId.get(id);
   if (present === undefined) {
-    const taken = new Set(folder.files.map(({ path }) => path));
-    const file = { path: newFilePath(folder.dir, name, taken), id, basedOn, definition };
-    folder.files.push(file);
+    const file = { path: newFilePath(folder.dir, name, folder.taken), id, basedOn, definition };
+    folder.taken.add(file.path.toLowerCase());
     await writeWorkflowFile(file);
     return { path: file.path, id, result: "new" };
   }
@@ -88,7 +98,7 @@ async function pullOne(
   const mine = fingerprint(present.definition);
   if (mine === basedOn && present.basedOn === basedOn) return { path, id, result: "unchanged" };
   const hasOwnChanges = mine !== present.basedOn && mine !== basedOn;
-  if (hasOwnChanges && !folder.force) return { path, id, result: "kept" };
+  if (hasOwnChanges && !force) return { path, id, result: "kept" };
   await writeWorkflowFile({ path, id, basedOn, definition });
   return { path, id, result: "updated" };
 }

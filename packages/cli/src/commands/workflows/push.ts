@@ -1,10 +1,13 @@
+import { constants } from "node:fs";
+import { access, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Command } from "@commander-js/extra-typings";
-import { isApiError } from "@workflow/client";
+import { ConnectionError, TimeoutError } from "@workflow/client";
 import type { Workflow, WorkflowClient } from "@workflow/client";
 import { act, examples } from "../../action.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { CliError } from "../../failures.ts";
+import { afterPart, CliError } from "../../failures.ts";
 import { countLines, differenceOf, findChange, paintDifference } from "../../files/changes.ts";
 import type { Change } from "../../files/changes.ts";
 import {
@@ -17,6 +20,7 @@ import type { WorkflowFile } from "../../files/workflow-file.ts";
 import { readFiles } from "../../files/workflow-folder.ts";
 import { confirm } from "../../input.ts";
 import { plain } from "../../output/output.ts";
+import { withoutReader } from "../../output/reader.ts";
 import { planProblems } from "./plan-problems.ts";
 
 /** Adds `workflows diff`. */
@@ -45,7 +49,8 @@ export function addDiff(parent: Command): void {
           if (out.isJson) continue;
           if (difference !== "") out.line(paintDifference(out, difference));
           if (change.kind === "conflict") out.note(CONFLICT_NOTE(file.path));
-          if (change.kind === "missing") out.note(`${file.path}: the server has no such workflow.`);
+          if (change.kind === "missing")
+            out.note(`${plain(file.path)}: the server has no such workflow.`);
         }
         if (out.isJson) out.json(told);
         const differs = told.some((entry) => "kind" in entry && entry.kind !== "unchanged");
@@ -55,7 +60,7 @@ export function addDiff(parent: Command): void {
 }
 
 const CONFLICT_NOTE = (path: string): string =>
-  `${path}: somebody has changed the workflow since it was pulled.`;
+  `${plain(path)}: somebody has changed the workflow since it was pulled.`;
 
 /** Adds `workflows push`. */
 export function addPush(parent: Command): void {
@@ -76,25 +81,44 @@ not touched; nothing is sent then. With --overwrite the plan shows what would be
 ${examples("workflowctl workflows push", "workflowctl workflows push --dir workflows --yes")}`,
     )
     .action(
-      act(async (context, paths, { dir, yes, dryRun = false, overwrite = false, summary }) => {
-        const { out, connect } = context;
-        const files = await readFiles(paths, dir);
-        const client = await connect();
-        const changes: Change[] = [];
-        for (const file of files) changes.push(await findChange(client, file));
-        if (!out.isJson) showPlan(context, changes);
-        refuseConflicts(changes, overwrite);
-        const due = changes.filter(({ kind }) => kind !== "unchanged");
-        if (dryRun || due.length === 0) {
-          if (out.isJson) out.json(changes.map((change) => summaryOf(change)));
-          return;
-        }
-        if (!(await confirm(`Send ${due.length} of them?`, yes))) {
-          throw new CliError("Nothing was sent.", EXIT.refused);
-        }
-        await sendAll(context, client, { changes: due, summary });
+      act(async (context, paths, options) => {
+        const send = (): Promise<void> => push(context, paths, options);
+        // Who reads the beginning of the plan only has still asked for all of it to be sent.
+        await (options.dryRun === true ? send() : withoutReader(send));
       }),
     );
+}
+
+interface PushOptions {
+  dir: string;
+  yes?: true | undefined;
+  dryRun?: true | undefined;
+  overwrite?: true | undefined;
+  summary?: string | undefined;
+}
+
+async function push(
+  context: Context,
+  paths: readonly string[],
+  { dir, yes, dryRun, overwrite, summary }: PushOptions,
+): Promise<void> {
+  const { out, connect } = context;
+  const files = await readFiles(paths, dir);
+  const client = await connect();
+  const changes: Change[] = [];
+  for (const file of files) changes.push(await findChange(client, file));
+  if (!out.isJson) showPlan(context, changes);
+  refuseConflicts(changes, overwrite === true);
+  const due = changes.filter(({ kind }) => kind !== "unchanged");
+  if (dryRun === true || due.length === 0) {
+    if (out.isJson) out.json(changes.map((change) => summaryOf(change)));
+    return;
+  }
+  await refuseReadOnly(due);
+  if (!(await confirm(`Send ${due.length} of them?`, yes))) {
+    throw new CliError("Nothing was sent.", EXIT.refused);
+  }
+  await sendAll(context, client, { changes: due, summary });
 }
 
 function summaryOf({ kind, file }: Change): object {
@@ -148,20 +172,61 @@ async function sendAll(
   const sent: object[] = [];
   for (const change of changes) {
     const { file } = change;
+    const hints: string[] = [];
     try {
       signal.throwIfAborted();
-      const workflow = await sendOne(client, change, summary);
-      await noteInFile(file, workflow);
+      const workflow = await sendOne(client, change, summary).catch((error: unknown) => {
+        if (mayBeStored(error)) hints.push(UNKNOWN_HINT);
+        throw error;
+      });
       sent.push({ ...summaryOf(change), id: workflow.id, version: workflow.version });
-      const problems = await planProblems(client, workflow.id);
+      await noteInFile(file, workflow).catch((error: unknown) => {
+        hints.push(`The server has it as ${workflow.id}; pull it before you push it again.`);
+        throw error;
+      });
       if (!out.isJson)
         out.line(`sent       ${plain(file.path)}  v${workflow.version} (${workflow.status})`);
-      for (const problem of problems) out.note(`  not ready: ${plain(problem)}`);
+      for (const problem of await planProblems(client, workflow.id)) {
+        out.note(`  not ready: ${plain(problem)}`);
+      }
     } catch (error) {
-      throw withProgress(error, { file: file.path, sent: sent.length, total: changes.length });
+      hints.push(`${sent.length} of ${changes.length} were sent; push again for the others.`);
+      const isInterrupted = signal.aborted;
+      throw afterPart(error, { subject: file.path, hints, done: sent, isInterrupted });
     }
   }
   if (out.isJson) out.json(sent);
+}
+
+const UNKNOWN_HINT =
+  "No answer came, so the server may have it: look at workflows list before you push it again.";
+
+/** Whether the request was sent and nobody knows what became of it. */
+function mayBeStored(error: unknown): boolean {
+  const isCut = error instanceof ConnectionError || error instanceof TimeoutError;
+  return isCut && error.mayHaveBeenReceived;
+}
+
+/**
+ * Looks before anything is sent whether ids can be written into the files: a new workflow whose id is lost would be
+ * made again by the next push.
+ *
+ * @throws CliError that names the file
+ */
+async function refuseReadOnly(changes: readonly Change[]): Promise<void> {
+  for (const { file } of changes) {
+    try {
+      const target = await realpath(file.path);
+      await access(dirname(target), constants.W_OK);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CliError(
+        `${file.path}: a push writes into the file, which is not possible there.`,
+        EXIT.notWritten,
+        { hints: [reason, "Nothing was sent."] },
+      );
+    }
+  }
 }
 
 /** Sends a definition. */
@@ -192,27 +257,4 @@ export async function noteInFile(
   const { definition: present } = await readWorkflowFile(path);
   const isSame = fingerprint(present) === fingerprint(sent);
   await writeWorkflowFile({ ...link, definition: isSame ? definition : present });
-}
-
-/** The same error, with what was sent before it. */
-function withProgress(
-  error: unknown,
-  { file, sent, total }: { file: string; sent: number; total: number },
-): unknown {
-  if (!isApiError(error)) return error;
-  const exitCode =
-    error.status === 412 || error.status === 409
-      ? EXIT.conflict
-      : error.status === 401 || error.status === 403
-        ? EXIT.notSignedIn
-        : error.status === 429
-          ? EXIT.rateLimited
-          : EXIT.refused;
-  return new CliError(`${file}: ${error.message}`, exitCode, {
-    cause: error,
-    hints: [
-      ...error.problems.map(({ path, message }) => `${path.join(".")}: ${message}`),
-      `${sent} of ${total} were sent; push again for the others.`,
-    ],
-  });
 }

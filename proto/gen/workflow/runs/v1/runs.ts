@@ -268,7 +268,11 @@ export interface StartRunRequest {
   /** 0: answer once the run is stored. Otherwise wait for its end, at most so many milliseconds. */
   waitMs: number;
   /** Id of the request that causes the run, carried on into its events; absent: the call's own. */
-  requestId?: string | undefined;
+  requestId?:
+    | string
+    | undefined;
+  /** W3C trace context of that request, which the run's execution continues; absent: the call's own. */
+  traceparent?: string | undefined;
 }
 
 /** The run that was started, or that the idempotency key names. */
@@ -1150,6 +1154,7 @@ function createBaseStartRunRequest(): StartRunRequest {
     triggerType: 0,
     waitMs: 0,
     requestId: undefined,
+    traceparent: undefined,
   };
 }
 
@@ -1175,6 +1180,9 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
     }
     if (message.requestId !== undefined) {
       writer.uint32(58).string(message.requestId);
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(66).string(message.traceparent);
     }
     return writer;
   },
@@ -1248,6 +1256,14 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1272,6 +1288,7 @@ export const StartRunRequest: MessageFns<StartRunRequest> = {
     message.triggerType = object.triggerType ?? 0;
     message.waitMs = object.waitMs ?? 0;
     message.requestId = object.requestId ?? undefined;
+    message.traceparent = object.traceparent ?? undefined;
     return message;
   },
 };

@@ -49,7 +49,11 @@ export interface TriggeringEvent {
   /** What templates see as `trigger`: JSON text of an object, at most 256 KiB. */
   triggerJson: string;
   /** The request that brought it, carried on into the runs' events; absent when none did. */
-  requestId?: string | undefined;
+  requestId?:
+    | string
+    | undefined;
+  /** W3C trace context of that request, which the runs' executions continue. */
+  traceparent?: string | undefined;
 }
 
 /** What became of several events. */
@@ -130,7 +134,15 @@ export const StartTriggeredRunsRequest: MessageFns<StartTriggeredRunsRequest> = 
 };
 
 function createBaseTriggeringEvent(): TriggeringEvent {
-  return { companyId: "", eventId: "", source: undefined, inputJson: "", triggerJson: "", requestId: undefined };
+  return {
+    companyId: "",
+    eventId: "",
+    source: undefined,
+    inputJson: "",
+    triggerJson: "",
+    requestId: undefined,
+    traceparent: undefined,
+  };
 }
 
 export const TriggeringEvent: MessageFns<TriggeringEvent> = {
@@ -157,6 +169,9 @@ export const TriggeringEvent: MessageFns<TriggeringEvent> = {
     }
     if (message.requestId !== undefined) {
       writer.uint32(58).string(message.requestId);
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(66).string(message.traceparent);
     }
     return writer;
   },
@@ -230,6 +245,14 @@ export const TriggeringEvent: MessageFns<TriggeringEvent> = {
             message.requestId = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -266,6 +289,7 @@ export const TriggeringEvent: MessageFns<TriggeringEvent> = {
     message.inputJson = object.inputJson ?? "";
     message.triggerJson = object.triggerJson ?? "";
     message.requestId = object.requestId ?? undefined;
+    message.traceparent = object.traceparent ?? undefined;
     return message;
   },
 };

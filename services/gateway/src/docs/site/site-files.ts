@@ -22,6 +22,8 @@ export interface SiteOptions {
 /** The documentation: its pages by their path below `/docs/`, and the files that only they need. */
 export interface SiteFiles {
   pages: ReadonlyMap<string, StaticFile>;
+  /** What a reader is shown in place of a page that is not there. */
+  missing: StaticFile;
   /** By their path from the root. */
   assets: ReadonlyMap<string, StaticFile>;
 }
@@ -47,7 +49,23 @@ export function openSite({ placeAsset, style, script, descriptionPath }: SiteOpt
     [parts.searchModulePath, library],
     [parts.searchPath, text],
   ]);
-  return { pages: openPages(parts, descriptionPath), assets };
+  const missing = openMissing(parts, descriptionPath);
+  return { pages: openPages(parts, descriptionPath), missing, assets };
+}
+
+const MISSING = { path: "404", title: "No such page", source: "docs", sha256: "", headings: [] };
+const MISSING_TEXT = `<h1>There is no such page</h1>
+<p>It may have another name by now. Search for it, or look into the contents.</p>
+`;
+
+/** The contents and the search are there as on each page. */
+function openMissing(
+  parts: Omit<SitePageParts, "references">,
+  descriptionPath: string,
+): StaticFile {
+  const references = referencesNavigation("guide", "true", descriptionPath);
+  const { before, after } = framePage(MISSING, { ...parts, references });
+  return createTextFile("text/html; charset=utf-8", before + MISSING_TEXT + after);
 }
 
 function openPages(

@@ -7,6 +7,7 @@ import { NO_QUERY, route } from "../../route.ts";
 import { filterFields, toRunFilter } from "./run-filters.ts";
 import { bulkResultSchema } from "./run-schema.ts";
 
+/** The most runs of one request (D32). */
 const RUNS_MAX = 500;
 /** Hundreds of runs are cancelled one by one. */
 const TIMEOUT_MS = 60_000;

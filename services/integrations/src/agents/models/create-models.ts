@@ -1,6 +1,7 @@
 import { createSafeHttpClient } from "@workflow/http-client";
 import { createScrubber } from "@workflow/scrubber";
 import { Turns } from "@workflow/service";
+import type { Tracer } from "@workflow/tracing";
 import { AnswerRooms } from "../../provider-http/answer-room.ts";
 import type { AgentProvider } from "../agent.ts";
 import type { Logger } from "pino";
@@ -33,6 +34,8 @@ export interface ModelsOptions {
   readonly nat64Prefixes?: readonly string[] | undefined;
   /** Hears of what only the operator can mend. */
   readonly logger: Logger;
+  /** Makes the spans of requests whose trace is recorded. */
+  tracer?: Tracer | undefined;
 }
 
 /** The models of the installation, and the connections to them. */
@@ -51,9 +54,9 @@ const CALLS_UNDER_WAY = { perTenant: 128, total: 256 } as const;
 
 /** Opens nothing yet; connections come with questions. */
 export function createModels(options: ModelsOptions): OpenModels {
-  const { dnsServers, nat64Prefixes } = options;
+  const { dnsServers, nat64Prefixes, tracer } = options;
   // The hosts are the operator's: no tenant names one.
-  const client = createSafeHttpClient({ allowPrivate: true, dnsServers, nat64Prefixes });
+  const client = createSafeHttpClient({ allowPrivate: true, dnsServers, nat64Prefixes, tracer });
   // One that hangs does not keep places from the other.
   const turns = { openai: new Turns(CALLS_UNDER_WAY), anthropic: new Turns(CALLS_UNDER_WAY) };
   const rooms = new AnswerRooms();
@@ -66,10 +69,11 @@ export function createModels(options: ModelsOptions): OpenModels {
   const askWithin = async (
     { model, called }: OpenedProvider,
     question: ModelQuestion,
-    { companyId, signal, timeoutMs, onSent }: AskOptions,
+    { companyId, traceparent, signal, timeoutMs, onSent }: AskOptions,
   ): Promise<ModelAnswer> => {
     const room = rooms.open({ companyId, bytesMax: ANSWER_BYTES_MAX, signal });
-    const exchange = { client: client.forTenant(companyId), signal, timeoutMs, onSent, room };
+    const requester = client.forTenant(companyId, traceparent);
+    const exchange = { client: requester, signal, timeoutMs, onSent, room };
     try {
       return await model.ask(question, (call) => askOnce({ ...call, question, called }, exchange));
     } finally {

@@ -19,6 +19,8 @@ export interface ModelQuestion {
 /** For whom, and how long. */
 export interface AskOptions {
   readonly companyId: string;
+  /** W3C trace context of the question. */
+  readonly traceparent?: string | undefined;
   readonly signal: AbortSignal;
   /** Of this exchange with the provider, from when there is a place for it. */
   readonly timeoutMs: number;

@@ -1,3 +1,5 @@
+import type { CallCause } from "../../domain/run-facts.ts";
+
 /** Settings in place of the agent's for one call. */
 export interface AgentOverrides {
   /** 0 to 2. */
@@ -21,8 +23,7 @@ export interface AgentQuestion {
 export type AgentRecord = Pick<AgentQuestion, "input" | "userMessage">;
 
 /** For whom an agent is asked, and how often it may be. */
-export interface AgentCall {
-  companyId: string;
+export interface AgentCall extends CallCause {
   runId: string;
   /** The answer that is recorded under it is given again. */
   key: string;

@@ -1,3 +1,4 @@
+import type { CallCause } from "../../domain/run-facts.ts";
 import type { DoneCall, PausedCall } from "./paused-call.ts";
 import type { NamedConnections } from "./provider-client.ts";
 import type { EmailAttachment, EmailMessage } from "../steps/email-message.ts";
@@ -28,7 +29,7 @@ export interface EmailClient {
    * when it was aborted
    */
   send(
-    companyId: string,
+    cause: CallCause,
     letter: EmailLetter,
     call: { key: string; hasTurn: boolean },
     signal: AbortSignal,

@@ -1,3 +1,4 @@
+import type { CallCause } from "../../domain/run-facts.ts";
 import type { DoneCall, PausedCall } from "./paused-call.ts";
 
 /** The connections that a step and its run name; null where they name none. */
@@ -47,7 +48,7 @@ export interface ProviderClient {
    * aborted
    */
   execute(
-    companyId: string,
+    cause: CallCause,
     call: ProviderCall,
     signal: AbortSignal,
   ): Promise<DoneCall<string> | PausedCall>;
@@ -57,7 +58,7 @@ export interface ProviderClient {
    * @param provider undefined: that of the connection
    */
   authorize(
-    companyId: string,
+    cause: CallCause,
     request: { provider: string | undefined; named: NamedConnections; hasTurn: boolean },
     signal: AbortSignal,
   ): Promise<{ kind: "authorized"; authorization: RequestAuthorization } | PausedCall>;
@@ -68,7 +69,7 @@ export interface ProviderClient {
    * @returns the step's turn; null when the connection is not paused
    */
   report(
-    companyId: string,
+    cause: CallCause,
     answer: {
       connectionId: string;
       status: number;

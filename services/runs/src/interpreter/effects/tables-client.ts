@@ -1,9 +1,8 @@
+import type { CallCause } from "../../domain/run-facts.ts";
+
 /** For which run rows are read and written. */
-export interface TablesCaller {
-  companyId: string;
+export interface TablesCaller extends CallCause {
   runId: string;
-  /** The request that caused the run; null when none did. */
-  requestId: string | null;
 }
 
 /** Which rows are sought; what is undefined is left to the service. */

@@ -71,7 +71,7 @@ async function sendRequest(
 ): Promise<HttpOutput> {
   const { effects, facts, journal, signal } = execution;
   const { key, takeRoom } = attempt;
-  const client = effects.http.forTenant(facts.companyId);
+  const client = effects.http.forTenant(facts.companyId, facts.traceparent);
   try {
     return await sendInputs(execution, open, attempt, resolve, async (resolved, hasTurn) => {
       journal.markStarted();

@@ -51,6 +51,8 @@ async function ask(
   const record = await recordOf(execution, resolved);
   const call = {
     companyId: facts.companyId,
+    requestId: facts.requestId,
+    traceparent: facts.traceparent,
     runId: facts.id,
     key,
     secrets: bonds.values,

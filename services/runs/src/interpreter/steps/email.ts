@@ -35,7 +35,7 @@ export async function executeEmail(
         attachments: readAttachments(attachments),
         named,
       };
-      return effects.email.send(facts.companyId, letter, { key: attempt.key, hasTurn }, signal);
+      return effects.email.send(facts, letter, { key: attempt.key, hasTurn }, signal);
     });
   }).catch((error: unknown) => {
     // Mail servers quote messages in encodings of their own.

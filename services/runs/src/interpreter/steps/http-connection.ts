@@ -29,7 +29,7 @@ export async function requestWithConnection(
   const named = namedIn(execution, step, inputs);
   const provider = inputs.auth?.type === "connection" ? inputs.auth.provider : undefined;
   const request = { provider: provider ?? undefined, named, hasTurn };
-  const answer = await effects.providers.authorize(facts.companyId, request, signal);
+  const answer = await effects.providers.authorize(facts, request, signal);
   if (answer.kind === "paused") return answer;
   return sendSigned(execution, inputs, attempt, answer.authorization);
 }
@@ -67,7 +67,7 @@ async function sendSigned(
     },
   };
   try {
-    const client = http.forTenant(facts.companyId);
+    const client = http.forTenant(facts.companyId, facts.traceparent);
     const output = await requestHttp(client, inputs, { ...attempt, connection }, signal);
     const report = reportOf(answer, authorization, sentAt);
     // The step takes the status for a success; others wait all the same.
@@ -114,7 +114,7 @@ async function reportOrNull(
   report: NonNullable<ReturnType<typeof reportOf>>,
 ): Promise<PausedCall | null> {
   try {
-    return await effects.providers.report(facts.companyId, report, signal);
+    return await effects.providers.report(facts, report, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     return null;

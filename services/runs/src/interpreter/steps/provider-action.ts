@@ -32,11 +32,7 @@ export async function executeProviderAction(
     const hostLimits = (await resolved.guard?.hostLimits([inputs])) ?? [];
     journal.markStarted();
     return effects.providers
-      .execute(
-        facts.companyId,
-        { action: step.action, inputs, named, key, hasTurn, hostLimits },
-        signal,
-      )
+      .execute(facts, { action: step.action, inputs, named, key, hasTurn, hostLimits }, signal)
       .catch((error: unknown) => {
         throw isInTime(open, signal) || isRepeatable(step) ? error : unknownOutcome(step, signal);
       });

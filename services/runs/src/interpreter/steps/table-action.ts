@@ -26,6 +26,7 @@ export async function runTableAction(
     companyId: facts.companyId,
     runId: facts.id,
     requestId: facts.requestId,
+    traceparent: facts.traceparent,
   };
   const tableId = inputs.text("tableId");
   /** A row is stored where everybody of the company reads it: it takes no secrets along (D19). */

@@ -7,6 +7,8 @@ import { databaseErrorToAppError, newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Scope } from "@workflow/service";
 import { Turns } from "@workflow/service";
+import { readTraceparent } from "@workflow/tracing";
+import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { InboundAnswer, InboundRequest, InboundRoute } from "../inbound-request.ts";
 import { expectedBytes, readBody } from "./read-body.ts";
@@ -29,6 +31,7 @@ interface InboundServerOptions {
   /** `host:port`, port 0 for a free one. */
   address: string;
   routes: ReadonlyMap<string, InboundRoute>;
+  tracer?: Tracer | undefined;
   logger: Logger;
 }
 
@@ -39,13 +42,13 @@ interface InboundServerOptions {
  * @throws Error when the address is taken
  */
 export async function startInboundServer(
-  { address, routes, logger }: InboundServerOptions,
+  { address, routes, tracer, logger }: InboundServerOptions,
   scope: Scope,
 ): Promise<string> {
   const room = new Turns({ perTenant: BODY_BYTES_PER_SENDER, total: BODY_BYTES_IN_ALL });
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    void serve(request, response, routes, room, logger);
+    void serve(request, response, { routes, room, tracer, logger });
   });
   server.on("clientError", refuseBroken);
   const connections = followConnections(server);
@@ -58,28 +61,41 @@ export async function startInboundServer(
   return `${host}:${bound.port}`;
 }
 
+/** What all requests are served with. */
+interface ServingParts extends Pick<InboundServerOptions, "routes" | "tracer" | "logger"> {
+  room: Turns;
+}
+
 async function serve(
   incoming: IncomingMessage,
   response: ServerResponse,
-  routes: ReadonlyMap<string, InboundRoute>,
-  room: Turns,
-  logger: Logger,
+  { routes, room, tracer, logger }: ServingParts,
 ): Promise<void> {
   const startedAt = performance.now();
   const requestId = requestIdOf(incoming);
   const [path, query] = splitOnce(incoming.url ?? "", "?");
   const [name = ""] = path.startsWith(ROOT) ? path.slice(ROOT.length).split("/", 1) : [];
+  const span = tracer?.span("inbound webhook", readTraceparent(incoming.headers["traceparent"]), {
+    kind: "server",
+    attributes: { "workflow.request.id": requestId },
+  });
   const log = (status: number, error?: unknown): void => {
     // Without the path: that of the custom route is a secret.
     const known = routes.has(name) ? name : "unknown";
-    const line = { route: known, status, requestId, durationMs: performance.now() - startedAt };
+    span?.set({ "http.route": known, "http.response.status_code": status });
+    span?.end(status >= 500 ? String(status) : undefined);
+    const trace = span === undefined ? {} : { trace_id: span.traceId };
+    const durationMs = performance.now() - startedAt;
+    const line = { route: known, status, requestId, ...trace, durationMs };
     if (status >= 500) logger.error({ ...line, err: error }, "an inbound webhook was not taken");
     else logger.info(line, "inbound webhook");
   };
   try {
     const route = findRoute(routes, path, name, incoming.method ?? "");
     const answer = await answerWithin(incoming, room, senderOf(incoming), (rawBody) =>
-      route(toRequest(incoming, { path, query, rawBody, requestId })),
+      route(
+        toRequest(incoming, { path, query, rawBody, requestId, traceparent: span?.traceparent }),
+      ),
     );
     writeAnswer(response, answer);
     log(answer.status);
@@ -135,7 +151,13 @@ function findRoute(
 
 function toRequest(
   incoming: IncomingMessage,
-  parts: { path: string; query: string; rawBody: Buffer; requestId: string },
+  parts: {
+    path: string;
+    query: string;
+    rawBody: Buffer;
+    requestId: string;
+    traceparent: string | undefined;
+  },
 ): InboundRequest {
   const { headers } = incoming;
   const scheme = headers["x-forwarded-proto"] ?? "http";
@@ -147,6 +169,7 @@ function toRequest(
     headers: headersOf(incoming),
     rawBody: parts.rawBody,
     requestId: parts.requestId,
+    traceparent: parts.traceparent,
     receivedAt: new Date(),
   };
 }

@@ -57,7 +57,9 @@ export class EventIntake implements Intake {
     const isNew = await this.#store.add({ key, events });
     if (!isNew && key !== null) return this.#watch.find(key, RUNS_WAIT_MS);
     const counts = await Promise.all(
-      events.flatMap((event) => toStartable(event) ?? []).map((event) => this.#starts.add(event)),
+      events
+        .flatMap((event) => toStartable(event) ?? [])
+        .map((event) => this.#starts.add({ ...event, traceparent: message.traceparent })),
     );
     return {
       eventId: events[0].id,

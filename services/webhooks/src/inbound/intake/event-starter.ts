@@ -5,7 +5,7 @@ import type {
   TriggersServiceService,
   TriggeringEvent,
 } from "@workflow/proto/runs/v1/triggers";
-import type { RpcClient } from "@workflow/rpc";
+import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import type { Logger } from "pino";
 import { webhooksWith } from "../../service-identity.ts";
 import { settleEvents } from "../../store/settle-inbound-events.ts";
@@ -23,6 +23,8 @@ export interface StartableEvent {
   /** JSON text of an object. */
   triggerJson: string;
   requestId: string | null;
+  /** Of its request; it is not stored, so that an event which is taken up later has none. */
+  traceparent?: string | undefined;
   /** Tries, this one included. */
   attempts: number;
   createdAt: Date;
@@ -76,7 +78,11 @@ export class EventStarter {
     try {
       const { results } = await this.#triggers.startTriggeredRuns(
         { events: events.map(toTriggeringEvent) },
-        { identity: webhooksWith("internal:triggers"), timeoutMs: START_TIMEOUT_MS },
+        {
+          identity: webhooksWith("internal:triggers"),
+          ...causeOf(events),
+          timeoutMs: START_TIMEOUT_MS,
+        },
       );
       return events.map((event, place) => this.#toSettlement(event, results[place]));
     } catch (error) {
@@ -118,6 +124,15 @@ export class EventStarter {
   }
 }
 
+/** A shared call has the ids of one of them, of one whose trace is recorded if there is any. */
+function causeOf(
+  events: readonly StartableEvent[],
+): Pick<RpcCallOptions, "requestId" | "traceparent"> {
+  const traced = events.find(({ traceparent }) => traceparent !== undefined);
+  const { requestId, traceparent } = traced ?? events[0] ?? {};
+  return { requestId: requestId ?? undefined, traceparent };
+}
+
 /** How many characters an event takes in a call. */
 export function bytesOf({ payloadJson, triggerJson }: StartableEvent): number {
   return payloadJson.length + triggerJson.length;
@@ -144,7 +159,8 @@ export function postpone(
 }
 
 function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
-  const { id, companyId, provider, path, payloadJson, triggerJson, requestId } = event;
+  const { id, companyId, provider, path, payloadJson, triggerJson } = event;
+  const { requestId, traceparent } = event;
   const known = JSON.stringify({ type: "webhook", provider, eventId: id });
   const more = triggerJson.trim().slice(1, -1);
   return {
@@ -154,6 +170,7 @@ function toTriggeringEvent(event: StartableEvent): TriggeringEvent {
     inputJson: payloadJson,
     triggerJson: more.trim() === "" ? known : `${known.slice(0, -1)},${more}}`,
     requestId: requestId ?? undefined,
+    traceparent,
   };
 }
 

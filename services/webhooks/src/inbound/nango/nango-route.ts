@@ -219,5 +219,6 @@ function nobodys(request: InboundRequest): Omit<InboundMessage, "signature"> {
     payloadBytes: request.rawBody.length,
     trigger: {},
     requestId: request.requestId,
+    traceparent: request.traceparent,
   };
 }

@@ -93,5 +93,6 @@ function unread(
     payloadBytes: request.rawBody.length,
     trigger: {},
     requestId: request.requestId,
+    traceparent: request.traceparent,
   };
 }

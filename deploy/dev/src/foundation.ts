@@ -1,0 +1,165 @@
+import { join, resolve } from "node:path";
+import { openDatabase } from "@workflow/db";
+import type { Scope } from "@workflow/service";
+import { ensureFirstCompany } from "@workflow/service-gateway/admin";
+import type { FirstCompany } from "@workflow/service-gateway/admin";
+import { isSystemCommand, lockDataDir } from "./data-dir-lock.ts";
+import type { SystemCommand } from "./data-dir-lock.ts";
+import { prepareDataDir } from "./data-dir.ts";
+import { migrateAll } from "./migrations.ts";
+import { startEmbeddedPostgres } from "./postgres.ts";
+import { openServiceLog } from "./service-log.ts";
+import type { ServiceLog } from "./service-log.ts";
+import { openServiceLogins } from "./service-logins.ts";
+import type { DatabaseUrlOf } from "./service-logins.ts";
+import type { Settings } from "./settings.ts";
+import { codeOf, explain, StartError } from "./start-error.ts";
+
+/** A short admin command may hold the data folder; that is worth this wait. */
+const ADMIN_WAIT_MS = 30_000;
+
+/** How a system is started, whatever its services run in. */
+export interface SystemOptions {
+  /** What the log begins with. */
+  warnings: readonly string[];
+  /** Gives up a start that is under way. */
+  signal: AbortSignal;
+  /** Shows an error of a service to the person in front of the terminal. */
+  showError: (text: string) => void;
+}
+
+/** A running system. */
+export interface System {
+  /** Where the services write their logs. */
+  logFile: string;
+  /** Made in a database without any company; shown once, never stored in clear. */
+  firstCompany: FirstCompany | null;
+  /** Rejects when the system cannot go on. Never resolves. */
+  lost: Promise<never>;
+  /** Finishes what is under way and stops every part, Postgres last. */
+  stop(): Promise<void>;
+}
+
+/** What services stand on. */
+export interface Foundation {
+  /** Absolute. */
+  dataDir: string;
+  logFile: string;
+  log: ServiceLog;
+  databaseUrlOf: DatabaseUrlOf;
+  /** Rejects when the embedded Postgres is gone for good. Never resolves. */
+  lost: Promise<never>;
+}
+
+export interface FoundationOptions extends SystemOptions {
+  command: SystemCommand;
+  /** Connections that all services together may open. */
+  connectionsMax: number;
+  /** Looks whether all that is needed is there, before anything is started. */
+  check: () => Promise<void>;
+}
+
+/**
+ * Takes the data folder, opens the log, starts Postgres unless DATABASE_URL names one, and migrates. The
+ * scope takes charge of each.
+ *
+ * @throws StartError when a part of it cannot be had
+ */
+export async function layFoundation(
+  settings: Settings,
+  options: FoundationOptions,
+  scope: Scope,
+): Promise<Foundation> {
+  const { signal } = options;
+  const dataDir = await prepareDataDir(settings.DATA_DIR);
+  await holdDataDir(dataDir, options, scope);
+  await options.check();
+  const logFile = join(dataDir, "logs", "service.log");
+  const { LOG_LEVEL: level } = settings;
+  const log = openServiceLog({ file: logFile, level, show: options.showError });
+  scope.defer(() => log.close());
+  for (const line of options.warnings) log.loggerOf("settings").warn(line);
+  const place = { dataDir, log, options };
+  const { databaseUrl, lost } = await startDatabase(settings, place, scope);
+  signal.throwIfAborted();
+  await migrateDatabase(databaseUrl, settings);
+  signal.throwIfAborted();
+  return { dataDir, logFile, log, databaseUrlOf: await loginsFor(settings, databaseUrl), lost };
+}
+
+/** Says of which folder it is, when the disk has no room left. */
+export function explainFullDisk(error: unknown, settings: Settings): unknown {
+  if (!isFull(error)) return error;
+  const folder = resolve(settings.DATA_DIR);
+  return new StartError(`DATA_DIR: there is no space left for ${folder} (${codeOf(error)}).`, {
+    cause: error,
+  });
+}
+
+/** Such an error of Node's names neither file nor folder. */
+function isFull(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
+}
+
+async function holdDataDir(
+  dataDir: string,
+  { command, signal }: FoundationOptions,
+  scope: Scope,
+): Promise<void> {
+  const lock = await lockDataDir(dataDir, {
+    command,
+    waitMs: ADMIN_WAIT_MS,
+    isWorthWaitingFor: (holder) => !isSystemCommand(holder.command),
+    signal,
+  });
+  scope.defer(() => lock.release());
+}
+
+async function startDatabase(
+  settings: Settings,
+  place: { dataDir: string; log: ServiceLog; options: FoundationOptions },
+  scope: Scope,
+): Promise<{ databaseUrl: string; lost: Promise<never> }> {
+  if (settings.DATABASE_URL !== undefined) {
+    return { databaseUrl: settings.DATABASE_URL, lost: new Promise<never>(() => {}) };
+  }
+  const postgres = await startEmbeddedPostgres({
+    dataDir: place.dataDir,
+    connectionsMax: place.options.connectionsMax,
+    logger: place.log.loggerOf("postgres"),
+    signal: place.options.signal,
+  });
+  scope.defer(() => postgres.stop());
+  return { databaseUrl: postgres.connectionUri, lost: postgres.lost };
+}
+
+/** The login of DATABASE_URL acts as each service's role; in the embedded Postgres each has its own. */
+async function loginsFor(settings: Settings, databaseUrl: string): Promise<DatabaseUrlOf> {
+  return settings.DATABASE_URL === undefined ? openServiceLogins(databaseUrl) : () => databaseUrl;
+}
+
+async function migrateDatabase(databaseUrl: string, settings: Settings): Promise<void> {
+  try {
+    await migrateAll(databaseUrl);
+  } catch (error) {
+    const where = settings.DATABASE_URL === undefined ? "The database" : "DATABASE_URL: it";
+    throw new StartError(`${where} could not be brought up to date: ${explain(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes a company in a database without any. */
+export async function makeFirstCompany(databaseUrl: string): Promise<FirstCompany | null> {
+  const database = await openDatabase({
+    connectionUri: databaseUrl,
+    role: "workflow_gateway",
+    maxConnections: 1,
+    applicationName: "first-company",
+  });
+  try {
+    return await ensureFirstCompany(database);
+  } finally {
+    await database.end();
+  }
+}

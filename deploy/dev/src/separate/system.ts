@@ -1,0 +1,182 @@
+import { join } from "node:path";
+import { ConfigError, createScope, SETTINGS } from "@workflow/service";
+import type { Environment, Scope } from "@workflow/service";
+import { explainFullDisk, layFoundation, makeFirstCompany } from "../foundation.ts";
+import type { Foundation, System, SystemOptions } from "../foundation.ts";
+import { ensureSigningKeys, secretsKeksLoader } from "../keys.ts";
+import { assertPortFree } from "../ports.ts";
+import type { Settings } from "../settings.ts";
+import { explain, StartError } from "../start-error.ts";
+import { PARTS, partOf } from "../topology.ts";
+import type { ServiceName } from "../topology.ts";
+import { startBalancer } from "./balancer.ts";
+import type { Balancer } from "./balancer.ts";
+import { makeCertificates } from "./certificates.ts";
+import { startNatsServer } from "./nats-server.ts";
+import { startParts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
+import { planProcesses, readyzUrlOf, REPLICAS } from "./plan.ts";
+import type { Facts } from "./plan.ts";
+
+const READY_TIMEOUT_MS = 120_000;
+/** Above what the parts need by themselves: connections that readiness and admin commands open. */
+const SPARE_SESSIONS = 20;
+
+export interface SeparateSystemOptions extends SystemOptions {
+  /** What the operator has set, as it was given. */
+  environment: Environment;
+  /** Whether the processes speak TLS to each other. */
+  tls: boolean;
+}
+
+/** A system whose parts are processes of their own. */
+export interface SeparateSystem extends System {
+  parts: Parts;
+}
+
+/** Settings that each part gets for itself. */
+const CHOSEN_HERE = [
+  "INTERNAL_TOKEN_PRIVATE_KEY",
+  "GRPC_TLS_CERT_FILE",
+  "GRPC_TLS_KEY_FILE",
+  "GRPC_TLS_CA_FILE",
+  "RUNS_ROLE",
+] as const;
+
+/**
+ * Starts every part as a process of its own, with one port in front of the gateways. Rejects, leaving
+ * nothing behind, when a part cannot start.
+ *
+ * @throws ConfigError naming settings that contradict the command; StartError for anything else
+ */
+export async function startSeparateSystem(
+  settings: Settings,
+  options: SeparateSystemOptions,
+): Promise<SeparateSystem> {
+  assertNothingChosen(options.environment);
+  const scope = createScope();
+  return scope.guard(() =>
+    startAll(settings, options, scope).catch((error: unknown) => {
+      throw explainFullDisk(error, settings);
+    }),
+  );
+}
+
+async function startAll(
+  settings: Settings,
+  options: SeparateSystemOptions,
+  scope: Scope,
+): Promise<SeparateSystem> {
+  const { signal, showError: tell } = options;
+  const foundation = await layFoundation(
+    settings,
+    {
+      ...options,
+      command: "npm run start:separate",
+      connectionsMax: sessionsMax(settings),
+      check: () => assertPortFree({ setting: "PORT", host: "0.0.0.0", port: settings.PORT }),
+    },
+    scope,
+  );
+  const facts = await gatherFacts(settings, foundation, options, scope);
+  const plans = await planProcesses(facts, REPLICAS);
+  let balancer: Balancer | undefined;
+  scope.defer(() => balancer?.close());
+  const { log, logFile, lost, databaseUrlOf } = foundation;
+  const onLine = (process: string, line: string): void => log.take(process, line);
+  const parts = startParts({ plans, onLine, tell, signal }, scope);
+  await parts.untilReady(READY_TIMEOUT_MS);
+  balancer = await openPort(settings, parts);
+  // Before the gateways stop.
+  scope.defer(() => balancer?.stopAccepting());
+  const firstCompany = await makeFirstCompany(databaseUrlOf("gateway"));
+  return { parts, logFile, firstCompany, lost, stop: () => scope.close() };
+}
+
+/** What the processes are told: logins, keys, NATS, certificates. */
+async function gatherFacts(
+  settings: Settings,
+  { dataDir, databaseUrlOf }: Foundation,
+  { environment, tls, showError: tell }: SeparateSystemOptions,
+  scope: Scope,
+): Promise<Facts> {
+  const loadKeks = await secretsKeksLoader(settings.SECRETS_KEK, dataDir);
+  const keks = await loadKeks();
+  return {
+    databaseUrlOf,
+    natsUrlOf: await openNats(settings, join(dataDir, "nats"), tell, scope),
+    signingKeys: await ensureSigningKeys(undefined, dataDir),
+    morePublicKeys: environment["INTERNAL_TOKEN_PUBLIC_KEYS"],
+    secretsKek: keks.map((kek) => kek.toString("base64")).join(","),
+    tlsOf: tls ? await makeCertificates(join(dataDir, "tls"), serviceNames()) : null,
+    environment: {
+      ...environment,
+      PUBLIC_URL: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
+      TRUSTED_PROXIES: trustedWithBalancer(settings),
+    },
+  };
+}
+
+async function openNats(
+  { NATS_URL: given }: Settings,
+  folder: string,
+  tell: (text: string) => void,
+  scope: Scope,
+): Promise<Facts["natsUrlOf"]> {
+  if (given !== undefined) return () => given;
+  const server = await startNatsServer({ folder, tell }, scope);
+  return server.urlOf;
+}
+
+async function openPort(settings: Settings, parts: Parts): Promise<Balancer> {
+  const gateways = parts.of("gateway").map(({ plan }) => ({
+    host: "127.0.0.1",
+    port: plan.ports.get("PORT") ?? 0,
+    readyzUrl: readyzUrlOf(plan),
+  }));
+  const isBehindProxies = settings.TRUSTED_PROXIES !== 0;
+  const place = { host: "0.0.0.0", port: settings.PORT };
+  try {
+    return await startBalancer({ ...place, gateways, isBehindProxies });
+  } catch (cause) {
+    throw new StartError(`PORT: ${explain(cause)}`, { cause });
+  }
+}
+
+/** The balancer is one more proxy in front of the gateways, on this machine. */
+function trustedWithBalancer({ TRUSTED_PROXIES: trusted }: Settings): string {
+  return typeof trusted === "number" ? String(trusted + 1) : [...trusted, "loopback"].join(",");
+}
+
+function serviceNames(): ServiceName[] {
+  return [...new Set(PARTS.map((part) => part.service))];
+}
+
+function sessionsMax({ DATABASE_POOL_SIZE: pool }: Settings): number {
+  const sessions = PARTS.map(({ name }) => {
+    const { pools, besides } = partOf(name).databaseSessions;
+    return REPLICAS[name] * (pools * pool + besides);
+  });
+  return sessions.reduce((sum, count) => sum + count, SPARE_SESSIONS);
+}
+
+/** A key for all of them, or a certificate, would undo what this command is for. */
+function assertNothingChosen(environment: Environment): void {
+  const given = CHOSEN_HERE.filter((name) => (environment[name] ?? "").trim() !== "");
+  if (given.length === 0) return;
+  throw new ConfigError(
+    given.map((setting) => ({
+      setting,
+      message: setting.startsWith("GRPC_TLS_")
+        ? "npm run start:separate makes its own certificates; leave it out and give --tls"
+        : "npm run start:separate gives each part its own; leave it out",
+    })),
+  );
+}
+
+/** One line for each setting that is given but chosen by the command. */
+export function explainOwnPlaces(environment: Environment): string[] {
+  return Object.keys(SETTINGS)
+    .filter((name) => /_ADDR$|^METRICS_(HOST|PORT)$/.test(name) && (environment[name] ?? "") !== "")
+    .map((name) => `${name} is set, but npm run start:separate chooses the ports of its parts.`);
+}

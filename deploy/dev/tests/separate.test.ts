@@ -1,0 +1,170 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { findLocalPostgres } from "@workflow/local-postgres";
+import { freePort, waitFor } from "@workflow/testkit";
+import { Client } from "pg";
+import { z } from "zod";
+import {
+  cleanUp,
+  exists,
+  launch,
+  postgresProcesses,
+  printedKey,
+  runAdmin,
+  temporaryFolder,
+  whenReady,
+} from "./support/system.ts";
+import type { StartedSystem } from "./support/system.ts";
+
+const START = join(import.meta.dirname, "../src/start-separate.ts");
+const TIMEOUT_MS = 400_000;
+const SERVICES = ["gateway", "integrations", "runs", "tables", "webhooks", "workflows"];
+
+afterAll(cleanUp, TIMEOUT_MS);
+
+async function place(): Promise<{ DATA_DIR: string; PORT: string }> {
+  return { DATA_DIR: await temporaryFolder(), PORT: String(await freePort()) };
+}
+
+/** The processes that a process has started, by what they run. */
+async function partsOf(pid: number | undefined): Promise<Map<number, string>> {
+  const parts = new Map<number, string>();
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const read = (file: string) => readFile(`/proc/${name}/${file}`, "utf8").catch(() => "");
+    const [, parent] = /\) \S (\d+)/.exec(await read("stat")) ?? [];
+    if (Number(parent) !== pid) continue;
+    const [, service] = /services\/(\w+)\/src\/main\.ts/.exec(await read("cmdline")) ?? [];
+    if (service !== undefined) parts.set(Number(name), service);
+  }
+  return parts;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const answered = z.object({ success: z.literal(true), data: z.looseObject({ id: z.string() }) });
+
+/** A run that needs every part on its way, from the making of its workflow; the last answer. */
+async function runOnce({ baseUrl }: StartedSystem, apiKey: string): Promise<unknown> {
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    return (await fetch(baseUrl + path, init)).json();
+  };
+  const step = { id: "a", type: "transform", name: "A", config: { mapping: "{{input.name}}" } };
+  const made = await post("/workflows", {
+    name: "First",
+    trigger: { type: "api" },
+    steps: [step],
+  });
+  const { id } = answered.parse(made).data;
+  await post(`/workflows/${id}/activate`, {});
+  return post(`/workflows/${id}/run`, { mode: "sync", input: { name: "Ada" } });
+}
+
+/** The users that the sessions of the services have signed in as. */
+async function usersIn(dataDir: string): Promise<string[]> {
+  const running = await findLocalPostgres(dataDir);
+  const client = new Client({ connectionString: running?.connectionUri ?? "" });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ usename: string }>(
+      "select distinct usename from pg_stat_activity where usename <> 'postgres' order by usename",
+    );
+    return rows.map(({ usename }) => usename);
+  } finally {
+    await client.end();
+  }
+}
+
+describe("npm run start:separate", () => {
+  it(
+    "runs each part as a process with a role of its own, over TLS, starts one again that dies, and stops all",
+    async () => {
+      const settings = await place();
+      const system = await whenReady(launch([START, "--tls"], settings), settings);
+      const key = printedKey(system.stdout());
+
+      expect(await runOnce(system, key)).toMatchObject({
+        success: true,
+        data: { status: "completed", output: "Ada" },
+      });
+      const parts = await partsOf(system.child.pid);
+      expect(parts.size).toBe(12);
+      expect([...new Set(parts.values())].toSorted()).toEqual(SERVICES);
+      expect(await usersIn(settings.DATA_DIR)).toEqual(SERVICES.map((name) => `workflow_${name}`));
+      // Nobody can make one more certificate.
+      expect(await exists(join(settings.DATA_DIR, "tls/ca.pem"))).toBe(true);
+      expect(await exists(join(settings.DATA_DIR, "tls/ca.key"))).toBe(false);
+      // It would take effect at none of the processes.
+      const rotation = await runAdmin(settings, "rotate-kek --json");
+      expect(rotation.exitCode).toBe(1);
+      expect(rotation.stderr).toContain("npm run start:separate");
+
+      const [gateway = 0] = [...parts].find(([, service]) => service === "gateway") ?? [];
+      process.kill(gateway, "SIGKILL");
+      const line = /^gateway-\d has ended \(SIGKILL\)\. It is started again now\.$/m;
+      await waitFor(() => line.test(system.stderr()), { what: "the line about the restart" });
+      expect(await system.statusOf("/workflows", key)).toBe(200);
+      await waitFor(async () => (await partsOf(system.child.pid)).size === 12);
+
+      const last = await partsOf(system.child.pid);
+      system.child.kill("SIGINT");
+      expect(await system.ended).toMatchObject({ exitCode: 0 });
+      expect(system.stderr().split("\n").filter(Boolean)).toHaveLength(1);
+      expect([...last.keys()].filter(isAlive)).toEqual([]);
+      expect(await postgresProcesses(settings.DATA_DIR)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "leaves nothing running when it is killed, and the next start goes on with its data",
+    async () => {
+      const settings = await place();
+      const first = await whenReady(launch([START], settings), settings);
+      const key = printedKey(first.stdout());
+      const parts = [...(await partsOf(first.child.pid)).keys()];
+      first.child.kill("SIGKILL");
+      await waitFor(() => !parts.some(isAlive), {
+        timeoutMs: 60_000,
+        what: "the parts to end with their starter",
+      });
+
+      const second = await whenReady(launch([START], settings), settings);
+      expect(await second.statusOf("/workflows", key)).toBe(200);
+      second.child.kill("SIGTERM");
+      expect(await second.ended).toMatchObject({ exitCode: 0, stderr: "" });
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("what contradicts separate parts", () => {
+  it("is refused by name, before anything is started", async () => {
+    const settings = await place();
+    const given = {
+      ...settings,
+      INTERNAL_TOKEN_PRIVATE_KEY: "",
+      GRPC_TLS_CERT_FILE: "/somewhere/cert.pem",
+      GRPC_TLS_KEY_FILE: "/somewhere/key.pem",
+      RUNS_ROLE: "worker",
+    };
+    const { exitCode, stderr, stdout } = await launch([START], given).ended;
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    for (const name of ["GRPC_TLS_CERT_FILE", "GRPC_TLS_KEY_FILE", "RUNS_ROLE"]) {
+      expect(stderr).toContain(`${name}: npm run start:separate`);
+    }
+    expect(stderr).not.toContain("INTERNAL_TOKEN_PRIVATE_KEY");
+    const typo = await launch([START, "--tsl"], settings).ended;
+    expect(typo).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(typo.stderr).toContain("npm run start:separate [-- --tls]");
+  });
+});

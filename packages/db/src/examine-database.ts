@@ -1,0 +1,105 @@
+import { readdir } from "node:fs/promises";
+import { Client } from "pg";
+import { assertPlainName, withSession } from "./connection-uri.ts";
+import { sqlStateOf } from "./errors.ts";
+
+/** Which database a service needs, and in which state. */
+export interface NeededDatabase {
+  connectionUri: string;
+  /** The role that the service acts as; the login has to be a member of it. */
+  role: string;
+  schema: string;
+  /** The number of the newest migration that the service's release knows. */
+  migration: number;
+}
+
+/** Why a database cannot be used. */
+export interface DatabaseTrouble {
+  /** In words, for operators; holds no password. */
+  message: string;
+  /** Whether a process with connections of its own can go on all the same. */
+  isOnlyForNewcomers: boolean;
+}
+
+const TIMEOUT_MS = 3_000;
+
+const UNDEFINED_TABLE = ["42P01", "3F000"];
+const WRONG_LOGIN = ["28000", "28P01"];
+const WRONG_DATABASE = "3D000";
+/** A role that is not there, one that the login is no member of, one without rights on the schema. */
+const WRONG_ROLE = ["22023", "42501"];
+const TOO_MANY_CONNECTIONS = "53300";
+
+/**
+ * Looks whether a service could work with a database, over a connection of its own; null when it
+ * could. A schema that is newer than needed is fine. Never rejects.
+ */
+export async function examineDatabase(needed: NeededDatabase): Promise<DatabaseTrouble | null> {
+  assertPlainName(needed.schema, "schema");
+  const uri = withSession(needed.connectionUri, {
+    applicationName: "readiness",
+    role: needed.role,
+  });
+  const client = new Client({
+    connectionString: uri,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  });
+  // A lost connection is also reported by the statement that was under way.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ newest: number | null }>(
+      `select max(number) as newest from ${needed.schema}.schema_migrations`,
+    );
+    return outdated(needed, rows[0]?.newest ?? 0);
+  } catch (error) {
+    return explain(needed, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The number of the newest migration of a folder; see `migrate` for the names of its files. */
+export async function newestMigration(directory: string): Promise<number> {
+  const names = await readdir(directory);
+  return Math.max(
+    0,
+    ...names.filter((name) => name.endsWith(".sql")).map((name) => parseInt(name, 10)),
+  );
+}
+
+function outdated({ schema, migration }: NeededDatabase, newest: number): DatabaseTrouble | null {
+  if (newest >= migration) return null;
+  return trouble(
+    `the schema ${schema} has migration ${newest} and this release needs ${migration}: migrate the database`,
+  );
+}
+
+function explain({ schema, role }: NeededDatabase, error: unknown): DatabaseTrouble {
+  const state = sqlStateOf(error) ?? "";
+  if (UNDEFINED_TABLE.includes(state)) {
+    return trouble(`the schema ${schema} is not there: migrate the database`);
+  }
+  if (WRONG_LOGIN.includes(state)) return trouble("DATABASE_URL: its login is refused");
+  if (state === WRONG_DATABASE) return trouble("DATABASE_URL: there is no such database");
+  if (WRONG_ROLE.includes(state)) {
+    return trouble(
+      `DATABASE_URL: its login may not act as ${role} in the schema ${schema}; make it a member of that role`,
+    );
+  }
+  if (state === TOO_MANY_CONNECTIONS) {
+    return { message: "Postgres has no connection free", isOnlyForNewcomers: true };
+  }
+  return trouble(`Postgres cannot be reached (${state === "" ? codeOf(error) : state})`);
+}
+
+function trouble(message: string): DatabaseTrouble {
+  return { message, isOnlyForNewcomers: false };
+}
+
+/** Messages of the driver may hold addresses, codes do not. */
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" ? code : "no answer in time";
+}

@@ -1,0 +1,156 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { examineDatabase, newestMigration } from "@workflow/db";
+import { isAppError } from "@workflow/errors";
+import { createRpcClient } from "@workflow/rpc";
+import type { RpcTls } from "@workflow/rpc";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { ConfigError } from "./config-error.ts";
+import { startMetricsServer } from "./metrics.ts";
+import { createReadiness } from "./readiness.ts";
+import type { Readiness, ReadinessCheck } from "./readiness.ts";
+import type { Scope } from "./scope.ts";
+
+/** A service that a process calls. */
+export interface Peer {
+  name: string;
+  /** The setting that says where it is. */
+  setting: string;
+  address: string;
+  /** Whether the process is of no use without it. */
+  isNeeded?: boolean;
+}
+
+export interface OperationsOptions {
+  /** The service, which is also the name of its database schema. */
+  name: string;
+  config: { DATABASE_URL: string; METRICS_HOST: string; METRICS_PORT: number };
+  /** The folder of the service's migrations. */
+  migrations: string;
+  /** Why events cannot leave at the moment; null when they can. */
+  busTrouble: () => string | null;
+  peers?: readonly Peer[];
+  tls: RpcTls | undefined;
+  registry: Registry;
+  logger: Logger;
+  /** Aborted when the process is asked to stop. */
+  signal: AbortSignal;
+}
+
+/** What a process tells of itself from its first moment, before its service runs and while it does. */
+export interface Operations {
+  /**
+   * Starts the service as soon as its database can be used: reachable, with the service's role, and
+   * with the migrations of this release. Until then /readyz and one line of the log say why not.
+   *
+   * @throws the signal's reason when it is aborted before; whatever `start` throws, unless the database
+   * went away meanwhile
+   */
+  start<Service>(start: () => Promise<Service>): Promise<Service>;
+}
+
+const WAIT_MS = 500;
+const PEER_TIMEOUT_MS = 2_000;
+
+/**
+ * Serves /metrics, /livez and /readyz of a process on METRICS_PORT until the scope closes.
+ *
+ * @throws ConfigError when the port cannot be listened on
+ */
+export async function startOperations(
+  options: OperationsOptions,
+  scope: Scope,
+): Promise<Operations> {
+  const { name, config, logger, signal } = options;
+  let isStarted = false;
+  const needed = {
+    connectionUri: config.DATABASE_URL,
+    role: `workflow_${name}`,
+    schema: name,
+    migration: await newestMigration(options.migrations),
+  };
+  const databaseTrouble = async (): Promise<string | null> => {
+    const trouble = await examineDatabase(needed);
+    if (trouble === null || (isStarted && trouble.isOnlyForNewcomers)) return null;
+    return `database: ${trouble.message}`;
+  };
+  const checks: ReadinessCheck[] = [
+    { isNeeded: true, trouble: databaseTrouble },
+    {
+      isNeeded: false,
+      trouble: async () => {
+        const text = options.busTrouble();
+        return text === null ? null : `events: ${text}`;
+      },
+    },
+    ...(options.peers ?? []).map((peer) => checkOf(peer, options.tls, scope)),
+  ];
+  const readiness = createReadiness(checks, () => {
+    if (signal.aborted) return `${name} is stopping`;
+    return isStarted ? null : `${name} is starting`;
+  });
+  await serve(options, readiness, scope);
+  return {
+    async start(start) {
+      for (;;) {
+        await untilUsable(databaseTrouble, logger, signal);
+        try {
+          const service = await start();
+          isStarted = true;
+          return service;
+        } catch (error) {
+          // It went away between the look and the start: what has been started was undone.
+          if (!isAppError(error) || error.reason !== "UNAVAILABLE") throw error;
+          logger.warn({ err: error }, "the start was interrupted; waiting");
+          await delay(WAIT_MS, undefined, { signal });
+        }
+      }
+    },
+  };
+}
+
+/** Waits for the database, and says each new reason why it waits. */
+async function untilUsable(
+  trouble: () => Promise<string | null>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  let told: string | null = null;
+  for (;;) {
+    signal.throwIfAborted();
+    const text = await trouble();
+    if (text === null) {
+      if (told !== null) logger.info("the database can be used now");
+      return;
+    }
+    if (text !== told) logger.warn({ missing: text }, `waiting: ${text}`);
+    told = text;
+    await delay(WAIT_MS, undefined, { signal });
+  }
+}
+
+function checkOf(peer: Peer, tls: RpcTls | undefined, scope: Scope): ReadinessCheck {
+  const { name, setting, address, isNeeded = false } = peer;
+  const client = createRpcClient({}, { address, tls });
+  scope.defer(() => client.close());
+  return {
+    isNeeded,
+    trouble: async () =>
+      (await client.isServing(PEER_TIMEOUT_MS)) ? null : `${name}: does not serve at ${setting}`,
+  };
+}
+
+async function serve(
+  { config, registry }: OperationsOptions,
+  readiness: Readiness,
+  scope: Scope,
+): Promise<void> {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
+  try {
+    const server = await startMetricsServer({ host, port }, registry, readiness);
+    scope.defer(() => server?.close());
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ setting: "METRICS_PORT", message }]);
+  }
+}

@@ -1,0 +1,61 @@
+/** How far a process can do its work. */
+export interface ReadinessReport {
+  /** What it cannot work without and lacks, in words; it is ready when this is empty. */
+  missing: readonly string[];
+  /** What it does its work without, for the part that needs it waits or fails until that is back. */
+  impaired: readonly string[];
+}
+
+/** Something that a process needs. */
+export interface ReadinessCheck {
+  /** Why it cannot be used, in words; null when it can. Must not reject. */
+  trouble(): Promise<string | null>;
+  /** Whether the process is of no use without it. */
+  isNeeded: boolean;
+}
+
+/** Readiness of a process, as it is served at /readyz. */
+export interface Readiness {
+  /** Never rejects. */
+  report(): Promise<ReadinessReport>;
+}
+
+/** Whoever reaches the port may ask: answers are shared for this long. */
+const ANSWER_FOR_MS = 1_000;
+
+/**
+ * Answers what of the checks is in trouble, all of them asked at the same time.
+ *
+ * @param own what is missing by the process's own state: it starts, or stops; asked each time
+ */
+export function createReadiness(
+  checks: readonly ReadinessCheck[],
+  own: () => string | null,
+): Readiness {
+  let answer: Promise<ReadinessReport> | undefined;
+  let askedAt = 0;
+
+  async function examine(): Promise<ReadinessReport> {
+    const troubles = await Promise.all(checks.map((check) => check.trouble()));
+    const of = (isNeeded: boolean) =>
+      troubles.filter((text, index) => text !== null && checks[index]?.isNeeded === isNeeded);
+    return { missing: of(true).filter(isText), impaired: of(false).filter(isText) };
+  }
+
+  return {
+    async report() {
+      const now = performance.now();
+      if (answer === undefined || now - askedAt > ANSWER_FOR_MS) {
+        askedAt = now;
+        answer = examine();
+      }
+      const { missing, impaired } = await answer;
+      const ofItself = own();
+      return { missing: ofItself === null ? missing : [ofItself, ...missing], impaired };
+    },
+  };
+}
+
+function isText(text: string | null): text is string {
+  return text !== null;
+}

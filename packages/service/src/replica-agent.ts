@@ -1,0 +1,110 @@
+import { Agent } from "node:http";
+import type { AgentOptions } from "node:http";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+
+/** Where one of several replicas takes connections. */
+export interface ReplicaAddress {
+  host: string;
+  port: number;
+}
+
+export interface ReplicaAgentOptions extends AgentOptions {
+  /** The replicas in the order in which they are to be tried; asked for each connection. */
+  order: () => readonly ReplicaAddress[];
+  /** How long one may take to accept a connection, in milliseconds (default 2,000). */
+  connectTimeoutMs?: number;
+}
+
+/** None of the replicas took a connection, so nothing of the request was sent. */
+export class NoReplicaError extends Error {
+  override readonly name = "NoReplicaError";
+}
+
+type OnSocket = (error: Error | null, socket: Duplex) => void;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/**
+ * An agent of node:http whose connections go to the first of several replicas that takes one. A request
+ * leaves when there is a connection, so one that has found no taker was not sent and goes to the next;
+ * what was sent is never sent twice.
+ */
+export class ReplicaAgent extends Agent {
+  readonly #order: () => readonly ReplicaAddress[];
+  readonly #connectTimeoutMs: number;
+
+  constructor({ order, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options }: ReplicaAgentOptions) {
+    super(options);
+    this.#order = order;
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  override createConnection(_options: object, callback: OnSocket = ignore): undefined {
+    void this.#hand(callback);
+  }
+
+  async #hand(callback: OnSocket): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#connect();
+    } catch (error) {
+      // Node's type asks for a socket with an error as well.
+      Reflect.apply(callback, undefined, [error]);
+      return;
+    }
+    callback(null, socket);
+  }
+
+  async #connect(): Promise<Socket> {
+    let cause: unknown;
+    for (const address of this.#order()) {
+      try {
+        return await connected(address, this.#connectTimeoutMs);
+      } catch (error) {
+        cause = error;
+      }
+    }
+    throw new NoReplicaError("No replica takes a connection.", { cause });
+  }
+}
+
+/** Reads `host:port`, or several with commas between them. */
+export function parseReplicaAddresses(text: string): readonly ReplicaAddress[] {
+  return text.split(",").map((address) => {
+    const at = address.lastIndexOf(":");
+    const host = address.slice(0, at).replaceAll(/^\[|\]$/g, "");
+    return { host, port: Number(address.slice(at + 1)) };
+  });
+}
+
+/** Gives the addresses in turn: each time another one is the first. */
+export function inTurn<Address>(addresses: readonly Address[]): () => readonly Address[] {
+  let turn = 0;
+  return () => {
+    const first = turn++ % Math.max(1, addresses.length);
+    return [...addresses.slice(first), ...addresses.slice(0, first)];
+  };
+}
+
+function connected({ host, port }: ReplicaAddress, timeoutMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true });
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`${host}:${port} took no connection within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    socket.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    socket.once("connect", () => {
+      clearTimeout(timer);
+      socket.removeAllListeners("error");
+      resolve(socket);
+    });
+  });
+}
+
+function ignore(): void {}

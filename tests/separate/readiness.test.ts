@@ -1,0 +1,237 @@
+import { randomBytes } from "node:crypto";
+import type { NetConnectOpts } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { createScope } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import { createTestDatabase, createTestTokens, freePort, waitFor } from "@workflow/testkit";
+import { Client } from "pg";
+import { startPartProcess } from "../../deploy/dev/src/separate/part-process.ts";
+import type { Replicas } from "../../deploy/dev/src/separate/plan.ts";
+import { PARTS } from "../../deploy/dev/src/topology.ts";
+import type { Part } from "../../deploy/dev/src/topology.ts";
+import { startApart } from "../support/apart/start-apart.ts";
+import type { Apart, ApartOptions } from "../support/apart/start-apart.ts";
+import { startKillableNats } from "../support/killable-nats.ts";
+import { createRelay } from "../support/relay.ts";
+
+/*
+ * What a part says of itself while something that it needs is missing, and that it goes on by itself when that
+ * has come. The parts are processes of their own.
+ */
+
+const ONE_OF_EACH: Replicas = {
+  gateway: 1,
+  workflows: 1,
+  "runs-api": 1,
+  "runs-worker": 1,
+  tables: 1,
+  integrations: 1,
+  webhooks: 1,
+};
+const NONE: Replicas = {
+  gateway: 0,
+  workflows: 0,
+  "runs-api": 0,
+  "runs-worker": 0,
+  tables: 0,
+  integrations: 0,
+  webhooks: 0,
+};
+const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 400_000;
+
+let scope: Scope;
+let lines: string[];
+beforeEach(() => {
+  scope = createScope();
+  lines = [];
+});
+afterEach(() => scope.close(), TIMEOUT_MS);
+
+function start(options: Omit<ApartOptions, "tokens" | "isImpatient">): Promise<Apart> {
+  const onLine = (line: string): void => void lines.push(line);
+  const more = { tokens: createTestTokens(), isImpatient: true, onLine } as const;
+  return startApart({ environment: { LOG_LEVEL: "warn" }, ...more, ...options }, scope);
+}
+
+async function database(): Promise<{ url: string; admin: Client }> {
+  const made = await createTestDatabase();
+  scope.defer(() => made.close());
+  const admin = new Client({ connectionString: made.connectionUri });
+  await admin.connect();
+  scope.defer(() => admin.end());
+  return { url: made.connectionUri, admin };
+}
+
+/** Waits until each process says what is expected of it. */
+async function untilAll(
+  { parts }: Apart,
+  isExpected: (state: { missing: string[]; impaired: string[] }, part: Part) => boolean,
+  what: string,
+): Promise<void> {
+  const check = async (): Promise<void> => {
+    const others: string[] = [];
+    for (const each of parts.processes) {
+      const state = await each.state();
+      if (!isExpected(state, each.plan.part)) {
+        others.push(`${each.plan.name}: ${JSON.stringify(state)}`);
+      }
+    }
+    expect(others).toEqual([]);
+  };
+  await waitFor(check, { timeoutMs: PATIENCE_MS, what });
+}
+
+/** Where Postgres listens: a folder with a socket, or a port of this machine. */
+function placeOf(url: URL): NetConnectOpts {
+  const host = decodeURIComponent(url.hostname);
+  const port = Number(url.port);
+  return host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
+}
+
+const pidsOf = ({ parts }: Apart) => parts.processes.map((each) => each.pid());
+const says = (text: string) => (state: { missing: string[] }) =>
+  state.missing.some((each) => each.includes(text));
+const isReady = ({ missing }: { missing: string[] }) => missing.length === 0;
+
+describe("parts that are started before what they need", () => {
+  it(
+    "become ready by themselves once Postgres and NATS are there, say what is missing until then, and when it is gone",
+    async () => {
+      const { url } = await database();
+      const nats = await startKillableNats();
+      scope.defer(() => nats.stop());
+      await nats.kill();
+      const late = new URL(url);
+      const relay = await createRelay(placeOf(late));
+      scope.defer(() => relay.close());
+      late.host = `127.0.0.1:${relay.port}`;
+      const apart = await start({
+        databaseUrl: late.toString(),
+        natsUrl: nats.url,
+        replicas: ONE_OF_EACH,
+      });
+
+      await untilAll(
+        apart,
+        says("Postgres cannot be reached (ECONNREFUSED)"),
+        "the lack to be told",
+      );
+      expect(apart.parts.processes).toHaveLength(PARTS.length);
+      const pids = pidsOf(apart);
+
+      await relay.open();
+      const lacksEvents = ({ missing, impaired }: { missing: string[]; impaired: string[] }) =>
+        missing.length === 0 && impaired.some((each) => each.startsWith("events: NATS"));
+      await untilAll(apart, lacksEvents, "all parts to be ready without NATS");
+
+      await nats.start();
+      await apart.parts.untilReady(PATIENCE_MS);
+
+      await relay.close();
+      await untilAll(apart, says("database: "), "the loss to be told");
+      await relay.open();
+      await apart.parts.untilReady(PATIENCE_MS);
+      // Nobody has ended on the way.
+      expect(pidsOf(apart)).toEqual(pids);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("a database that a part cannot use", () => {
+  it(
+    "is told in /readyz and by one line of the log, and used as soon as it is in order",
+    async () => {
+      const { url, admin } = await database();
+      const login = `late_${randomBytes(6).toString("hex")}`;
+      const password = randomBytes(12).toString("hex");
+      await admin.query(`create role ${login} login password '${password}'`);
+      scope.defer(async () => {
+        await admin.query(`drop role ${login}`);
+      });
+      const own = new URL(url);
+      own.username = login;
+      own.password = password;
+      await admin.query("alter schema tables rename to tables_elsewhere");
+
+      const apart = await start({
+        databaseUrl: own.toString(),
+        replicas: { ...NONE, tables: 1 },
+      });
+      const [tables] = apart.parts.processes;
+      const until = (check: (state: { missing: string[] }) => boolean, what: string) =>
+        untilAll(apart, check, what);
+
+      await until(says("its login may not act as workflow_tables"), "the wrong role to be told");
+      await admin.query(`grant workflow_tables to ${login}`);
+      await until(says("the schema tables is not there: migrate"), "the missing schema");
+      await admin.query("alter schema tables_elsewhere rename to tables");
+      const { rows } = await admin.query<{ number: number; name: string; sha256: string }>(
+        "delete from tables.schema_migrations where number = (select max(number) from tables.schema_migrations) returning number, name, sha256",
+      );
+      const [newest] = rows;
+      if (newest === undefined) throw new Error("There is no migration.");
+      const old = `the schema tables has migration ${newest.number - 1} and this release needs ${newest.number}`;
+      await until(says(old), "the old schema to be told");
+      expect(tables?.pid()).toBeDefined();
+      await admin.query(
+        "insert into tables.schema_migrations (number, name, sha256) values ($1, $2, $3)",
+        [newest.number, newest.name, newest.sha256],
+      );
+      await until(isReady, "the part to be ready");
+
+      for (const reason of ["may not act as", "is not there: migrate", "this release needs"]) {
+        expect(lines.filter((line) => line.includes(reason))).toHaveLength(1);
+      }
+      // What is told names no password.
+      expect(lines.join("\n")).not.toContain(password);
+      // The schema must be left as the role finds it, or it cannot be dropped.
+      await admin.query(`revoke workflow_tables from ${login}`);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("settings that cannot be right", () => {
+  it(
+    "end the start, and the last words of the process name them",
+    async () => {
+      const { url } = await database();
+      const apart = await start({ databaseUrl: url, replicas: { ...NONE, tables: 1 } });
+      const [tables] = apart.parts.processes;
+      if (tables === undefined) throw new Error("There is no process.");
+      await untilAll(apart, isReady, "the part to be ready");
+      const { environment } = tables.plan;
+      const wordsOf = async (changed: Record<string, string>): Promise<string> => {
+        const plan = { ...tables.plan, environment: { ...environment, ...changed } };
+        const other = startPartProcess({ plan, onLine: () => {}, onEnd: () => {} });
+        scope.defer(() => other.stop());
+        return other.refused.catch((error: unknown) => String(error));
+      };
+
+      expect(await wordsOf({ TABLES_CACHE_MB: "much" })).toContain('TABLES_CACHE_MB: "much"');
+      expect(await wordsOf({ TABELS_CACHE_MB: "12" })).toContain("did you mean TABLES_CACHE_MB?");
+      expect(await wordsOf({ DATABASE_URL: "" })).toContain("DATABASE_URL: is required");
+      // Those of the process that runs.
+      expect(await wordsOf({})).toMatch(/METRICS_PORT: .*EADDRINUSE/);
+      const elsewhere = { METRICS_PORT: String(await freePort()) };
+      expect(await wordsOf(elsewhere)).toContain(
+        `Cannot listen on ${environment["TABLES_GRPC_ADDR"]}`,
+      );
+      const tls = { ...elsewhere, GRPC_TLS_CERT_FILE: "/nowhere/tables.pem" };
+      expect(await wordsOf(tls)).toContain("GRPC_TLS_KEY_FILE is not");
+      const both = { ...tls, GRPC_TLS_KEY_FILE: "/nowhere/tables.key" };
+      expect(await wordsOf(both)).toContain(
+        "GRPC_TLS_CERT_FILE: /nowhere/tables.pem cannot be read",
+      );
+      const wrong = { ...tls, GRPC_TLS_CERT_FILE: import.meta.filename };
+      expect(await wordsOf({ ...wrong, GRPC_TLS_KEY_FILE: import.meta.filename })).toContain(
+        "GRPC_TLS_CERT_FILE: ",
+      );
+      const plain = { ...elsewhere, TABLES_GRPC_ADDR: "0.0.0.0:0" };
+      expect(await wordsOf(plain)).toContain("GRPC_ALLOW_PLAINTEXT");
+    },
+    TIMEOUT_MS,
+  );
+});

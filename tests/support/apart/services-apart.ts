@@ -1,0 +1,136 @@
+import { createScope } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import { createTestTokens, waitFor } from "@workflow/testkit";
+import { freePorts } from "../../../deploy/dev/src/separate/free-ports.ts";
+import { startPartProcess } from "../../../deploy/dev/src/separate/part-process.ts";
+import type { Parts } from "../../../deploy/dev/src/separate/parts.ts";
+import { partOf } from "../../../deploy/dev/src/topology.ts";
+import type { PartName } from "../../../deploy/dev/src/topology.ts";
+import type { Gateway, GatewayOptions, Services, SystemOptions } from "../system-types.ts";
+import { environmentOf, gatewayEnvironmentOf } from "./options-apart.ts";
+import { findSharedSystem } from "./shared-system.ts";
+import type { SharedSystem } from "./shared-system.ts";
+import { startApart } from "./start-apart.ts";
+import type { Apart } from "./start-apart.ts";
+
+const READY_TIMEOUT_MS = 120_000;
+
+/** The database of the system that files without options share; undefined when this one has its own. */
+export function sharedDatabaseUrl(options: SystemOptions): string | undefined {
+  return Object.keys(options).length === 0 ? findSharedSystem()?.databaseUrl : undefined;
+}
+
+/** The services as separate processes: those that are shared, or some with these options. */
+export async function startServicesApart(
+  databaseUrl: string,
+  options: SystemOptions,
+): Promise<Services> {
+  const shared = findSharedSystem();
+  if (shared === null || databaseUrl !== shared.databaseUrl) {
+    return startOwnServices(databaseUrl, options);
+  }
+  return servicesOf(shared, createScope(), () => {});
+}
+
+/** The services as separate processes that nobody else uses. */
+export async function startOwnServices(
+  databaseUrl: string,
+  options: SystemOptions,
+): Promise<Services & { apart: Apart }> {
+  const scope = createScope();
+  return scope.guard(async () => {
+    const tokens = createTestTokens();
+    const { log } = options;
+    const onLine = (line: string): void => log?.write(`${line}\n`);
+    const apart = await startApart(
+      {
+        databaseUrl,
+        tokens,
+        environment: {
+          ...environmentOf(options),
+          ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
+        },
+        onLine,
+      },
+      scope,
+    );
+    const { origin, parts } = apart;
+    const system = { databaseUrl, keys: tokens.keys, origin, ...describeParts(parts) };
+    return { ...servicesOf(system, scope, onLine), apart };
+  });
+}
+
+function servicesOf(system: SharedSystem, scope: Scope, onLine: (line: string) => void): Services {
+  const { origin, grpcAddresses, keys } = system;
+  return {
+    origin,
+    grpcAddresses,
+    tokens: createTestTokens(keys),
+    startGateway: (options = {}) =>
+      startAnother(environmentOfAnother(system, options), onLine, scope),
+    stop: () => scope.close(),
+  };
+}
+
+/** What of the processes tests use beside the origin. */
+export function describeParts(
+  parts: Parts,
+): Pick<SharedSystem, "grpcAddresses" | "gatewayEnvironment"> {
+  const addressOf = (name: PartName): string => {
+    const [first] = parts.of(name);
+    const [listener] = partOf(name).listens;
+    const port = listener === undefined ? undefined : first?.plan.ports.get(listener.setting);
+    return `127.0.0.1:${port ?? 0}`;
+  };
+  return {
+    grpcAddresses: {
+      workflows: addressOf("workflows"),
+      runs: addressOf("runs-api"),
+      tables: addressOf("tables"),
+      integrations: addressOf("integrations"),
+      webhooks: addressOf("webhooks"),
+    },
+    gatewayEnvironment: { ...parts.of("gateway")[0]?.plan.environment },
+  };
+}
+
+function environmentOfAnother(
+  { gatewayEnvironment }: SharedSystem,
+  options: GatewayOptions,
+): Record<string, string> {
+  // There is no balancer in front of it.
+  const alone = { ...gatewayEnvironment, TRUSTED_PROXIES: "0" };
+  return { ...alone, ...gatewayEnvironmentOf(options) };
+}
+
+/** One more gateway of a system, which ends with the scope unless it is stopped before. */
+async function startAnother(
+  environment: Readonly<Record<string, string>>,
+  onLine: (line: string) => void,
+  scope: Scope,
+): Promise<Gateway> {
+  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const given = {
+    ...environment,
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+  };
+  const gateway = startPartProcess({
+    plan: {
+      name: "another gateway",
+      part: partOf("gateway"),
+      environment: given,
+      ports: new Map([
+        ["PORT", port],
+        ["METRICS_PORT", metricsPort],
+      ]),
+    },
+    onLine,
+    onEnd: onLine,
+  });
+  scope.defer(() => gateway.stop());
+  const isReady = async () => (await gateway.state()).missing.length === 0;
+  const ready = waitFor(isReady, { timeoutMs: READY_TIMEOUT_MS, what: "another gateway" });
+  await Promise.race([ready, gateway.refused]);
+  return { origin: `http://127.0.0.1:${port}`, stop: () => gateway.stop() };
+}

@@ -1,0 +1,41 @@
+import type { TestTokens } from "@workflow/testkit";
+import { z } from "zod";
+
+/** Variable by which the run's set-up tells the files of the system that they share. */
+export const SHARED_SYSTEM = "WORKFLOW_TEST_SHARED_SYSTEM";
+
+const pair = z.object({
+  privateKeyPem: z.string(),
+  publicKeyPem: z.string(),
+  keyId: z.string(),
+});
+
+const sharedSystem = z.object({
+  origin: z.string(),
+  databaseUrl: z.string(),
+  keys: z.object({
+    gateway: pair,
+    workflows: pair,
+    runs: pair,
+    webhooks: pair,
+    admin: pair,
+  }),
+  grpcAddresses: z.object({
+    workflows: z.string(),
+    runs: z.string(),
+    tables: z.string(),
+    integrations: z.string(),
+    webhooks: z.string(),
+  }),
+  /** With which one more gateway of it can be started. */
+  gatewayEnvironment: z.record(z.string(), z.string()),
+});
+
+/** A system of separate processes that several test files use. */
+export type SharedSystem = z.output<typeof sharedSystem> & { keys: TestTokens["keys"] };
+
+/** The one that the run's set-up has started; null when there is none. */
+export function findSharedSystem(): SharedSystem | null {
+  const text = process.env[SHARED_SYSTEM];
+  return text === undefined ? null : sharedSystem.parse(JSON.parse(text));
+}
