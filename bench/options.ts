@@ -90,7 +90,7 @@ export const QUICK: Sizes = {
 
 export const USAGE = `npm run bench -- [--only a,c] [--quick] [--out folder] [--cpu-prof folder]
 
-  --only      measure these scenarios instead of all (a to z, aa)
+  --only      measure these scenarios instead of all (a to z, aa, ab)
   --quick     short rounds: tells whether everything works, not how fast it is
   --out       where the report goes; bench/results by default
   --cpu-prof  where the system under test writes a CPU profile when it ends`;

@@ -34,6 +34,7 @@ import { slowClients } from "./scenarios/slow-clients.ts";
 import { suspendedRuns } from "./scenarios/suspended-runs.ts";
 import { syncRuns } from "./scenarios/sync-runs.ts";
 import { tableImport } from "./scenarios/table-import.ts";
+import { tableNeighbours } from "./scenarios/table-neighbours.ts";
 import { tableReads } from "./scenarios/table-reads.ts";
 import { tableWrites } from "./scenarios/table-writes.ts";
 import { tracing } from "./scenarios/tracing.ts";
@@ -67,6 +68,7 @@ const SCENARIOS: readonly Scenario[] = [
   deliveries,
   deliveryNeighbours,
   slowClients,
+  tableNeighbours,
   tracing,
 ];
 

@@ -90,3 +90,31 @@ table tables.tables
   constraint tables_pkey PRIMARY KEY (key)
   CREATE INDEX tables_folder_idx ON tables.tables USING btree (folder_id, created_at DESC, id DESC) WHERE (folder_id IS NOT NULL)
   CREATE INDEX tables_list_idx ON tables.tables USING btree (company_id, created_at DESC, id DESC)
+
+CREATE OR REPLACE FUNCTION tables.history()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)
+    || '-' || extract(epoch from pg_catalog.pg_postmaster_start_time())::text
+    || '-' || 'tables.table_states'::regclass::oid::text;
+exception
+  -- A standby writes no log.
+  when object_not_in_prerequisite_state then
+    raise exception using
+      errcode = 'read_only_sql_transaction',
+      message = 'this server is a standby; data tables are read from the primary only';
+  -- Servers that somebody else manages may refuse the log. A standby that takes over there has another
+  -- start.
+  when insufficient_privilege or undefined_function or feature_not_supported then
+    if pg_catalog.pg_is_in_recovery() then
+      raise exception using
+        errcode = 'read_only_sql_transaction',
+        message = 'this server is a standby; data tables are read from the primary only';
+    end if;
+    return extract(epoch from pg_catalog.pg_postmaster_start_time())::text
+      || '-' || 'tables.table_states'::regclass::oid::text;
+end
+$function$

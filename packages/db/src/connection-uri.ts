@@ -1,7 +1,12 @@
 /** Adds what a session should be from its first moment: its name in the server's lists, role, settings. */
 export function withSession(
   connectionUri: string,
-  session: { applicationName?: string; role?: string | undefined; genericPlans?: boolean },
+  session: {
+    applicationName?: string;
+    role?: string | undefined;
+    genericPlans?: boolean;
+    durableCommits?: boolean;
+  },
 ): string {
   const uri = new URL(connectionUri);
   if (session.applicationName !== undefined) {
@@ -13,6 +18,7 @@ export function withSession(
     options.push(`-c role=${session.role}`);
   }
   if (session.genericPlans === true) options.push("-c plan_cache_mode=force_generic_plan");
+  if (session.durableCommits === true) options.push("-c synchronous_commit=on");
   const text = options.filter((option) => option !== null).join(" ");
   if (text !== "") uri.searchParams.set("options", text);
   return uri.toString();

@@ -41,6 +41,11 @@ export interface OpenDatabaseOptions {
    * take longer to plan than to execute, and whose plans skip partitions by themselves.
    */
   genericPlans?: boolean;
+  /**
+   * A commit is confirmed when it is in the log on disk, whatever the server's default: for who remembers
+   * what was confirmed, and could not notice that a crash has lost it.
+   */
+  durableCommits?: boolean;
   /** Hears of errors that belong to no query, such as an idle connection that broke. */
   onError?: (error: Error) => void;
 }
@@ -63,7 +68,9 @@ const RETRIES = 3;
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { role, applicationName, maxConnections = 10, statementTimeoutMs = 30_000 } = options;
   const { idleInTransactionTimeoutMs = 10_000, genericPlans = false } = options;
-  const uri = withSession(options.connectionUri, { applicationName, role, genericPlans });
+  const { durableCommits = false } = options;
+  const session = { applicationName, role, genericPlans, durableCommits };
+  const uri = withSession(options.connectionUri, session);
   try {
     const pool = await createPool(uri, {
       maxPoolSize: maxConnections,

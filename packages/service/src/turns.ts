@@ -37,10 +37,9 @@ export class Turns {
    */
   take(tenant: string, signal: AbortSignal, amount = 1): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
+    const taken = this.takeNow(tenant, amount);
+    if (taken !== null) return Promise.resolve(taken);
     const wanted = Math.min(amount, this.#perTenant, this.#total);
-    if (this.#waiting.size === 0 && this.#fits(tenant, wanted)) {
-      return Promise.resolve(this.#occupy(tenant, wanted));
-    }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#leave(tenant, waiter);
@@ -60,6 +59,17 @@ export class Turns {
       this.#waiting.set(tenant, queue.add(waiter));
       this.#startWaiting();
     });
+  }
+
+  /**
+   * Takes a place, or as much as is said, when that is free and nobody waits.
+   *
+   * @returns gives it back, to be called once; null when there is none now
+   */
+  takeNow(tenant: string, amount = 1): (() => void) | null {
+    const wanted = Math.min(amount, this.#perTenant, this.#total);
+    const isFree = this.#waiting.size === 0 && this.#fits(tenant, wanted);
+    return isFree ? this.#occupy(tenant, wanted) : null;
   }
 
   /** Whether a tenant itself has taken so much that no more is left for it. */

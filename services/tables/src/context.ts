@@ -1,12 +1,15 @@
 import type { Database } from "@workflow/db";
 import type { AuditTrail } from "@workflow/events";
 import type { Logger } from "pino";
+import type { CompanyConnections } from "./company-connections.ts";
 import type { Snapshots } from "./snapshots/index.ts";
 import type { RowWriter } from "./writes/index.ts";
 
 /** What the RPC handlers work with. */
 export interface ServiceContext {
   database: Database;
+  /** The same by company: whatever callers ask for takes its connections here. */
+  connections: CompanyConnections;
   audit: AuditTrail;
   snapshots: Snapshots;
   rowWriter: RowWriter;

@@ -17,6 +17,7 @@ import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { CompanyConnections } from "./company-connections.ts";
 import type { ServiceContext } from "./context.ts";
 import { aggregateRows } from "./rpc/aggregate-rows.ts";
 import { batchRows } from "./rpc/batch-rows.ts";
@@ -37,7 +38,7 @@ import { moveTable } from "./rpc/move-table.ts";
 import { queryRows } from "./rpc/query-rows.ts";
 import { updateRow } from "./rpc/update-row.ts";
 import { updateTable } from "./rpc/update-table.ts";
-import { createTableHeads, Snapshots } from "./snapshots/index.ts";
+import { createTableHeads, Snapshots, TableReader } from "./snapshots/index.ts";
 import { forgetOldDeletions } from "./store/deletions.ts";
 import { forgetOldKeys } from "./store/write-keys.ts";
 import { RowWriter } from "./writes/index.ts";
@@ -92,6 +93,8 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       role: DATABASE_ROLE,
       maxConnections: options.databasePoolSize,
       applicationName: "workflow-tables",
+      // Columns in memory may rest on whatever was confirmed.
+      durableCommits: true,
       onError: (error) => logger.warn({ err: error }, "an idle database connection broke"),
     });
     scope.defer(() => database.end());
@@ -102,12 +105,14 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     scope.defer(() => audit.stop());
     const rowEvents = createOutboxRelay({ ...outbox, stream: "tables" });
     scope.defer(() => rowEvents.stop());
-    const heads = createTableHeads(database);
+    const connections = new CompanyConnections(database);
+    const heads = createTableHeads(connections);
     const { cacheBytesMax = CACHE_BYTES_MAX } = options;
-    const snapshots = new Snapshots({ database, heads, cacheBytesMax, metricsRegistry });
-    const rowWriter = new RowWriter({ database, heads, onEvents: () => rowEvents.wake() });
+    const reader = new TableReader({ connections, cacheBytesMax, metricsRegistry });
+    const snapshots = new Snapshots(reader, heads);
+    const rowWriter = new RowWriter({ connections, heads, onEvents: () => rowEvents.wake() });
     startForgetting(database, logger, scope);
-    const context = { database, audit, rowEvents, snapshots, rowWriter, logger };
+    const context = { database, connections, audit, rowEvents, snapshots, rowWriter, logger };
     const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);

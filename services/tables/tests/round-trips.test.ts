@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase } from "@workflow/db";
-import type { Database } from "@workflow/db";
-import { listDistinct } from "../src/engine/index.ts";
-import { createTableHeads, Snapshots } from "../src/snapshots/index.ts";
+import type { Database, Transaction } from "@workflow/db";
+import { CompanyConnections } from "../src/company-connections.ts";
+import { createTableHeads, Snapshots, TableReader } from "../src/snapshots/index.ts";
 import { newIdentity, startHarness } from "./support/harness.ts";
 import type { Harness } from "./support/harness.ts";
 import { createRowTable, NUMBER, SELECT } from "./support/row-table.ts";
@@ -24,16 +24,26 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** The database, with its statements counted. */
+/** The database, with its statements counted; a transaction has two more than are made in it. */
 function counting(): Database {
+  const transaction: Database["transaction"] = (handler, retries) => {
+    statements += 2;
+    return database.transaction((inside) => {
+      const counted: Transaction = Object.create(inside);
+      return handler(Object.assign(counted, countedCalls(inside)));
+    }, retries);
+  };
   const counted: Database = Object.create(database);
-  return Object.assign(counted, {
-    any: countedCall(database.any),
-    one: countedCall(database.one),
-    maybeOne: countedCall(database.maybeOne),
-    query: countedCall(database.query),
-    transaction: countedCall(database.transaction),
-  });
+  return Object.assign(counted, countedCalls(database), { transaction });
+}
+
+function countedCalls({ any, one, maybeOne, query }: Database | Transaction) {
+  return {
+    any: countedCall(any),
+    one: countedCall(one),
+    maybeOne: countedCall(maybeOne),
+    query: countedCall(query),
+  };
 }
 
 function countedCall<Args extends unknown[], Result>(call: (...args: Args) => Result) {
@@ -49,9 +59,14 @@ async function statementsOf(asking: () => Promise<unknown>): Promise<number> {
   return statements;
 }
 
+function openReader(cacheBytesMax: number): { snapshots: Snapshots; reader: TableReader } {
+  const connections = new CompanyConnections(counting());
+  const reader = new TableReader({ connections, cacheBytesMax });
+  return { snapshots: new Snapshots(reader, createTableHeads(connections)), reader };
+}
+
 function openSnapshots(cacheBytesMax: number): Snapshots {
-  const counted = counting();
-  return new Snapshots({ database: counted, heads: createTableHeads(counted), cacheBytesMax });
+  return openReader(cacheBytesMax).snapshots;
 }
 
 async function filledTable() {
@@ -63,21 +78,16 @@ async function filledTable() {
 }
 
 const page = { filter: [], sort: { column: NUMBER, descending: true }, limit: 10, offset: 0 };
-const question = {
-  vectors: [{ key: SELECT.id, type: SELECT.type }],
-  filter: [],
-  answer: (source: Parameters<typeof listDistinct>[0]) =>
-    listDistinct(source, { column: SELECT, filter: [], search: "", limit: 10 }),
-};
+const question = { column: SELECT, filter: [], search: "", limit: 10 };
 
 describe("a table whose columns are in memory", () => {
   it("answers any question by one statement", async () => {
     const { name } = await filledTable();
     const snapshots = openSnapshots(10_000_000);
     await snapshots.queryRows(name, () => page);
-    await snapshots.ask(name, () => question);
+    await snapshots.listDistinct(name, () => question);
     expect(await statementsOf(() => snapshots.queryRows(name, () => page))).toBe(1);
-    expect(await statementsOf(() => snapshots.ask(name, () => question))).toBe(1);
+    expect(await statementsOf(() => snapshots.listDistinct(name, () => question))).toBe(1);
     expect(await statementsOf(() => snapshots.listRows(name, 10, 0))).toBe(1);
     expect(await statementsOf(() => snapshots.listRows(name, 10, 490))).toBe(1);
   });
@@ -103,9 +113,9 @@ describe("a table whose columns are in memory", () => {
     await table.insert({ amount: 1_000 });
     expect(await statementsOf(() => snapshots.queryRows(name, () => page))).toBe(3);
     await table.insert({ amount: 1_001 });
-    await snapshots.ask(name, () => question);
+    await snapshots.listDistinct(name, () => question);
     await table.insert({ amount: 1_002 });
-    expect(await statementsOf(() => snapshots.ask(name, () => question))).toBe(1);
+    expect(await statementsOf(() => snapshots.listDistinct(name, () => question))).toBe(1);
   });
 
   it("is read once for queries that come together", async () => {
@@ -124,26 +134,26 @@ describe("a table whose columns are in memory", () => {
 describe("memory for columns", () => {
   it("is given back down to what it may be, and all questions are answered all the same", async () => {
     const tables = await Promise.all(Array.from({ length: 4 }, filledTable));
-    const unlimited = openSnapshots(1_000_000_000);
-    for (const { name } of tables) await unlimited.queryRows(name, () => page);
-    const bytesMax = Math.floor(unlimited.bytes / 2);
+    const unlimited = openReader(1_000_000_000);
+    for (const { name } of tables) await unlimited.snapshots.queryRows(name, () => page);
+    const bytesMax = Math.floor(unlimited.reader.bytes / 2);
     for (const limit of [bytesMax, 1]) {
-      const snapshots = openSnapshots(limit);
+      const { snapshots, reader } = openReader(limit);
       for (let round = 0; round < 3; round++) {
         const asked = tables.map(({ name }) => snapshots.queryRows(name, () => page));
         for (const { rows, total } of await Promise.all(asked)) {
           expect([rows[0]?.position, total]).toEqual([499, 500]);
         }
-        expect(snapshots.bytes).toBeLessThanOrEqual(limit);
+        expect(reader.bytes).toBeLessThanOrEqual(limit);
       }
     }
   });
 
   it("keeps what was asked last", async () => {
     const [first, second] = await Promise.all([filledTable(), filledTable()]);
-    const probe = openSnapshots(1_000_000_000);
-    await probe.queryRows(first.name, () => page);
-    const snapshots = openSnapshots(Math.floor(probe.bytes * 1.5));
+    const probe = openReader(1_000_000_000);
+    await probe.snapshots.queryRows(first.name, () => page);
+    const snapshots = openSnapshots(Math.floor(probe.reader.bytes * 1.5));
     await snapshots.queryRows(first.name, () => page);
     await snapshots.queryRows(second.name, () => page);
     expect(await statementsOf(() => snapshots.queryRows(second.name, () => page))).toBe(1);

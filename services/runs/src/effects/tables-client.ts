@@ -142,6 +142,7 @@ function toStepError(error: AppError, notFound: NotFound): AppError | StepError 
         answered: true,
         ...(violations.length === 0 ? {} : { details: { problems: violations } }),
       });
+    case "RATE_LIMITED":
     case "UNAVAILABLE":
       // Not `answered`: whether the row was written is not known, so the next attempt has the same key.
       return new StepError(

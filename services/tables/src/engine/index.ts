@@ -1,11 +1,12 @@
 export { aggregateRows } from "./aggregate-rows.ts";
-export type { AggregateGroup, Measure } from "./aggregate-rows.ts";
+export type { AggregateGroup, AggregateQuery, Measure } from "./aggregate-rows.ts";
 export { createVector } from "./create-vector.ts";
 export { listDistinct } from "./list-distinct.ts";
-export type { DistinctValues } from "./list-distinct.ts";
+export type { DistinctQuery, DistinctValues } from "./list-distinct.ts";
 export { hasLong, longIndexes } from "./long-values.ts";
 export { matchesValue, needsWholeValue } from "./match-value.ts";
 export { vectorsOf } from "./row-source.ts";
 export type { RowSource, VectorName } from "./row-source.ts";
 export { selectRows } from "./select-rows.ts";
+export { cutObject } from "./stored-value.ts";
 export type { Vector, VectorType } from "./vector.ts";

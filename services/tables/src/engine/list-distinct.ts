@@ -49,8 +49,8 @@ export function listDistinct(source: RowSource, query: DistinctQuery): DistinctV
   const vector = source.vector(column.id, column.type);
   const needle = fold(search);
   const mask = filterRows(source, filter);
-  // Whether a label goes on with what is searched for cannot be told, so it might.
-  let isOneTooLarge = hasCutValue(vector, mask);
+  const found = needle === "" ? undefined : source.longLabels?.(column, search);
+  let isOneTooLarge = hasCutValue(vector, mask, found);
   const { groups, more } = groupRows({
     column,
     vector,
@@ -86,9 +86,11 @@ function labelOf(vector: Vector, row: number): string {
   return isBlankAt(vector, row) ? BLANKS_LABEL : vector.stored(row).text;
 }
 
-/** Whether a row in the mask has a value of which only the beginning is kept. */
-function hasCutValue(vector: Vector, mask: Mask | null): boolean {
-  return vector.cutRows().some((row) => mask === null || mask[row] === 1);
+/** Whether a row in the mask, and in the set, has a value of which only the beginning is kept. */
+function hasCutValue(vector: Vector, mask: Mask | null, found?: ReadonlySet<number>): boolean {
+  return vector
+    .cutRows()
+    .some((row) => (mask === null || mask[row] === 1) && found?.has(row) !== false);
 }
 
 /** Where each row has its own text, a search over all of them is faster than one label at a time. */

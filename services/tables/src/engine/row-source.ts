@@ -1,3 +1,4 @@
+import type { Column } from "../domain/column.ts";
 import type { ColumnClause, Filter, Sort, SubstringClause } from "../domain/row-query.ts";
 import type { Vector, VectorType } from "./vector.ts";
 
@@ -14,6 +15,11 @@ export interface RowSource {
    * `needsWholeValue` says so; without it, or when it does not answer, the beginning decides.
    */
   longMatches?(clause: ColumnClause | SubstringClause): ReadonlySet<number> | undefined;
+  /**
+   * Which rows, of those of whose value only the beginning is kept (`cutRows`), have a label that contains
+   * the search. Asked for distinct values; without it, any of them might.
+   */
+  longLabels?(column: Column, search: string): ReadonlySet<number>;
 }
 
 /** Names a vector. */

@@ -16,11 +16,30 @@ export interface StoredValue {
   readonly long: boolean;
 }
 
+/** What vectors keep of a value that was too large to be held as a whole; they take it like the value. */
+export class CutValue implements StoredValue {
+  readonly text: string;
+  readonly isString: boolean;
+  readonly long: boolean;
+
+  constructor({ text, isString, long }: StoredValue) {
+    this.text = text;
+    this.isString = isString;
+    this.long = long;
+  }
+}
+
 /** The form to keep of a value that is not blank. */
 export function storedValue(value: unknown): StoredValue {
+  if (value instanceof CutValue) return value;
   const whole = textOf(value);
   const text = keptText(whole);
   return { text, isString: typeof value === "string", long: text.length < whole.length };
+}
+
+/** An object or array without what no vector keeps of it. */
+export function cutObject(value: object): CutValue {
+  return new CutValue(storedValue(value));
 }
 
 /** What is kept of a text. */

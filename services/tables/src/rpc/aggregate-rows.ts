@@ -11,9 +11,7 @@ import type { Column, ColumnType } from "../domain/column.ts";
 import { parseFilter } from "../domain/parse-filter.ts";
 import { badRequest, Problems } from "../domain/problems.ts";
 import type { Place } from "../domain/problems.ts";
-import { aggregateRows as aggregate, vectorsOf } from "../engine/index.ts";
-import type { AggregateGroup, Measure } from "../engine/index.ts";
-import type { Question } from "../snapshots/index.ts";
+import type { AggregateQuery, Measure } from "../engine/index.ts";
 import { requireTableName } from "./table-name.ts";
 
 const MEASURES_MAX = 20;
@@ -51,7 +49,7 @@ export function aggregateRows({
         throw badRequest([{ path: ["measures"], message }]);
       }
       const table = requireTableName(request.tableId, call);
-      const groups = await snapshots.ask(table, (columns) => parseQuestion(request, columns));
+      const groups = await snapshots.aggregate(table, (columns) => parseQuery(request, columns));
       if (groups.length > GROUPS_MAX) {
         const message = `has more than ${GROUPS_MAX} different values; filter the rows`;
         throw badRequest([{ path: ["groupBy"], message }]);
@@ -66,10 +64,7 @@ export function aggregateRows({
   });
 }
 
-function parseQuestion(
-  request: AggregateRowsRequest,
-  columns: readonly Column[],
-): Question<AggregateGroup[]> {
+function parseQuery(request: AggregateRowsRequest, columns: readonly Column[]): AggregateQuery {
   const problems = new Problems();
   const place = problems.at();
   const groupBy =
@@ -78,18 +73,7 @@ function parseQuestion(
     parseMeasure(measure, columns, place.at("measures", `${index}`)),
   );
   problems.throwIfAny();
-  const filter = parseFilter(request.filterJson, columns, "structured");
-  const used = [groupBy, ...measures.map(({ column }) => column)];
-  const vectors = vectorsOf(filter, null);
-  for (const column of used) {
-    const isNew = column !== null && !vectors.some((name) => isVectorOf(name, column));
-    if (isNew) vectors.push({ key: column.id, type: column.type });
-  }
-  return { vectors, filter, answer: (source) => aggregate(source, { filter, groupBy, measures }) };
-}
-
-function isVectorOf(name: { key: string; type: string }, { id, type }: Column): boolean {
-  return name.key === id && name.type === type;
+  return { filter: parseFilter(request.filterJson, columns, "structured"), groupBy, measures };
 }
 
 function parseMeasure(

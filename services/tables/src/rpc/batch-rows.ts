@@ -1,10 +1,10 @@
 import { isUuid, newUuid } from "@workflow/db";
-import type { Database } from "@workflow/db";
 import { AppError, isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { BatchRowsRequest, BatchRowsResponse } from "@workflow/proto/tables/v1/rows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
+import type { CompanyConnections } from "../company-connections.ts";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
 import { parseRowData } from "../domain/row-data.ts";
@@ -21,7 +21,7 @@ const PROBLEMS_MAX = 50;
 
 /** Inserts, updates and deletes rows of a table, all or nothing (D36). */
 export function batchRows({
-  database,
+  connections,
   rowWriter,
 }: ServiceContext): UnaryMethod<BatchRowsRequest, BatchRowsResponse> {
   return rpc({
@@ -31,7 +31,7 @@ export function batchRows({
       const { inserts, updates, deletes } = parseChanges(request);
       const table = requireTableName(request.tableId, call);
       const ids = [...updates.map(({ id }) => id), ...deletes];
-      if (!ids.every(isUuid)) throw await missingOf(database, table, ids);
+      if (!ids.every(isUuid)) throw await missingOf(connections, table, ids);
       const cause = writeCauseOf(call);
       const changes = {
         inserts: inserts.map((data) => ({ id: newUuid(), data, cause })),
@@ -39,14 +39,14 @@ export function batchRows({
         deletes,
       };
       try {
-        const { inserted, updated } = await rowWriter.write(table, changes, cause);
+        const { inserted, updated } = await rowWriter.write(table, changes, cause, call);
         return {
           inserted: inserted.map(toRowMessage),
           updated: updated.map(toRowMessage),
           deletedRowIds: deletes,
         };
       } catch (error) {
-        throw isAboutRows(error) ? await missingOf(database, table, ids) : error;
+        throw isAboutRows(error) ? await missingOf(connections, table, ids) : error;
       }
     },
   });
@@ -59,11 +59,11 @@ function isAboutRows(error: unknown): boolean {
 
 /** The answer that names all missing rows: a write is given up at the first statement that misses one. */
 async function missingOf(
-  database: Database,
+  connections: CompanyConnections,
   table: TableName,
   ids: readonly string[],
 ): Promise<AppError> {
-  const known = await findKnownIds(database, table, ids.filter(isUuid));
+  const known = await findKnownIds(connections.of(table.companyId), table, ids.filter(isUuid));
   return rowsNotFound(ids.filter((id) => !known.has(id)));
 }
 

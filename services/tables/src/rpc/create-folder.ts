@@ -10,7 +10,7 @@ import { insertFolder } from "../store/folders.ts";
 
 /** Stores a new folder. The company's other folders have other names, capitals being different. */
 export function createFolder({
-  database,
+  connections,
   audit,
 }: ServiceContext): UnaryMethod<CreateFolderRequest, Folder> {
   return rpc({
@@ -21,11 +21,13 @@ export function createFolder({
       checkName(name, problems.at("name"));
       problems.throwIfAny();
       const key = { companyId: call.identity.companyId, folderId: newUuid() };
-      const folder = await database.transaction(async (transaction) => {
-        const created = await insertFolder(transaction, key, name);
-        await audit.record(transaction, call, folderCreated(created));
-        return created;
-      });
+      const folder = await connections
+        .of(call.identity.companyId)
+        .transaction(async (transaction) => {
+          const created = await insertFolder(transaction, key, name);
+          await audit.record(transaction, call, folderCreated(created));
+          return created;
+        });
       audit.wake();
       return folder;
     },

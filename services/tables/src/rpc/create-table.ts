@@ -14,7 +14,7 @@ import { requireFolderId } from "./table-name.ts";
 
 /** Stores a new table without rows. */
 export function createTable({
-  database,
+  connections,
   audit,
 }: ServiceContext): UnaryMethod<CreateTableRequest, Table> {
   return rpc({
@@ -24,7 +24,7 @@ export function createTable({
       const content = parseNewTable({ ...request, columns }, generatedIds(newColumnId));
       const folderId = requireFolderId(request.folderId);
       const name = { companyId: call.identity.companyId, tableId: newUuid() };
-      const row = await database.transaction(async (transaction) => {
+      const row = await connections.of(call.identity.companyId).transaction(async (transaction) => {
         if (folderId !== null) await touchFolders(transaction, name.companyId, [folderId]);
         await insertTable(transaction, name, { ...content, folderId }, 0);
         const created = await getTable(transaction, name);

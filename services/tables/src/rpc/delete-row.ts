@@ -14,7 +14,7 @@ export function deleteRow({
     scopes: "workflows:write",
     async handler({ tableId, rowId, origin }, call) {
       const table = requireTableName(tableId, call);
-      await rowWriter.delete(table, requireRowId(rowId), writeCauseOf(call, origin));
+      await rowWriter.delete(table, requireRowId(rowId), writeCauseOf(call, origin), call);
       return {};
     },
   });

@@ -10,14 +10,14 @@ import { requireTableName } from "./table-name.ts";
 
 /** Deletes a table and its rows. */
 export function deleteTable({
-  database,
+  connections,
   audit,
 }: ServiceContext): UnaryMethod<DeleteTableRequest, DeleteTableResponse> {
   return rpc({
     scopes: "workflows:write",
     async handler({ tableId }, call) {
       const name = requireTableName(tableId, call);
-      await database.transaction(async (transaction) => {
+      await connections.of(call.identity.companyId).transaction(async (transaction) => {
         const { key, table } = await lockTable(transaction, name);
         if (table.folderId !== null) {
           await touchFolders(transaction, name.companyId, [table.folderId]);

@@ -3,6 +3,7 @@ import { ExportFormat } from "@workflow/proto/tables/v1/tables";
 import type { ExportRowsRequest, ExportRowsResponse } from "@workflow/proto/tables/v1/tables";
 import { rpcServerStream } from "@workflow/rpc";
 import type { ServerStreamMethod } from "@workflow/rpc";
+import { Shares } from "@workflow/service";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
 import { ChunkQueue } from "../export/chunk-queue.ts";
@@ -24,25 +25,27 @@ const RETRY_AFTER_MS = 2_000;
  * Writes all rows of a table as one text: those that it had when the export began. One transaction
  * with one snapshot reads them: pages that each see the latest state would mix states. It is over as
  * soon as everything is read, which is up to 16 MiB ahead of the client; a client that stalls before
- * that is left. Half of the pool's connections at most are in use for this.
+ * that is left. Half of the pool's connections at most are in use for this, a quarter for one company.
  */
 export function exportRows(
   context: ServiceContext,
 ): ServerStreamMethod<ExportRowsRequest, ExportRowsResponse> {
   const { maxPoolSize = 2 } = context.database.configuration;
-  const placesMax = Math.max(1, Math.floor(maxPoolSize / 2));
-  let taken = 0;
+  const places = new Shares({
+    total: Math.max(1, Math.floor(maxPoolSize / 2)),
+    perTenant: Math.max(1, Math.floor(maxPoolSize / 4)),
+  });
   return rpcServerStream({
     scopes: "workflows:read",
     async *handler(request, call) {
       const name = requireTableName(request.tableId, call);
       const format = requireFormat(request.format);
-      if (taken >= placesMax) throw tooManyExports();
+      const leavePlace = places.take(name.companyId);
+      if (leavePlace === null) throw tooManyExports();
       const queue = new ChunkQueue({ bytesMax: AHEAD_BYTES, stallMs: STALL_MS });
       const leave = (): void => queue.leave();
       call.signal.addEventListener("abort", leave, { once: true });
-      taken += 1;
-      const reading = readTable(context, name, format, queue).finally(() => (taken -= 1));
+      const reading = readTable(context, name, format, queue).finally(leavePlace);
       try {
         for await (const chunk of queue) yield { chunk };
       } finally {

@@ -9,12 +9,12 @@ import { toRowMessage } from "./row-message.ts";
 import { requireTableName } from "./table-name.ts";
 
 /** Returns one row. */
-export function getRow({ database }: ServiceContext): UnaryMethod<GetRowRequest, Row> {
+export function getRow({ connections }: ServiceContext): UnaryMethod<GetRowRequest, Row> {
   return rpc({
     scopes: "workflows:read",
     async handler({ tableId, rowId }, call) {
       const table = requireTableName(tableId, call);
-      const row = await findRow(database, table, requireRowId(rowId));
+      const row = await findRow(connections.of(table.companyId), table, requireRowId(rowId));
       if (row === null) throw rowNotFound();
       return toRowMessage(row);
     },

@@ -7,10 +7,12 @@ import { toTableMessage } from "./table-message.ts";
 import { requireTableName } from "./table-name.ts";
 
 /** Returns a table, without its rows. */
-export function getTable({ database }: ServiceContext): UnaryMethod<GetTableRequest, Table> {
+export function getTable({ connections }: ServiceContext): UnaryMethod<GetTableRequest, Table> {
   return rpc({
     scopes: "workflows:read",
-    handler: async ({ tableId }, call) =>
-      toTableMessage(await getRow(database, requireTableName(tableId, call))),
+    async handler({ tableId }, call) {
+      const name = requireTableName(tableId, call);
+      return toTableMessage(await getRow(connections.of(name.companyId), name));
+    },
   });
 }

@@ -40,14 +40,14 @@ export function importTable(
 }
 
 async function storeImport(
-  { database, audit }: ServiceContext,
+  { connections, audit }: ServiceContext,
   call: RpcContext,
   { table, batches, rowCount }: ReadImport,
 ): Promise<TableRow> {
   const { companyId } = call.identity;
   const { folderId } = table;
   const name = { companyId, tableId: newUuid() };
-  return database.transaction(async (transaction) => {
+  return connections.of(companyId).transaction(async (transaction) => {
     if (folderId !== null) await requireFolder(transaction, { companyId, folderId });
     const key = await insertTable(transaction, name, table, rowCount);
     let position = 0;

@@ -14,7 +14,7 @@ export function insertRow({ rowWriter }: ServiceContext): UnaryMethod<InsertRowR
     async handler({ tableId, dataJson, origin }, call) {
       const data = parseRowData(dataJson);
       const table = requireTableName(tableId, call);
-      return toRowMessage(await rowWriter.insert(table, data, writeCauseOf(call, origin)));
+      return toRowMessage(await rowWriter.insert(table, data, writeCauseOf(call, origin), call));
     },
   });
 }

@@ -42,7 +42,7 @@ async function insertOne(
   try {
     const data = parseRowData(dataJson);
     const table = requireTableName(tableId, call);
-    const row = await rowWriter.insert(table, data, writeCauseOf(call));
+    const row = await rowWriter.insert(table, data, writeCauseOf(call), call);
     return { row: toRowMessage(row), failure: undefined };
   } catch (error) {
     const failure = databaseErrorToAppError(error);
@@ -54,6 +54,7 @@ async function insertOne(
 }
 
 function toFailure(error: ReturnType<typeof databaseErrorToAppError>): InsertRowFailure {
-  const { reason, message, violations, retryAfterMs = 0 } = error;
-  return { reason, message, violations: [...violations], retryAfterMs };
+  const { reason, message, violations, details, retryAfterMs = 0 } = error;
+  const detailsJson = details === undefined ? "" : JSON.stringify(details);
+  return { reason, message, violations: [...violations], retryAfterMs, detailsJson };
 }

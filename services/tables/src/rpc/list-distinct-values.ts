@@ -10,9 +10,7 @@ import type { Column } from "../domain/column.ts";
 import { parseFilter } from "../domain/parse-filter.ts";
 import { Problems } from "../domain/problems.ts";
 import { withoutColumn } from "../domain/without-column.ts";
-import { listDistinct, vectorsOf } from "../engine/index.ts";
-import type { DistinctValues } from "../engine/index.ts";
-import type { Question } from "../snapshots/index.ts";
+import type { DistinctQuery } from "../engine/index.ts";
 import { requireTableName } from "./table-name.ts";
 
 const LIMIT_DEFAULT = 100;
@@ -28,8 +26,8 @@ export function listDistinctValues({
     async handler(request, call) {
       const limit = parseLimit(request);
       const table = requireTableName(request.tableId, call);
-      const { values, truncated } = await snapshots.ask(table, (columns) =>
-        parseQuestion(request, columns, limit),
+      const { values, truncated } = await snapshots.listDistinct(table, (columns) =>
+        parseQuery(request, columns, limit),
       );
       return { values: [...values], truncated };
     },
@@ -48,19 +46,14 @@ function parseLimit({ limit = LIMIT_DEFAULT, search }: ListDistinctValuesRequest
   return limit;
 }
 
-function parseQuestion(
+function parseQuery(
   { columnId, filterJson, search, legacyFilter }: ListDistinctValuesRequest,
   columns: readonly Column[],
   limit: number,
-): Question<DistinctValues> {
+): DistinctQuery {
   const column = columns.find(({ id }) => id === columnId);
   if (column === undefined) throw new AppError("NOT_FOUND", "Column not found");
   const mode = legacyFilter ? "legacyDistinct" : "structured";
   const filter = withoutColumn(parseFilter(filterJson, columns, mode), columnId);
-  return {
-    // By the column's order, for its own vector.
-    vectors: vectorsOf(filter, { column, descending: false }),
-    filter,
-    answer: (source) => listDistinct(source, { column, filter, search, limit }),
-  };
+  return { column, filter, search, limit };
 }

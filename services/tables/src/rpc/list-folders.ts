@@ -7,12 +7,13 @@ import { listFolders as listRows } from "../store/folders.ts";
 
 /** Lists all folders of the company in the order of their names. */
 export function listFolders({
-  database,
+  connections,
 }: ServiceContext): UnaryMethod<ListFoldersRequest, ListFoldersResponse> {
   return rpc({
     scopes: "workflows:read",
     async handler(_request, { identity }) {
-      const rows = await listRows(database, identity.companyId);
+      const { companyId } = identity;
+      const rows = await listRows(connections.of(companyId), companyId);
       return { folders: rows.toSorted(compareFolderNames) };
     },
   });

@@ -7,12 +7,13 @@ import { toTableMessage } from "./table-message.ts";
 
 /** Lists all tables of the company, newest first. */
 export function listTables({
-  database,
+  connections,
 }: ServiceContext): UnaryMethod<ListTablesRequest, ListTablesResponse> {
   return rpc({
     scopes: "workflows:read",
     async handler(_request, { identity }) {
-      const rows = await listRows(database, identity.companyId);
+      const { companyId } = identity;
+      const rows = await listRows(connections.of(companyId), companyId);
       return { tables: rows.map(toTableMessage) };
     },
   });

@@ -10,7 +10,7 @@ import { requireFolderId, requireTableName } from "./table-name.ts";
 
 /** Puts a table into a folder, or back to the root. Where it lies already nothing changes. */
 export function moveTable({
-  database,
+  connections,
   audit,
 }: ServiceContext): UnaryMethod<MoveTableRequest, MoveTableResponse> {
   return rpc({
@@ -18,7 +18,7 @@ export function moveTable({
     async handler(request, call) {
       const name = requireTableName(request.tableId, call);
       const folderId = requireFolderId(request.folderId);
-      await database.transaction(async (transaction) => {
+      await connections.of(call.identity.companyId).transaction(async (transaction) => {
         const { key, table } = await lockTable(transaction, name);
         if (table.folderId === folderId) return;
         const folderIds = [table.folderId, folderId].filter((id) => id !== null);

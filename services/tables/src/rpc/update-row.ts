@@ -16,7 +16,7 @@ export function updateRow({ rowWriter }: ServiceContext): UnaryMethod<UpdateRowR
       const data = parseRowData(dataJson);
       const table = requireTableName(tableId, call);
       const update = { id: requireRowId(rowId), data, merge };
-      return toRowMessage(await rowWriter.update(table, update, writeCauseOf(call, origin)));
+      return toRowMessage(await rowWriter.update(table, update, writeCauseOf(call, origin), call));
     },
   });
 }

@@ -15,7 +15,7 @@ import { requireTableName } from "./table-name.ts";
  * the same as before is no change: nothing is stored then, nor told to the audit log.
  */
 export function updateTable({
-  database,
+  connections,
   audit,
 }: ServiceContext): UnaryMethod<UpdateTableRequest, Table> {
   return rpc({
@@ -24,7 +24,7 @@ export function updateTable({
       const { tableId, columns, ...fields } = request;
       const changes = { ...fields, columns: fromColumnList(columns) };
       const name = requireTableName(tableId, call);
-      const row = await database.transaction(async (transaction) => {
+      const row = await connections.of(call.identity.companyId).transaction(async (transaction) => {
         const { key, table: before } = await lockTable(transaction, name);
         const content = applyChanges(before, changes, newColumnId);
         if (isUnchanged(before, content)) return before;

@@ -1,82 +1,90 @@
 import type { Queryable } from "@workflow/db";
+import { cutObject } from "../engine/index.ts";
 import { findChanges } from "../store/rows-changes.ts";
 import type { ChangedRow } from "../store/rows-changes.ts";
-import type { TableKey } from "../store/states.ts";
+import type { HeadVersion, TableKey } from "../store/states.ts";
 import { readWholeValues } from "./read-whole-values.ts";
-import type { ChangeSet } from "./snapshot.ts";
+import type { ChangeSet, Lag } from "./snapshot.ts";
 
-/** More than the rows that one write may change, so that a page holds at least one write whole. */
-const PAGE_ROWS = 2_000;
-/** When there is more to catch up with, reading afresh what is asked for costs less. */
-const PAGES_MAX = 10;
+/** When more rows have changed, reading afresh what is asked for costs less. */
+const ROWS_MAX = 20_000;
+/** When more has to be kept in memory until everything is told. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Everything that has happened to a table since a revision, or why that cannot be told. */
+/** Everything that has happened to a table since some columns of it were read, or why that is not told. */
 export type Gathered =
-  | { found: "changes"; changes: ChangeSet; schemaRevision: number }
+  | { found: "changes"; changes: ChangeSet; head: HeadVersion }
+  /** One statement does not tell all: a transaction that sees one revision has to. */
+  | { found: "more" }
+  /** To read afresh what is asked for costs less, or takes less memory. */
   | { found: "too much" }
+  /** Deletions are forgotten that nobody here has heard of. */
+  | { found: "too old" }
+  /** What was read is not of the database's history any more. */
+  | { found: "another history" }
   | { found: "no table" };
 
 /**
- * Gathers what has happened to a table after a revision, with the values under the keys. Each page is
- * read as of a later revision than the one before; what has changed in between comes again with the
- * later page. The last page is the one that nothing is missing from, so all is as of its revision.
+ * Gathers what has happened to a table, as of one revision.
+ *
+ * @param options.isFrozen whether all statements see the same revision; else only one is made
  */
 export async function gatherChanges(
   database: Queryable,
   table: TableKey,
-  since: number,
-  keys: readonly string[],
+  lag: Lag,
+  { isFrozen }: { isFrozen: boolean },
 ): Promise<Gathered> {
+  const { keys } = lag;
   const rows = new Map<number, readonly unknown[]>();
-  const deleted = new Set<number>();
-  let reached = since;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const found = await findChanges(database, table, reached, { keys, limit: PAGE_ROWS });
+  let after = { revision: lag.valuesSince, position: Number.MAX_SAFE_INTEGER };
+  let deletions: readonly number[] | null = null;
+  let bytes = 0;
+  while (rows.size <= ROWS_MAX && bytes <= KEPT_BYTES_MAX) {
+    // The first page tells all deletions; the others are as of the same revision.
+    const upTo = deletions === null ? lag.lastPosition : -1;
+    const deleted = { since: lag.revision, upTo };
+    const found = await findChanges(database, table, { after, keys, deleted });
     if (found === null) return { found: "no table" };
-    if (reached < found.deletionsForgottenTo) return { found: "too much" };
+    const { revision, schemaRevision, history } = found;
+    // Commits may also be lost without a new history, when Postgres does not wait for its disk.
+    if (history !== lag.history || revision < lag.revision) return { found: "another history" };
+    if (lag.revision < found.deletionsForgottenTo) return { found: "too old" };
+    if (!isFrozen && (found.more || hasLargeValues(found.rows))) return { found: "more" };
+    deletions ??= found.deleted;
     for (const row of found.rows) rows.set(row.position, row.values);
-    for (const position of found.deleted) deleted.add(position);
-    const { revision, schemaRevision } = found;
-    const readAt = await readLargeValues(database, table, keys, found.rows, rows);
-    if (found.rows.length < PAGE_ROWS) {
-      // A value that was read apart may be newer than the page; the next page tells what else is.
-      if (readAt > revision) continue;
-      const changes = { revision, rows, keys, deleted: [...deleted] };
-      return { found: "changes", changes, schemaRevision };
+    bytes += found.bytes;
+    await readLargeValues({ database, table, keys }, found.rows, rows);
+    const last = found.rows.at(-1);
+    if (!found.more || last === undefined) {
+      const changes = { revision, rows, keys, deleted: deletions };
+      return { found: "changes", changes, head: { schemaRevision, history } };
     }
-    const last = found.rows.at(-1)?.revision ?? reached;
-    // The last write of a full page may go on behind it.
-    if (last - 1 <= reached) return { found: "too much" };
-    reached = last - 1;
+    after = { revision: last.revision, position: last.position };
   }
   return { found: "too much" };
 }
 
-/**
- * Puts in place what a page leaves out for its size, and returns the latest revision at which any of
- * it was written; infinity when a row is gone by now.
- */
+function hasLargeValues(rows: readonly ChangedRow[]): boolean {
+  return rows.some(({ large }) => large.length > 0);
+}
+
+/** Puts in place what a page leaves out for its size, as far as columns keep it. */
 async function readLargeValues(
-  database: Queryable,
-  { tableKey }: TableKey,
-  keys: readonly string[],
+  { database, table, keys }: { database: Queryable; table: TableKey; keys: readonly string[] },
   changed: readonly ChangedRow[],
   rows: Map<number, readonly unknown[]>,
-): Promise<number> {
-  let latest = 0;
+): Promise<void> {
   for (const [place, key] of keys.entries()) {
-    const missing = new Set(
-      changed.filter(({ large }) => large.includes(place)).map(({ position }) => position),
-    );
-    for await (const batch of readWholeValues(database, tableKey, key, [...missing])) {
-      for (const { position, revision, value } of batch) {
-        missing.delete(position);
-        latest = Math.max(latest, revision);
+    const missing = changed.filter(({ large }) => large.includes(place));
+    const positions = missing.map(({ position }) => position);
+    for await (const batch of readWholeValues(database, table.tableKey, key, positions)) {
+      for (const { position, value } of batch) {
         const values = rows.get(position);
-        if (values !== undefined) rows.set(position, values.with(place, value));
+        const isObject = typeof value === "object" && value !== null;
+        const kept = isObject ? cutObject(value) : value;
+        if (values !== undefined) rows.set(position, values.with(place, kept));
       }
     }
-    if (missing.size > 0) return Number.POSITIVE_INFINITY;
   }
-  return latest;
 }

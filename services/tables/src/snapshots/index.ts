@@ -1,4 +1,4 @@
-export type { Question } from "./question.ts";
 export { Snapshots } from "./snapshots.ts";
+export { TableReader } from "./table-reader.ts";
 export { createTableHeads } from "./table-heads.ts";
 export type { TableHeads } from "./table-heads.ts";

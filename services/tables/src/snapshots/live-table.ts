@@ -1,246 +1,244 @@
-import type { Database, Queryable } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
 import type { VectorName } from "../engine/index.ts";
+import { freezeSnapshot } from "../store/export-rows.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
-import type { TableHead, TableKey } from "../store/states.ts";
+import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
 import { gatherChanges } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
-import type { Cached, MemoryBudget } from "./memory-budget.ts";
+import type { CacheEvents } from "./metrics.ts";
 import { Positions } from "./positions.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
-import type { ChangeSet, LoadedVector } from "./snapshot.ts";
+import type { TableMemory } from "./table-memory.ts";
 
 /** Columns of a query are read side by side, but not so many that other queries starve. */
 const LOADS_AT_ONCE = 3;
-/** How often a snapshot may be lost while a query waits for its columns. */
-const LOST_MAX = 5;
-/** What a table takes up beside its rows and columns; a rough figure. */
-const BASE_BYTES = 1_024;
+
+/** A snapshot, and the head that the table had at its revision. */
+export interface SeenSnapshot {
+  snapshot: Snapshot;
+  head: HeadVersion;
+}
 
 /**
- * The snapshot of one table, which follows the table when it is asked to. Everything that changes the
- * snapshot stands in one line, so each change begins where the one before has ended.
+ * The snapshot of one table, and how it follows the table. Whatever gives the snapshot another revision
+ * stands in one line, so each change begins where the one before has ended. Nobody who waits in that line
+ * holds a connection, and what has its turn waits for a connection only: there is no circle in which
+ * readers and writers could wait for each other.
  */
-export class LiveTable implements Cached {
-  readonly #database: Database;
-  readonly #budget: MemoryBudget;
-  readonly #table: TableKey;
-  readonly #onDropped: () => void;
-  readonly #slots = new Map<string, Cached>();
-  readonly #uses = new Map<string, number>();
+export class LiveTable {
+  readonly table: TableKey;
+  readonly memory: TableMemory;
+  readonly #database: Queryable;
+  readonly #events: CacheEvents;
   readonly #loads = new Map<string, Promise<void>>();
-  #users = 0;
-  #snapshot: Snapshot | null = null;
-  #schemaRevision = 0;
-  #loaded: { snapshot: Snapshot; vector: LoadedVector }[] = [];
-  #lastUpdate: Promise<void> = Promise.resolve();
-  #nextUpdate: Promise<void> | null = null;
+  #seen: SeenSnapshot | null = null;
+  #lastTurn: Promise<unknown> = Promise.resolve();
+  #nextCatchUp: { names: Map<string, VectorName>; done: Promise<void> } | null = null;
 
+  /** @param options.database gives connections from the share of the table's company */
   constructor(options: {
-    database: Database;
-    budget: MemoryBudget;
+    database: Queryable;
+    memory: TableMemory;
     head: TableHead;
-    /** Told when the memory was given back. */
-    onDropped: () => void;
+    events: CacheEvents;
   }) {
     const { companyId, tableKey } = options.head;
     this.#database = options.database;
-    this.#budget = options.budget;
-    this.#table = { companyId, tableKey };
-    this.#onDropped = options.onDropped;
-  }
-
-  get companyId(): string {
-    return this.#table.companyId;
-  }
-
-  get inUse(): boolean {
-    return this.#users > 0;
+    this.memory = options.memory;
+    this.#events = options.events;
+    this.table = { companyId, tableKey };
+    options.memory.onDropped(() => (this.#seen = null));
   }
 
   /** What is in memory now; null when nothing is. */
-  get snapshot(): Snapshot | null {
-    return this.#snapshot;
-  }
-
-  /** That of the table's head when the snapshot was last up to date. */
-  get schemaRevision(): number {
-    return this.#schemaRevision;
-  }
-
-  drop(): void {
-    this.#lose();
-    this.#onDropped();
-  }
-
-  /** Keeps the table and these columns in memory, once they are there, until the result is called. */
-  use(names: readonly VectorName[]): () => void {
-    const ids = names.map(idOf);
-    this.#users += 1;
-    for (const id of ids) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
-    return () => {
-      this.#users -= 1;
-      for (const id of ids) {
-        const uses = (this.#uses.get(id) ?? 0) - 1;
-        if (uses > 0) this.#uses.set(id, uses);
-        else this.#uses.delete(id);
-      }
-      // Queries leave things behind in columns, such as the order of their values.
-      if (this.#snapshot !== null) this.#noteSizes(this.#snapshot);
-      this.#budget.trim();
-    };
+  get seen(): SeenSnapshot | null {
+    return this.#seen;
   }
 
   /**
-   * The snapshot with these columns, of whatever revision. It may be another one after the caller's
-   * next pause.
+   * Reads those of the columns that are not in memory. They may be gone again after the caller's next
+   * pause, and may be behind the snapshot.
    *
    * @throws AppError NOT_FOUND when the table is gone
    */
-  async withVectors(names: readonly VectorName[]): Promise<Snapshot> {
-    for (let lost = 0; lost < LOST_MAX; lost++) {
-      if (this.#snapshot === null) await this.refresh();
-      const snapshot = this.#snapshot;
-      if (snapshot === null) continue;
-      const missing = names.filter((name) => !snapshot.has(name));
-      if (missing.length === 0) {
-        this.#noteUse(snapshot, names);
-        return snapshot;
-      }
-      for (let start = 0; start < missing.length; start += LOADS_AT_ONCE) {
-        const some = missing.slice(start, start + LOADS_AT_ONCE);
-        await Promise.all(some.map((name) => this.#loadShared(snapshot, name)));
-      }
+  async ensure(names: readonly VectorName[]): Promise<void> {
+    if (this.#seen === null) await this.catchUp([]);
+    const missing = names.filter((name) => this.#seen?.snapshot.has(name) !== true);
+    this.#events.used(names.length - missing.length);
+    for (let start = 0; start < missing.length; start += LOADS_AT_ONCE) {
+      const some = missing.slice(start, start + LOADS_AT_ONCE);
+      await Promise.all(some.map((name) => this.#loadShared(name)));
     }
-    throw new Error("The snapshot of a table was lost again and again.");
   }
 
   /**
-   * Brings the snapshot to a revision that is no older than this call. Calls that wait for their turn
-   * share it.
+   * Brings the snapshot and these columns to a revision that is no older than this call. Calls that wait
+   * for their turn share it.
    *
    * @throws AppError NOT_FOUND when the table is gone
    */
-  refresh(): Promise<void> {
-    this.#nextUpdate ??= this.#inLine(() => {
-      this.#nextUpdate = null;
-      return this.#update(this.#database);
+  catchUp(names: readonly VectorName[]): Promise<void> {
+    const next = (this.#nextCatchUp ??= this.#planCatchUp());
+    for (const name of names) next.names.set(idOf(name), name);
+    return next.done;
+  }
+
+  /**
+   * Does something in a transaction that sees one revision of the table, which the snapshot and these
+   * columns have as well until that is done. What is missing of the columns, or is too far behind, is read
+   * in the transaction: there is nothing that it would have to catch up with.
+   *
+   * @throws AppError NOT_FOUND when the table is gone
+   */
+  frozen<Result>(
+    names: readonly VectorName[],
+    work: (transaction: Transaction, seen: SeenSnapshot) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inLine(() =>
+      this.#database.transaction(async (transaction) => {
+        await freezeSnapshot(transaction);
+        const seen = await this.#follow(transaction, names);
+        await this.#readMissing(transaction, names, seen.snapshot);
+        return work(transaction, seen);
+      }),
+    );
+  }
+
+  #planCatchUp(): { names: Map<string, VectorName>; done: Promise<void> } {
+    const names = new Map<string, VectorName>();
+    const done = this.#inLine(async () => {
+      this.#nextCatchUp = null;
+      const wanted = [...names.values()];
+      if ((await this.#takeChanges(this.#database, wanted, { isFrozen: false })) !== "more") return;
+      await this.#database.transaction(async (transaction) => {
+        await freezeSnapshot(transaction);
+        await this.#follow(transaction, wanted);
+      });
     });
-    return this.#nextUpdate;
+    return { names, done };
   }
 
-  /** Like `refresh`, on the connection of a transaction. */
-  refreshWithin(transaction: Queryable): Promise<void> {
-    return this.#inLine(() => this.#update(transaction));
-  }
-
-  #inLine(update: () => Promise<void>): Promise<void> {
-    const turn = this.#lastUpdate.then(update);
-    this.#lastUpdate = turn.catch(() => {});
+  #inLine<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastTurn.then(work);
+    this.#lastTurn = turn.catch(() => {});
     return turn;
   }
 
   /** Queries that miss the same column wait for the same reading of it. */
-  #loadShared(snapshot: Snapshot, name: VectorName): Promise<void> {
+  #loadShared(name: VectorName): Promise<void> {
     const id = idOf(name);
     const running = this.#loads.get(id);
     if (running !== undefined) return running;
-    const load = this.#load(snapshot, name).finally(() => this.#loads.delete(id));
+    // Somebody else may have read it since it was found missing.
+    if (this.#seen?.snapshot.has(name) === true) return Promise.resolve();
+    const load = this.#load(name).finally(() => this.#loads.delete(id));
     this.#loads.set(id, load);
     return load;
   }
 
-  async #load(snapshot: Snapshot, name: VectorName): Promise<void> {
+  async #load(name: VectorName): Promise<void> {
+    const snapshot = this.#seen?.snapshot;
+    if (snapshot === undefined) return;
+    this.#events.loaded();
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const vector = await loadVector(this.#database, this.#table.tableKey, snapshot, name);
-      this.#loaded.push({ snapshot, vector });
-      await this.refresh();
+      const loaded = await loadVector(this.#database, this.table.tableKey, snapshot, name);
+      if (this.#seen?.snapshot !== snapshot) return;
+      if (loaded === null) return this.#lose();
+      snapshot.put(loaded);
+      this.memory.used(snapshot, [name]);
     } finally {
       stopKeeping();
     }
   }
 
-  async #update(queryable: Queryable): Promise<void> {
-    const snapshot = this.#snapshot;
-    const loaded = this.#loaded.flatMap((each) => (each.snapshot === snapshot ? each.vector : []));
-    this.#loaded = [];
-    if (snapshot === null) return this.#open(queryable);
-    const keys = new Set([...snapshot.vectors(), ...loaded].map(({ key }) => key));
-    const since = Math.min(snapshot.revision, ...loaded.map(({ revision }) => revision));
-    const gathered = await gatherChanges(queryable, this.#table, since, [...keys]);
-    if (gathered.found === "no table") throw tableNotFound();
-    // Dropped meanwhile: whoever needs it opens it.
-    if (this.#snapshot !== snapshot) return;
-    if (gathered.found === "too much") {
-      this.#lose();
-      return this.#open(queryable);
+  /** Reads in a frozen transaction those of the columns that are not of its revision. */
+  async #readMissing(
+    transaction: Transaction,
+    names: readonly VectorName[],
+    snapshot: Snapshot,
+  ): Promise<void> {
+    for (const name of names) {
+      if (snapshot.isCurrent([name])) continue;
+      this.#events.loaded();
+      const loaded = await loadVector(transaction, this.table.tableKey, snapshot, name);
+      if (loaded === null) throw new Error("A transaction has seen two histories.");
+      snapshot.putCurrent(loaded);
+      if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, [name]);
     }
-    this.#schemaRevision = gathered.schemaRevision;
-    this.#apply(snapshot, gathered.changes, loaded);
   }
 
-  #apply(snapshot: Snapshot, changes: ChangeSet, loaded: readonly LoadedVector[]): void {
-    try {
-      snapshot.apply(changes, loaded);
-    } catch (error) {
-      // A part of the changes may be in, which nobody may see.
-      this.#lose();
-      throw error;
-    }
-    this.#noteSizes(snapshot);
-    this.#noteUse(snapshot, loaded);
+  /** Takes all changes that a frozen transaction sees. */
+  async #follow(transaction: Transaction, names: readonly VectorName[]): Promise<SeenSnapshot> {
+    const seen = await this.#takeChanges(transaction, names, { isFrozen: true });
+    if (seen === "more") throw new Error("A frozen transaction is told everything.");
+    return seen;
   }
 
-  async #open(queryable: Queryable): Promise<void> {
-    const found = await loadPositions(queryable, this.#table);
+  /** "more": it takes a frozen transaction. */
+  async #takeChanges(
+    database: Queryable,
+    names: readonly VectorName[],
+    following: { isFrozen: boolean },
+  ): Promise<SeenSnapshot | "more"> {
+    const snapshot = this.#seen?.snapshot;
+    if (snapshot === undefined) return this.#open(database);
+    const lag = snapshot.lagOf(names);
+    const gathered = await gatherChanges(database, this.table, lag, following);
+    // Dropped meanwhile.
+    if (this.#seen?.snapshot !== snapshot) return this.#open(database);
+    switch (gathered.found) {
+      case "more":
+        return "more";
+      case "no table":
+        throw tableNotFound();
+      case "too much": {
+        const behind = lag.columns.filter(({ revision }) => revision < lag.revision);
+        if (behind.length === 0) return this.#openAnew(database);
+        // The rest goes on; whoever needs these reads them afresh.
+        for (const column of behind) {
+          snapshot.drop(column);
+          this.memory.forgetColumn(column);
+        }
+        return this.#takeChanges(database, names, following);
+      }
+      case "another history":
+      case "too old":
+        return this.#openAnew(database);
+      case "changes":
+        try {
+          snapshot.apply(gathered.changes, lag.columns);
+        } catch (error) {
+          // A part of the changes may be in, which nobody may see.
+          this.#lose();
+          throw error;
+        }
+        this.memory.used(snapshot, names);
+        return (this.#seen = { snapshot, head: gathered.head });
+    }
+  }
+
+  #openAnew(database: Queryable): Promise<SeenSnapshot> {
+    this.#lose();
+    return this.#open(database);
+  }
+
+  async #open(database: Queryable): Promise<SeenSnapshot> {
+    const found = await loadPositions(database, this.table);
     if (found === null) throw tableNotFound();
-    const { revision, schemaRevision, nextPosition, positions } = found;
-    this.#schemaRevision = schemaRevision;
-    this.#snapshot = new Snapshot(
-      revision,
-      positions === null ? Positions.dense(nextPosition) : Positions.of(positions),
-    );
-    this.#noteUse(this.#snapshot, []);
+    const { history, revision, schemaRevision, nextPosition, positions: given } = found;
+    const positions = given === null ? Positions.dense(nextPosition) : Positions.of(given);
+    const snapshot = new Snapshot(history, revision, positions);
+    const seen = { snapshot, head: { schemaRevision, history } };
+    this.#seen = seen;
+    this.memory.used(snapshot, []);
+    return seen;
   }
 
   #lose(): void {
-    for (const slot of this.#slots.values()) this.#budget.forget(slot);
-    this.#slots.clear();
-    this.#budget.forget(this);
-    this.#snapshot = null;
-  }
-
-  #noteUse(snapshot: Snapshot, names: readonly VectorName[]): void {
-    for (const name of names) {
-      this.#budget.use(this.#slotOf(snapshot, name), snapshot.vector(name.key, name.type).bytes);
-    }
-    // After its columns, so that it does not go before them.
-    this.#budget.use(this, BASE_BYTES + snapshot.bytes);
-    this.#budget.trim();
-  }
-
-  #noteSizes(snapshot: Snapshot): void {
-    for (const loaded of snapshot.vectors()) {
-      this.#budget.resize(this.#slotOf(snapshot, loaded), loaded.vector.bytes);
-    }
-  }
-
-  #slotOf(snapshot: Snapshot, { key, type }: VectorName): Cached {
-    const id = idOf({ key, type });
-    const known = this.#slots.get(id);
-    if (known !== undefined) return known;
-    const uses = this.#uses;
-    const slot: Cached = {
-      get inUse() {
-        return uses.has(id);
-      },
-      drop: () => {
-        this.#slots.delete(id);
-        snapshot.drop({ key, type });
-      },
-    };
-    this.#slots.set(id, slot);
-    return slot;
+    this.#events.lost();
+    this.memory.forget();
+    this.#seen = null;
   }
 }

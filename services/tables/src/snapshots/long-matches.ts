@@ -1,37 +1,102 @@
 import type { Queryable } from "@workflow/db";
+import { isBlank, textOf } from "../domain/cell-text.ts";
+import type { Column } from "../domain/column.ts";
+import { fold } from "../domain/fold.ts";
 import type { ColumnClause, Filter, SubstringClause } from "../domain/row-query.ts";
 import { longIndexes, matchesValue, needsWholeValue } from "../engine/index.ts";
-import type { TableSource } from "./question.ts";
+import type { Vector, VectorName } from "../engine/index.ts";
 import { readWholeValues } from "./read-whole-values.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { TableSource } from "./table-source.ts";
 
 type ValueClause = ColumnClause | SubstringClause;
 
-/** The clauses of a filter that the beginning of a long value does not decide. */
-export function clausesOnWholeValues(filter: Filter): ValueClause[] {
+/** What is asked of values that the kept beginning does not decide. */
+export interface WholeValueTest {
+  readonly name: VectorName;
+  /** The clause of the filter that asks; null for the search among a column's labels. */
+  readonly clause: ValueClause | null;
+  /** The rows of the vector that it is asked of. */
+  readonly rowsOf: (vector: Vector) => readonly number[];
+  /** Takes a whole value, as `JSON.parse` returns it. */
+  readonly matches: (value: unknown) => boolean;
+}
+
+/** What the clauses of a filter ask of whole values. */
+export function testsOf(filter: Filter): WholeValueTest[] {
   return filter.flatMap((clause) => {
-    if (clause.kind === "any") return clause.filters.flatMap(clausesOnWholeValues);
-    return needsWholeValue(clause) ? [clause] : [];
+    if (clause.kind === "any") return clause.filters.flatMap(testsOf);
+    if (!needsWholeValue(clause)) return [];
+    const name: VectorName =
+      clause.kind === "column"
+        ? { key: clause.column.id, type: clause.column.type }
+        : { key: clause.key, type: "any" };
+    const matches = (value: unknown): boolean => matchesValue(clause, value);
+    return [{ name, clause, rowsOf: longIndexes, matches }];
   });
 }
 
+/** What a search among the labels of a column asks of whole values. */
+export function searchTest({ id, type }: Column, search: string): WholeValueTest {
+  const needle = fold(search);
+  return {
+    name: { key: id, type },
+    clause: null,
+    rowsOf: (vector) => vector.cutRows(),
+    matches: (value) => !isBlank(value) && fold(textOf(value)).includes(needle),
+  };
+}
+
 /**
- * Which of a table's long values, that are not in memory as a whole, match the clauses of one query.
- * What was found out about a row holds until the row changes.
+ * Which of a table's long values, that are not in memory as a whole, pass the tests of one question. What
+ * was found out about a row holds until the snapshot hears that the row has changed. `stop` has to be
+ * called in the end.
  */
 export class LongMatches {
-  readonly #clauses: readonly ValueClause[];
-  /** By clause, then by position. */
-  readonly #known: ReadonlyMap<ValueClause, Map<number, boolean>>;
+  readonly stop: () => void;
+  readonly #snapshot: Snapshot;
+  /** By test, then by position. */
+  readonly #known: ReadonlyMap<WholeValueTest, Map<number, boolean>>;
+  readonly #changed = new Set<number>();
 
-  constructor(clauses: readonly ValueClause[]) {
-    this.#clauses = clauses;
-    this.#known = new Map(clauses.map((clause) => [clause, new Map()]));
+  constructor(tests: readonly WholeValueTest[], snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+    this.#known = new Map(tests.map((test) => [test, new Map()]));
+    this.stop = snapshot.watch(this.#changed);
   }
 
-  /** The snapshot as it is now with the matches; null when not all long values in it were read. */
-  sourceOf(snapshot: Snapshot): TableSource | null {
-    if (this.#clauses.some((clause) => this.#missing(clause, snapshot).length > 0)) return null;
+  /**
+   * Reads what is not known yet. Reading that is not of the snapshot's own revision has to be finished
+   * by another call on a connection that sees this revision.
+   */
+  async read(database: Queryable, tableKey: number): Promise<void> {
+    this.#forgetChanged();
+    for (const [test, known] of this.#known) {
+      const missing = this.#longRows(test)
+        .map((index) => this.#snapshot.positionAt(index))
+        .filter((position) => !known.has(position));
+      for await (const batch of readWholeValues(database, tableKey, test.name.key, missing)) {
+        for (const { position, history, value } of batch) {
+          if (history === this.#snapshot.history) known.set(position, test.matches(value));
+        }
+      }
+    }
+    this.#forgetChanged();
+  }
+
+  /** The snapshot with the matches, when `read` has been called for its revision. */
+  source(): TableSource {
+    const snapshot = this.#snapshot;
+    const matching = (clause: ValueClause | null): ReadonlySet<number> => {
+      const found = new Set<number>();
+      for (const [test, known] of this.#known) {
+        if (test.clause !== clause) continue;
+        for (const index of this.#longRows(test)) {
+          if (known.get(snapshot.positionAt(index)) === true) found.add(index);
+        }
+      }
+      return found;
+    };
     return {
       revision: snapshot.revision,
       size: snapshot.size,
@@ -39,62 +104,23 @@ export class LongMatches {
       isLive: (index) => snapshot.isLive(index),
       positionAt: (index) => snapshot.positionAt(index),
       vector: (key, type) => snapshot.vector(key, type),
-      longMatches: (clause) => this.#matches(clause, snapshot),
+      longMatches: matching,
+      longLabels: () => matching(null),
     };
   }
 
-  /**
-   * Reads what `sourceOf` misses. False when the snapshot has to be brought up to date before that
-   * can help, since rows are newer than it.
-   */
-  async read(database: Queryable, tableKey: number, snapshot: Snapshot): Promise<boolean> {
-    const changed = new Set<number>();
-    const stopWatching = snapshot.watch(changed);
-    let newest = 0;
-    let isComplete = true;
-    try {
-      for (const clause of this.#clauses) {
-        const missing = this.#missing(clause, snapshot);
-        let found = 0;
-        for await (const batch of readWholeValues(database, tableKey, keyOf(clause), missing)) {
-          found += batch.length;
-          for (const { position, revision, value } of batch) {
-            newest = Math.max(newest, revision);
-            this.#known.get(clause)?.set(position, matchesValue(clause, value));
-          }
-        }
-        if (found < missing.length) isComplete = false;
-      }
-    } finally {
-      stopWatching();
-      for (const known of this.#known.values()) {
-        for (const position of changed) known.delete(position);
-      }
+  #longRows({ name, rowsOf }: WholeValueTest): number[] {
+    const { key, type } = name;
+    // Dropped meanwhile: nobody will ask for a source then.
+    if (!this.#snapshot.has(name)) return [];
+    const rows = rowsOf(this.#snapshot.vector(key, type));
+    return rows.filter((index) => this.#snapshot.isLive(index));
+  }
+
+  #forgetChanged(): void {
+    for (const known of this.#known.values()) {
+      for (const position of this.#changed) known.delete(position);
     }
-    return isComplete && newest <= snapshot.revision;
+    this.#changed.clear();
   }
-
-  #missing(clause: ValueClause, snapshot: Snapshot): number[] {
-    const known = this.#known.get(clause);
-    return longRows(clause, snapshot)
-      .map((index) => snapshot.positionAt(index))
-      .filter((position) => known?.has(position) !== true);
-  }
-
-  #matches(clause: ValueClause, snapshot: Snapshot): ReadonlySet<number> {
-    const known = this.#known.get(clause);
-    return new Set(
-      longRows(clause, snapshot).filter((index) => known?.get(snapshot.positionAt(index)) === true),
-    );
-  }
-}
-
-function longRows(clause: ValueClause, snapshot: Snapshot): number[] {
-  const type = clause.kind === "column" ? clause.column.type : "any";
-  const vector = snapshot.vector(keyOf(clause), type);
-  return longIndexes(vector).filter((index) => snapshot.isLive(index));
-}
-
-function keyOf(clause: ValueClause): string {
-  return clause.kind === "column" ? clause.column.id : clause.key;
 }

@@ -12,16 +12,24 @@ export interface Cached {
  */
 export class MemoryBudget {
   readonly #bytesMax: number;
+  readonly #onEvicted: () => void;
   /** From the one that was used longest ago to the one used last. */
   readonly #entries = new Map<Cached, number>();
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  /** @param onEvicted hears of each that is dropped for want of memory */
+  constructor(bytesMax: number, onEvicted: () => void) {
     this.#bytesMax = bytesMax;
+    this.#onEvicted = onEvicted;
   }
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How large something was when that was noted last; 0 when it is not known. */
+  bytesOf(entry: Cached): number {
+    return this.#entries.get(entry) ?? 0;
   }
 
   /** Notes that something is used, and how large it is now. */
@@ -52,6 +60,7 @@ export class MemoryBudget {
       if (entry.inUse) continue;
       this.forget(entry);
       entry.drop();
+      this.#onEvicted();
       if (this.#bytes <= this.#bytesMax) return;
     }
   }

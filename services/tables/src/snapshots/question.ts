@@ -1,20 +1,22 @@
-import type { Filter, RowQuery } from "../domain/row-query.ts";
-import { selectRows, vectorsOf } from "../engine/index.ts";
-import type { RowSource, VectorName } from "../engine/index.ts";
+import type { RowQuery } from "../domain/row-query.ts";
+import { aggregateRows, listDistinct, selectRows, vectorsOf } from "../engine/index.ts";
+import type {
+  AggregateGroup,
+  AggregateQuery,
+  DistinctQuery,
+  DistinctValues,
+  VectorName,
+} from "../engine/index.ts";
+import { searchTest, testsOf } from "./long-matches.ts";
+import type { WholeValueTest } from "./long-matches.ts";
+import type { TableSource } from "./table-source.ts";
 
-/** The rows of a table as they were at one revision. */
-export interface TableSource extends RowSource {
-  readonly revision: number;
-  /** Where in the table the row of an index lies. */
-  positionAt(index: number): number;
-}
-
-/** Something that can be answered from columns in memory. */
+/** Something that can be worked out from columns in memory. */
 export interface Question<Answer> {
   /** The columns that it looks at. */
   readonly vectors: readonly VectorName[];
-  /** The filter that it applies. */
-  readonly filter: Filter;
+  /** What it asks of whole values, where memory holds their beginning only. */
+  readonly tests: readonly WholeValueTest[];
   /** Works the answer out, without a pause. */
   answer(source: TableSource): Answer;
 }
@@ -30,11 +32,38 @@ export interface PagePlan {
 export function pageQuestion(query: RowQuery): Question<PagePlan> {
   return {
     vectors: vectorsOf(query.filter, query.sort),
-    filter: query.filter,
+    tests: testsOf(query.filter),
     answer(source) {
       const { total, indexes } = selectRows(source, query);
       const positions = Array.from(indexes, (index) => source.positionAt(index));
       return { revision: source.revision, total, positions };
     },
   };
+}
+
+/** Asks for the different values of a column. */
+export function distinctQuestion(query: DistinctQuery): Question<DistinctValues> {
+  const { column, filter, search } = query;
+  const tests = testsOf(filter);
+  return {
+    // By the column's order, for its own vector.
+    vectors: vectorsOf(filter, { column, descending: false }),
+    tests: search === "" ? tests : [...tests, searchTest(column, search)],
+    answer: (source) => listDistinct(source, query),
+  };
+}
+
+/** Asks for figures. */
+export function aggregateQuestion(query: AggregateQuery): Question<AggregateGroup[]> {
+  const { filter, groupBy, measures } = query;
+  const vectors = vectorsOf(filter, null);
+  for (const column of [groupBy, ...measures.map((measure) => measure.column)]) {
+    const isNew = column !== null && !vectors.some((name) => isVectorOf(name, column));
+    if (isNew) vectors.push({ key: column.id, type: column.type });
+  }
+  return { vectors, tests: testsOf(filter), answer: (source) => aggregateRows(source, query) };
+}
+
+function isVectorOf(name: VectorName, { id, type }: { id: string; type: string }): boolean {
+  return name.key === id && name.type === type;
 }

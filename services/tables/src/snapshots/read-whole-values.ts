@@ -1,6 +1,7 @@
 import type { Queryable } from "@workflow/db";
-import { findValueSizes, findWholeValues } from "../store/rows-values.ts";
-import type { WholeValue } from "../store/rows-values.ts";
+import { UNPACKED_BYTES_MAX } from "../store/rows-size.ts";
+import { findRowSizes, findValueSizes, findWholeValues } from "../store/rows-values.ts";
+import type { ValueSize, WholeValue } from "../store/rows-values.ts";
 
 /** How much is in memory at a time, beside one value that may be larger. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -18,24 +19,41 @@ export async function* readWholeValues(
 ): AsyncGenerator<readonly WholeValue[], void, undefined> {
   for (let start = 0; start < positions.length; start += BATCH_ROWS) {
     const part = positions.slice(start, start + BATCH_ROWS);
-    const sizes = await findValueSizes(database, tableKey, key, part);
-    for (const batch of batchesOf(sizes)) {
-      yield await findWholeValues(database, tableKey, key, batch);
+    const rowSizes = await findRowSizes(database, tableKey, part);
+    for (const rows of batchesOf(rowSizes, UNPACKED_BYTES_MAX)) {
+      const sizes = await valueSizes(database, tableKey, key, rows);
+      for (const batch of batchesOf(sizes, BATCH_BYTES)) {
+        yield await findWholeValues(database, tableKey, key, batch.map(toPosition));
+      }
     }
   }
 }
 
-function* batchesOf(sizes: readonly { position: number; bytes: number }[]): Generator<number[]> {
-  let batch: number[] = [];
+/** Of rows that are small enough together their own sizes are good enough. */
+async function valueSizes(
+  database: Queryable,
+  tableKey: number,
+  key: string,
+  rows: readonly ValueSize[],
+): Promise<readonly ValueSize[]> {
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  if (bytes <= BATCH_BYTES) return rows;
+  return findValueSizes(database, tableKey, key, rows.map(toPosition));
+}
+
+const toPosition = ({ position }: ValueSize): number => position;
+
+function* batchesOf(sizes: readonly ValueSize[], bytesMax: number): Generator<ValueSize[]> {
+  let batch: ValueSize[] = [];
   let batchBytes = 0;
-  for (const { position, bytes } of sizes) {
-    if (batch.length > 0 && batchBytes + bytes > BATCH_BYTES) {
+  for (const size of sizes) {
+    if (batch.length > 0 && batchBytes + size.bytes > bytesMax) {
       yield batch;
       batch = [];
       batchBytes = 0;
     }
-    batch.push(position);
-    batchBytes += bytes;
+    batch.push(size);
+    batchBytes += size.bytes;
   }
   if (batch.length > 0) yield batch;
 }

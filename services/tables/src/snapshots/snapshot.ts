@@ -1,12 +1,24 @@
 import type { Vector, VectorName, VectorType } from "../engine/index.ts";
 import type { Positions } from "./positions.ts";
-import type { TableSource } from "./question.ts";
+import type { TableSource } from "./table-source.ts";
 
-/** A vector that was read from the database beside the snapshot. */
+/** A vector, and the revision up to which it knows the table. */
 export interface LoadedVector extends VectorName {
   readonly vector: Vector;
-  /** Of the snapshot when the reading began; what has changed since is still to be told. */
+  /** That of the snapshot or an earlier one; some values may be newer already. */
   readonly revision: number;
+}
+
+/** How far some columns are behind the table, at the most. */
+export interface Lag {
+  readonly columns: readonly LoadedVector[];
+  readonly history: string;
+  /** Up to which the rows are known that there are. */
+  readonly revision: number;
+  /** Up to which the values are known of all the columns. */
+  readonly valuesSince: number;
+  readonly lastPosition: number;
+  readonly keys: readonly string[];
 }
 
 /** Everything that has happened up to a revision. */
@@ -23,11 +35,13 @@ const DEAD_SHARE_MAX = 0.25;
 const DEAD_MIN = 64;
 
 /**
- * The rows of a table as they were at one revision, as far as queries needed them: positions, and
- * values by column. It is only ever changed as a whole, without a pause, so nobody sees a part of a
- * change.
+ * The rows of a table as they were at one revision: where they lie, and values by column, as far as
+ * questions needed them. A column may be behind until somebody asks for it. Everything is only ever
+ * changed without a pause, so nobody sees a part of a change.
  */
 export class Snapshot implements TableSource {
+  /** Of the database, when all of this was read. */
+  readonly history: string;
   #revision: number;
   #positions: Positions;
   /** 1 for rows that exist, 0 for deleted ones. */
@@ -37,7 +51,8 @@ export class Snapshot implements TableSource {
   readonly #vectors = new Map<string, LoadedVector>();
   readonly #watchers = new Set<Set<number>>();
 
-  constructor(revision: number, positions: Positions) {
+  constructor(history: string, revision: number, positions: Positions) {
+    this.history = history;
     this.#revision = revision;
     this.#positions = positions;
     this.#live = new Uint8Array(Math.max(positions.size, 16)).fill(1, 0, positions.size);
@@ -84,6 +99,11 @@ export class Snapshot implements TableSource {
     return this.#vectors.has(idOf(name));
   }
 
+  /** Whether these columns are all here, and of this revision. */
+  isCurrent(names: readonly VectorName[]): boolean {
+    return names.every((name) => this.#vectors.get(idOf(name))?.revision === this.#revision);
+  }
+
   vector(key: string, type: VectorType): Vector {
     const loaded = this.#vectors.get(idOf({ key, type }));
     if (loaded === undefined) throw new Error(`The column ${key} (${type}) is not in memory.`);
@@ -94,8 +114,38 @@ export class Snapshot implements TableSource {
     return this.#vectors.values();
   }
 
+  /**
+   * Takes in a column, whose rows must have kept their indexes while it was read. One that is there already
+   * stays: some values of a column may be newer than its revision, so whoever uses a column must have told
+   * its lag since it was taken in.
+   */
+  put(loaded: LoadedVector): void {
+    if (!this.has(loaded)) this.#vectors.set(idOf(loaded), loaded);
+  }
+
+  /**
+   * Takes in a column that was read at the snapshot's own revision. Only for the one whose turn it is to
+   * change the snapshot: nobody else has told a lag that the column before would need.
+   */
+  putCurrent({ key, type, vector }: Omit<LoadedVector, "revision">): void {
+    this.#vectors.set(idOf({ key, type }), { key, type, vector, revision: this.#revision });
+  }
+
   drop(name: VectorName): void {
     this.#vectors.delete(idOf(name));
+  }
+
+  /** What has to be told of the table to bring these columns up to date, those that are here. */
+  lagOf(names: readonly VectorName[]): Lag {
+    const loaded = names.flatMap((name) => this.#vectors.get(idOf(name)) ?? []);
+    return {
+      columns: loaded,
+      history: this.history,
+      revision: this.#revision,
+      valuesSince: Math.min(this.#revision, ...loaded.map(({ revision }) => revision)),
+      lastPosition: this.#positions.last,
+      keys: [...new Set(loaded.map(({ key }) => key))],
+    };
   }
 
   /** Until it is told to stop, rows keep their indexes. */
@@ -113,55 +163,44 @@ export class Snapshot implements TableSource {
   }
 
   /**
-   * Goes on to another revision, and takes in vectors that were read meanwhile. The changes must
-   * reach back to the revision of the snapshot and of each vector, and tell the values of all their
-   * keys.
+   * Goes on to a later revision, together with some columns. The changes must reach as far back as
+   * `lagOf` has said of these.
    */
-  apply(changes: ChangeSet, loaded: readonly LoadedVector[]): void {
-    for (const each of loaded) {
-      each.vector.append(Array.from({ length: this.size - each.vector.length }));
-      this.#vectors.set(idOf(each), each);
-    }
-    const deleted = new Set(changes.deleted);
-    this.#change(changes, deleted);
-    this.#append(changes, deleted);
-    for (const position of changes.deleted) this.#delete(position);
-    for (const { vector, key } of this.#vectors.values()) {
-      if (vector.length !== this.size) throw new Error(`The column ${key} has lost rows.`);
-    }
-    this.#revision = changes.revision;
-    for (const watcher of this.#watchers) {
-      for (const position of changes.rows.keys()) watcher.add(position);
-    }
-    this.#clearDead();
-  }
-
-  #change({ rows, keys }: ChangeSet, deleted: ReadonlySet<number>): void {
+  apply(changes: ChangeSet, columns: readonly LoadedVector[]): void {
+    const { revision, rows, keys } = changes;
     const last = this.#positions.last;
-    for (const [position, values] of rows) {
-      if (position > last || deleted.has(position)) continue;
-      const index = this.#positions.indexOf(position);
-      if (index < 0) throw new Error(`The snapshot knows of no row at ${position}.`);
-      for (const [place, key] of keys.entries()) {
-        for (const vector of this.#vectorsOf(key)) vector.set(index, values[place]);
-      }
-    }
-  }
-
-  #append({ rows, keys }: ChangeSet, deleted: ReadonlySet<number>): void {
-    const last = this.#positions.last;
-    const added = [...rows.keys()]
-      .filter((position) => position > last && !deleted.has(position))
-      .sort((a, b) => a - b);
+    const added = [...rows.keys()].filter((position) => position > last).sort((a, b) => a - b);
     for (const position of added) {
       this.#markLive(this.size);
       this.#positions.push(position);
     }
     this.#liveCount += added.length;
-    for (const [place, key] of keys.entries()) {
-      const values = added.map((position) => rows.get(position)?.[place]);
-      for (const vector of this.#vectorsOf(key)) vector.append(values);
+    for (const column of columns) {
+      const { vector, key } = column;
+      // Dropped, or read again, since its lag was told.
+      if (this.#vectors.get(idOf(column)) !== column) continue;
+      this.#update(vector, changes, keys.indexOf(key));
+      this.#vectors.set(idOf(column), { ...column, revision });
     }
+    for (const position of changes.deleted) this.#delete(position);
+    this.#revision = revision;
+    for (const watcher of this.#watchers) {
+      for (const position of rows.keys()) watcher.add(position);
+    }
+    this.#clearDead();
+  }
+
+  #update(vector: Vector, { rows }: ChangeSet, place: number): void {
+    const known = vector.length;
+    const added = Array.from({ length: this.size - known }, (_, row) =>
+      rows.get(this.positionAt(known + row))?.at(place),
+    );
+    for (const [position, values] of rows) {
+      const index = this.#positions.indexOf(position);
+      if (index < 0) throw new Error(`The snapshot knows of no row at ${position}.`);
+      if (index < known) vector.set(index, values[place]);
+    }
+    vector.append(added);
   }
 
   #delete(position: number): void {
@@ -180,10 +219,6 @@ export class Snapshot implements TableSource {
     this.#live[index] = 1;
   }
 
-  *#vectorsOf(key: string): Generator<Vector> {
-    for (const loaded of this.#vectors.values()) if (loaded.key === key) yield loaded.vector;
-  }
-
   #clearDead(): void {
     const dead = this.size - this.#liveCount;
     if (this.#readers > 0 || dead < DEAD_MIN || dead <= this.size * DEAD_SHARE_MAX) return;
@@ -192,7 +227,11 @@ export class Snapshot implements TableSource {
     for (let index = 0; index < this.size; index++) {
       if (this.isLive(index)) kept[count++] = index;
     }
-    for (const { vector } of this.#vectors.values()) vector.keep(kept);
+    for (const { vector } of this.#vectors.values()) {
+      // One that is behind hears of the rows that it does not know with the next changes.
+      vector.append(Array.from({ length: this.size - vector.length }));
+      vector.keep(kept);
+    }
     this.#positions = this.#positions.kept(kept);
     this.#live = new Uint8Array(Math.max(count, 16)).fill(1, 0, count);
   }

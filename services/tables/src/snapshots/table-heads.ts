@@ -1,6 +1,7 @@
-import type { Database, Queryable } from "@workflow/db";
+import type { Queryable } from "@workflow/db";
 import { LRUCache } from "lru-cache";
-import { findTableHead, tableNotFound } from "../store/states.ts";
+import type { CompanyConnections } from "../company-connections.ts";
+import { findTableHead, isSameHead, tableNotFound } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 
 /** What tables say about themselves, as it was when it was last looked at. */
@@ -16,35 +17,51 @@ export interface TableHeads {
 const HEADS_MAX = 10_000;
 const HEADS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A small memory of heads; whoever uses one finds out by its `schemaRevision` whether it is current. */
-export function createTableHeads(database: Database): TableHeads {
-  const heads = new LRUCache<string, TableHead>({
+/** A head, and which look-up has found it, counted as they began. */
+interface Known {
+  head: TableHead;
+  lookUp: number;
+}
+
+/** A small memory of heads; whoever uses one finds out whether it is current (`isSameHead`). */
+export function createTableHeads(connections: CompanyConnections): TableHeads {
+  const heads = new LRUCache<string, Known>({
     max: HEADS_MAX,
     maxSize: HEADS_BYTES_MAX,
-    sizeCalculation: bytesOf,
+    sizeCalculation: ({ head }) => bytesOf(head),
   });
-  const reload = async (table: TableName, queryable: Queryable = database): Promise<TableHead> => {
+  let lookUps = 0;
+  const reload = async (
+    table: TableName,
+    queryable: Queryable = connections.of(table.companyId),
+  ): Promise<TableHead> => {
+    const lookUp = ++lookUps;
     const head = await findTableHead(queryable, table);
+    const known = heads.peek(table.tableId);
     if (head === null) {
-      if (heads.peek(table.tableId)?.companyId === table.companyId) heads.delete(table.tableId);
+      if (known?.head.companyId === table.companyId) heads.delete(table.tableId);
       throw tableNotFound();
     }
-    const known = heads.peek(table.tableId);
-    // Whoever read earlier may have got his answer later.
-    if (known !== undefined && known.schemaRevision > head.schemaRevision) return known;
-    heads.set(table.tableId, head);
-    return head;
+    // One that began later has hardly seen less; whoever uses a head finds out.
+    if (known !== undefined && known.lookUp > lookUp) return known.head;
+    const isAsBefore = known !== undefined && isSameHead(known.head, head);
+    const kept = isAsBefore ? known.head : head;
+    heads.set(table.tableId, { head: kept, lookUp });
+    return kept;
   };
   return {
     async get(table, queryable) {
-      const head = heads.get(table.tableId);
-      if (head === undefined) return reload(table, queryable);
+      const known = heads.get(table.tableId);
+      if (known === undefined) return reload(table, queryable);
+      const { head } = known;
       // Tables never change hands.
       if (head.companyId !== table.companyId) throw tableNotFound();
       return head;
     },
     reload,
-    forget: ({ tableId }) => void heads.delete(tableId),
+    forget({ companyId, tableId }) {
+      if (heads.peek(tableId)?.head.companyId === companyId) heads.delete(tableId);
+    },
   };
 }
 

@@ -3,7 +3,8 @@ import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { rowColumns, rowRecord } from "./rows-record.ts";
 import type { RowRecord } from "./rows-record.ts";
-import type { TableHead, TableKey } from "./states.ts";
+import { history } from "./states.ts";
+import type { HeadVersion, TableHead, TableKey } from "./states.ts";
 
 /** New data of a row. */
 export interface RowUpdate {
@@ -13,16 +14,15 @@ export interface RowUpdate {
 }
 
 const changedRow = z.union([
-  rowRecord.extend({ schemaRevision: z.number() }),
-  z.object({ schemaRevision: z.number(), id: z.null() }),
+  rowRecord.extend({ schemaRevision: z.number(), history: z.string() }),
+  z.object({ schemaRevision: z.number(), history: z.string(), id: z.null() }),
 ]);
 
 /**
  * What became of one row that was to be changed: `row` is null when the table has none of this id,
- * or when nothing was done because the table's head has changed meanwhile (see `schemaRevision`).
+ * or when nothing was done because the table's head has changed meanwhile (see `isSameHead`).
  */
-export interface ChangeOutcome {
-  schemaRevision: number;
+export interface ChangeOutcome extends HeadVersion {
   row: RowRecord | null;
 }
 
@@ -32,14 +32,16 @@ export interface ChangeOutcome {
  */
 export async function updateRowAtOnce(
   database: Queryable,
-  { companyId, tableKey, schemaRevision }: TableHead,
+  head: TableHead,
   { id, data }: RowUpdate,
 ): Promise<ChangeOutcome | null> {
   const outcome = await database.maybeOne(sql.prepared("rows_update_at_once", changedRow)`
     with state as materialized (
-      select locked.table_key, locked.schema_revision, locked.revision + 1 as revision
+      select
+        locked.table_key, locked.schema_revision, ${history} as history,
+        locked.revision + 1 as revision
       from tables.table_states as locked
-      where locked.table_key = ${tableKey} and locked.company_id = ${companyId}
+      where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
       for update
     ),
     "row" as (
@@ -48,7 +50,8 @@ export async function updateRowAtOnce(
       from state
       where target.table_key = state.table_key
         and target.id = ${id}
-        and state.schema_revision = ${schemaRevision}
+        and state.schema_revision = ${head.schemaRevision}
+        and state.history = ${head.history}
       returning
         target.table_key, target.id, target.position, target.data, target.revision,
         target.created_at, target.updated_at
@@ -59,7 +62,7 @@ export async function updateRowAtOnce(
       from "row"
       where target.table_key = "row".table_key
     )
-    select state.schema_revision as "schemaRevision", ${rowColumns}
+    select state.schema_revision as "schemaRevision", state.history, ${rowColumns}
     from state
     left join "row" on true
   `);
@@ -71,14 +74,16 @@ export async function updateRowAtOnce(
  */
 export async function deleteRowAtOnce(
   database: Queryable,
-  { companyId, tableKey, schemaRevision }: TableHead,
+  head: TableHead,
   id: string,
 ): Promise<ChangeOutcome | null> {
   const outcome = await database.maybeOne(sql.prepared("rows_delete_at_once", changedRow)`
     with state as materialized (
-      select locked.table_key, locked.schema_revision, locked.revision + 1 as revision
+      select
+        locked.table_key, locked.schema_revision, ${history} as history,
+        locked.revision + 1 as revision
       from tables.table_states as locked
-      where locked.table_key = ${tableKey} and locked.company_id = ${companyId}
+      where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
       for update
     ),
     "row" as (
@@ -86,7 +91,8 @@ export async function deleteRowAtOnce(
       using state
       where target.table_key = state.table_key
         and target.id = ${id}
-        and state.schema_revision = ${schemaRevision}
+        and state.schema_revision = ${head.schemaRevision}
+        and state.history = ${head.history}
       returning
         target.table_key, target.id, target.position, target.data, target.revision,
         target.created_at, target.updated_at
@@ -104,7 +110,7 @@ export async function deleteRowAtOnce(
       cross join "row"
       where target.table_key = state.table_key
     )
-    select state.schema_revision as "schemaRevision", ${rowColumns}
+    select state.schema_revision as "schemaRevision", state.history, ${rowColumns}
     from state
     left join "row" on true
   `);
@@ -167,6 +173,6 @@ export async function deleteRows(
 
 function toChangeOutcome(outcome: z.infer<typeof changedRow> | null): ChangeOutcome | null {
   if (outcome === null) return null;
-  const { schemaRevision } = outcome;
-  return { schemaRevision, row: outcome.id === null ? null : outcome };
+  const { schemaRevision, history: seen } = outcome;
+  return { schemaRevision, history: seen, row: outcome.id === null ? null : outcome };
 }

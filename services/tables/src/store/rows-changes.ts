@@ -2,7 +2,18 @@ import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { isLargeValue, shortValue } from "./rows-load.ts";
+import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
+import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
+
+/** More than the rows that one write may change. */
+const PAGE_ROWS = 2_000;
+/** To parse that much keeps the event loop busy for about 10 ms. */
+const PAGE_BYTES = 1024 * 1024;
+/** The longest value that `shortValue` tells: 2,001 characters, each as an escape of six. */
+const SHORT_VALUE_BYTES_MAX = 12_008;
+/** What stands around the values of a row. */
+const ROW_BYTES = 64;
 
 const changedRow = z.object({
   position: z.number(),
@@ -20,60 +31,119 @@ export type ChangedRow = z.infer<typeof changedRow>;
 const changesRow = z.object({
   revision: z.number(),
   schemaRevision: z.number(),
+  history: z.string(),
   deletionsForgottenTo: z.number(),
   rows: z.string().transform((text) => z.array(changedRow).parse(JSON.parse(text))),
+  /** About how much of the rows has to be kept, when of large values the beginning is. */
+  bytes: z.number(),
+  /** Whether more rows have changed. */
+  more: z.boolean(),
   deleted: z.string().transform((text) => z.array(z.number()).parse(JSON.parse(text))),
 });
 
-/**
- * What has happened to a table since a revision. `rows` are those changed first, `deleted` the
- * positions of all rows deleted; everything as of `revision`.
- */
+/** What has happened to a table; everything as of `revision`. */
 export type Changes = z.infer<typeof changesRow>;
 
-/** Reads what has happened to a table after a revision. Null when the table is gone. */
+/** Which changes are wanted. */
+export interface WantedChanges {
+  /** Rows behind this one, in the order in which they were written last, then by position. */
+  readonly after: { readonly revision: number; readonly position: number };
+  /** The values that are told of them. */
+  readonly keys: readonly string[];
+  /** Deletions after this revision, of rows up to this position: nobody has heard of later ones. */
+  readonly deleted: { readonly since: number; readonly upTo: number };
+}
+
+/**
+ * Reads what has happened to a table: the first 2,000 changed rows, about 1 MiB of their values, or as many
+ * as Postgres can parse in good time, and all deletions. At least one row is told. Null when the table is
+ * gone.
+ */
 export async function findChanges(
   database: Queryable,
   { companyId, tableKey }: TableKey,
-  since: number,
-  { keys, limit }: { keys: readonly string[]; limit: number },
+  { after, keys, deleted }: WantedChanges,
 ): Promise<Changes | null> {
-  const data = sql.fragment`changed.data`;
-  const key = sql.fragment`wanted.key`;
+  const value = sql.fragment`cell.value`;
+  const keyCount = Math.max(keys.length, 1);
+  const shortBytesMax = keyCount * SHORT_VALUE_BYTES_MAX;
+  const told = sql.fragment`(${ROW_BYTES} + least(sized.bytes, ${shortBytesMax}::integer))`;
   return database.maybeOne(sql.prepared("rows_changes", changesRow)`
+    with changed as (
+      select
+        "row".*,
+        row_number() over in_order as place,
+        sum("row".stored) over in_order - "row".stored as "storedBefore"
+      from (
+        select
+          "row".position, "row".revision, "row".data,
+          ${bytesAtMost(sql.fragment`"row".data`)} as stored
+        from tables.rows as "row"
+        where "row".table_key = ${tableKey}
+          and ("row".revision, "row".position) > (${after.revision}, ${after.position})
+        order by "row".revision, "row".position
+        limit ${PAGE_ROWS + 1}
+      ) as "row"
+      window in_order as (order by "row".revision, "row".position)
+    ),
+    sized as materialized (
+      select changed.*, octet_length(changed.data::text) as bytes
+      from changed
+      where changed."storedBefore" < ${UNPACKED_BYTES_MAX}
+    ),
+    measured as (
+      select
+        sized.*,
+        ${told} as told,
+        sum(${told}) over in_order - ${told} as "toldBefore",
+        sum(sized.bytes) over in_order - sized.bytes as "bytesBefore"
+      from sized
+      window in_order as (order by sized.place)
+    ),
+    page as materialized (
+      select measured.*
+      from measured
+      where measured.place <= ${PAGE_ROWS}
+        and measured."toldBefore" < ${PAGE_BYTES}
+        and measured."bytesBefore" * ${keyCount}::integer < ${PARSED_BYTES_MAX}
+    )
     select
       state.revision,
       state.schema_revision as "schemaRevision",
+      ${history} as "history",
       state.deletions_forgotten_to as "deletionsForgottenTo",
       (
         select coalesce(
           json_agg(json_build_object(
-            'position', changed.position,
-            'revision', changed.revision,
+            'position', page.position,
+            'revision', page.revision,
             'values', coalesce(cells.values, '[]'),
             'large', coalesce(cells.large, '[]')
-          ) order by changed.revision),
+          ) order by page.place),
           '[]'
         )::text
-        from (
-          select "row".position, "row".revision, "row".data
-          from tables.rows as "row"
-          where "row".table_key = ${tableKey} and "row".revision > ${since}
-          order by "row".revision
-          limit ${limit}
-        ) as changed
+        from page
         cross join lateral (
           select
-            json_agg(${shortValue(data, key)} order by wanted.place) as values,
-            json_agg(wanted.place - 1 order by wanted.place)
-              filter (where ${isLargeValue(data, key)}) as large
-          from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
+            json_agg(${shortValue(value)} order by cell.place) as values,
+            json_agg(cell.place - 1 order by cell.place)
+              filter (where ${isLargeValue(value)}) as large
+          from (
+            select wanted.place, page.data -> wanted.key as value
+            from unnest(${sql.array(keys, "text")}) with ordinality as wanted (key, place)
+            -- Keeps the value from being taken out of the data once for each of its uses.
+            offset 0
+          ) as cell
         ) as cells
       ) as "rows",
+      (select coalesce(sum(page.told), 0) from page) as "bytes",
+      (select count(*) from changed) > (select count(*) from page) as "more",
       (
         select coalesce(json_agg(deletion.position), '[]')::text
         from tables.row_deletions as deletion
-        where deletion.table_key = ${tableKey} and deletion.revision > ${since}
+        where deletion.table_key = ${tableKey}
+          and deletion.revision > ${deleted.since}
+          and deletion.position <= ${deleted.upTo}
       ) as "deleted"
     from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
+import { history } from "./states.ts";
 import type { TableHead, TableKey } from "./states.ts";
 
 /** A row that is about to be added. */
@@ -12,6 +13,7 @@ export interface NewRow {
 
 const insertedRow = z.object({
   schemaRevision: z.number(),
+  history: z.string(),
   revision: z.number(),
   maxRows: z.number(),
   /** How many of the rows were added: the first ones. */
@@ -26,7 +28,7 @@ export type InsertOutcome = z.infer<typeof insertedRow>;
 
 /**
  * Adds as many of the rows as the table has room for, by one statement, which is a transaction of
- * its own. Adds none when the table's head has changed meanwhile: see `schemaRevision`. Null when
+ * its own. Adds none when the table's head has changed meanwhile: see `isSameHead`. Null when
  * the table is gone.
  *
  * The row of the state is locked first, so the numbers are the latest even when the statement had
@@ -34,7 +36,7 @@ export type InsertOutcome = z.infer<typeof insertedRow>;
  */
 export async function insertRowsAtOnce(
   database: Queryable,
-  { companyId, tableKey, schemaRevision }: TableHead,
+  head: TableHead,
   rows: readonly NewRow[],
 ): Promise<InsertOutcome | null> {
   const ids = rows.map(({ id }) => id);
@@ -44,19 +46,20 @@ export async function insertRowsAtOnce(
       select
         locked.table_key,
         locked.schema_revision,
+        ${history} as history,
         locked.revision + 1 as revision,
         locked.max_rows,
         locked.row_count,
         locked.next_position
       from tables.table_states as locked
-      where locked.table_key = ${tableKey} and locked.company_id = ${companyId}
+      where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
       for update
     ),
     room as (
       select
         state.*,
         case
-          when state.schema_revision = ${schemaRevision}
+          when state.schema_revision = ${head.schemaRevision} and state.history = ${head.history}
             then greatest(least(${rows.length}::integer, state.max_rows - state.row_count), 0)
           else 0
         end as taken
@@ -86,6 +89,7 @@ export async function insertRowsAtOnce(
     )
     select
       room.schema_revision as "schemaRevision",
+      room.history,
       room.revision,
       room.max_rows as "maxRows",
       room.taken,

@@ -3,13 +3,12 @@ import type { Queryable } from "@workflow/db";
 import { z } from "zod";
 import { rowColumns, rowRecord } from "./rows-record.ts";
 import type { RowRecord } from "./rows-record.ts";
-import { tableNotFound } from "./states.ts";
-import type { TableKey, TableName } from "./states.ts";
+import { history, tableNotFound } from "./states.ts";
+import type { HeadVersion, TableKey, TableName } from "./states.ts";
 
 /** Where a table stood at the moment at which rows of it were read. */
-export interface SeenTable {
+export interface SeenTable extends HeadVersion {
   revision: number;
-  schemaRevision: number;
   rowCount: number;
   nextPosition: number;
 }
@@ -23,6 +22,7 @@ export interface SeenRows {
 const seenTable = {
   tableRevision: z.number(),
   schemaRevision: z.number(),
+  history: z.string(),
   rowCount: z.number(),
   nextPosition: z.number(),
 };
@@ -32,6 +32,7 @@ const seenRow = z.union([rowRecord.extend(seenTable), z.object({ ...seenTable, i
 const seenColumns = sql.fragment`
   state.revision as "tableRevision",
   state.schema_revision as "schemaRevision",
+  ${history} as "history",
   state.row_count as "rowCount",
   state.next_position as "nextPosition"
 `;
@@ -117,9 +118,9 @@ export async function findKnownIds(
 function toSeenRows(seen: readonly z.infer<typeof seenRow>[]): SeenRows | null {
   const [first] = seen;
   if (first === undefined) return null;
-  const { tableRevision, schemaRevision, rowCount, nextPosition } = first;
+  const { tableRevision: revision, schemaRevision, rowCount, nextPosition } = first;
   return {
-    table: { revision: tableRevision, schemaRevision, rowCount, nextPosition },
+    table: { revision, schemaRevision, history: first.history, rowCount, nextPosition },
     rows: seen.filter((row) => row.id !== null),
   };
 }

@@ -1,18 +1,37 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
+import { bytesAtMost } from "./rows-size.ts";
+import { history } from "./states.ts";
 
 const sizeRow = z.object({ position: z.number(), bytes: z.number() });
+
+/** How long something of a row is. */
+export type ValueSize = z.infer<typeof sizeRow>;
 
 const wholeValueRow = z.object({
   position: z.number(),
   /** The table's revision that wrote the row. */
   revision: z.number(),
+  history: z.string(),
   value: z.string().nullable().transform(parseValue),
 });
 
 /** What a row has under a key, however long. */
 export type WholeValue = z.infer<typeof wholeValueRow>;
+
+/** How long the data of rows at these positions is at the most; cheap, however long it is. */
+export async function findRowSizes(
+  database: Queryable,
+  tableKey: number,
+  positions: readonly number[],
+): Promise<readonly ValueSize[]> {
+  return database.any(sql.prepared("rows_sizes", sizeRow)`
+    select "row".position, ${bytesAtMost(sql.fragment`"row".data`)} as "bytes"
+    from tables.rows as "row"
+    where "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})
+  `);
+}
 
 /** How long the values under a key are as JSON, of rows at these positions. */
 export async function findValueSizes(
@@ -20,7 +39,7 @@ export async function findValueSizes(
   tableKey: number,
   key: string,
   positions: readonly number[],
-): Promise<readonly z.infer<typeof sizeRow>[]> {
+): Promise<readonly ValueSize[]> {
   return database.any(sql.prepared("rows_value_sizes", sizeRow)`
     select
       "row".position,
@@ -41,6 +60,7 @@ export async function findWholeValues(
     select
       "row".position,
       "row".revision,
+      ${history} as "history",
       ("row".data -> ${key})::text as "value"
     from tables.rows as "row"
     where "row".table_key = ${tableKey} and "row".position = any(${sql.array(positions, "int8")})

@@ -18,14 +18,31 @@ export interface TableKey {
   tableKey: number;
 }
 
+/** Which head of a table is meant. */
+export interface HeadVersion {
+  /** Grows whenever something of the head changes, within a history. */
+  schemaRevision: number;
+  /** Of the database, see `history`. */
+  history: string;
+}
+
 /** What a table says about itself, as far as its rows are concerned. */
-export interface TableHead extends TableName, TableKey {
+export interface TableHead extends TableName, TableKey, HeadVersion {
   name: string;
   columns: readonly Column[];
   /** Whether changes of its rows are told as events. */
   rowEvents: boolean;
-  /** Grows whenever something of this changes. */
-  schemaRevision: number;
+}
+
+/**
+ * Names the history that a statement sees (`tables.history()`), once a statement. What was read in one
+ * history says nothing about another one. Fails on a standby: its rows may be old.
+ */
+export const history: SqlFragment = sql.fragment`(select tables.history())`;
+
+/** Whether two heads of one table are the same. */
+export function isSameHead(one: HeadVersion, other: HeadVersion): boolean {
+  return one.schemaRevision === other.schemaRevision && one.history === other.history;
 }
 
 const columnSchema = z.object({
@@ -47,11 +64,13 @@ const headRow = z.object({
   columns: columnsText,
   rowEvents: z.boolean(),
   schemaRevision: z.number(),
+  history: z.string(),
 });
 
 const stateRow = z.object({
   revision: z.number(),
   schemaRevision: z.number(),
+  history: z.string(),
   rowCount: z.number(),
   maxRows: z.number(),
   nextPosition: z.number(),
@@ -64,6 +83,7 @@ export type TableState = z.infer<typeof stateRow>;
 const stateColumns: SqlFragment = sql.fragment`
   state.revision as "revision",
   state.schema_revision as "schemaRevision",
+  ${history} as "history",
   state.row_count as "rowCount",
   state.max_rows as "maxRows",
   state.next_position as "nextPosition"
@@ -82,7 +102,8 @@ export async function findTableHead(
       "table".name,
       coalesce("table".schema -> 'columns', '[]')::text as "columns",
       "table".row_events as "rowEvents",
-      state.schema_revision as "schemaRevision"
+      state.schema_revision as "schemaRevision",
+      ${history} as "history"
     from tables.tables as "table"
     join tables.table_states as state on state.table_key = "table".key
     where "table".id = ${tableId} and "table".company_id = ${companyId}
@@ -102,19 +123,6 @@ export async function lockState(
     from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
     for update
-  `);
-}
-
-/** Keeps writers of a table waiting until the transaction ends, other readers not. */
-export async function holdState(
-  transaction: Transaction,
-  { companyId, tableKey }: TableKey,
-): Promise<void> {
-  await transaction.maybeOne(sql.prepared("table_states_hold", z.object({ revision: z.number() }))`
-    select state.revision
-    from tables.table_states as state
-    where state.table_key = ${tableKey} and state.company_id = ${companyId}
-    for share
   `);
 }
 

@@ -1,3 +1,4 @@
+import type { Caller } from "../company-connections.ts";
 import type { NewRow } from "../store/rows-insert.ts";
 import type { RowRecord } from "../store/rows-record.ts";
 import type { TableName } from "../store/states.ts";
@@ -16,8 +17,12 @@ export interface InsertedGroup {
   maxRows: number;
 }
 
+/** Adds rows to a table; it takes them from the line when it is its turn. */
+type Insert = (table: TableName, takeRows: () => readonly QueuedRow[]) => Promise<InsertedGroup>;
+
 interface Waiting {
   row: QueuedRow;
+  caller: Caller | undefined;
   resolve: (row: RowRecord) => void;
   reject: (error: unknown) => void;
 }
@@ -28,21 +33,21 @@ const GROUP_CHARS_MAX = 4 * 1024 * 1024;
 /**
  * Gathers rows that are to be added to one table while others are being added to it, and then adds
  * them together: they would only wait for each other, and one commit serves them all. A row that comes
- * alone waits for nothing.
+ * alone waits for nothing. Rows of callers who have gone are left out.
  */
 export class InsertQueue {
-  readonly #insert: (table: TableName, rows: readonly QueuedRow[]) => Promise<InsertedGroup>;
+  readonly #insert: Insert;
   /** By table; there is an entry as long as rows of it are being added or are about to be. */
   readonly #lines = new Map<string, Waiting[]>();
 
-  constructor(insert: (table: TableName, rows: readonly QueuedRow[]) => Promise<InsertedGroup>) {
+  constructor(insert: Insert) {
     this.#insert = insert;
   }
 
   /** @throws AppError BAD_REQUEST when the table is full, and what adding the group throws */
-  add(table: TableName, row: QueuedRow): Promise<RowRecord> {
+  add(table: TableName, row: QueuedRow, caller?: Caller): Promise<RowRecord> {
     return new Promise((resolve, reject) => {
-      const waiting = { row, resolve, reject };
+      const waiting = { row, caller, resolve, reject };
       // Of a caller in the name of another company nothing may be held up or mixed up.
       const id = `${table.companyId} ${table.tableId}`;
       const line = this.#lines.get(id);
@@ -57,28 +62,39 @@ export class InsertQueue {
   }
 
   async #serve(table: TableName, id: string): Promise<void> {
-    for (;;) {
-      const line = this.#lines.get(id) ?? [];
-      const group = line.splice(0, groupSize(line));
-      if (group.length === 0) break;
-      await this.#addGroup(table, group);
-    }
+    const line = this.#lines.get(id) ?? [];
+    while (line.length > 0) await this.#addGroup(table, line);
     this.#lines.delete(id);
   }
 
-  async #addGroup(table: TableName, group: readonly Waiting[]): Promise<void> {
+  async #addGroup(table: TableName, line: Waiting[]): Promise<void> {
+    const group: Waiting[] = [];
+    const takeRows = (): readonly QueuedRow[] => {
+      group.push(...takeGroup(line));
+      return group.map(({ row }) => row);
+    };
     try {
-      const rows = group.map(({ row }) => row);
-      const { rows: inserted, maxRows } = await this.#insert(table, rows);
+      const { rows: inserted, maxRows } = await this.#insert(table, takeRows);
       for (const [place, { resolve, reject }] of group.entries()) {
         const row = inserted[place];
         if (row === undefined) reject(tableIsFull(maxRows));
         else resolve(row);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      // It may not have come to its turn.
+      for (const { reject } of group.length > 0 ? group : takeGroup(line)) reject(error);
     }
   }
+}
+
+/** The next rows of a line, without those whose callers have gone. */
+function takeGroup(line: Waiting[]): readonly Waiting[] {
+  const group = line.splice(0, groupSize(line));
+  return group.filter(({ caller, reject }) => {
+    if (caller?.signal.aborted !== true) return true;
+    reject(caller.signal.reason);
+    return false;
+  });
 }
 
 function groupSize(line: readonly Waiting[]): number {

@@ -1,6 +1,6 @@
 import type { Transaction } from "@workflow/db";
 import type { TableHeads } from "../snapshots/index.ts";
-import { lockState, tableNotFound } from "../store/states.ts";
+import { isSameHead, lockState } from "../store/states.ts";
 import type { TableHead, TableName, TableState } from "../store/states.ts";
 
 /** A table whose rows nobody else writes until the transaction ends. */
@@ -20,13 +20,14 @@ export async function lockTable(
   heads: TableHeads,
   table: TableName,
 ): Promise<LockedTable> {
-  const known = await heads.get(table, transaction);
-  const state = await lockState(transaction, known);
-  if (state === null) {
-    heads.forget(table);
-    throw tableNotFound();
+  let head = await heads.get(table, transaction);
+  for (;;) {
+    const state = await lockState(transaction, head);
+    if (state !== null && isSameHead(state, head)) return { head, state };
+    const current = await heads.reload(table, transaction);
+    // Under the lock the head cannot change any more. In another history of the database the table may
+    // have another key: then what is locked is not this table.
+    if (state !== null && current.tableKey === head.tableKey) return { head: current, state };
+    head = current;
   }
-  // Under the lock the head cannot change any more.
-  const isCurrent = known.schemaRevision === state.schemaRevision;
-  return { head: isCurrent ? known : await heads.reload(table, transaction), state };
 }

@@ -1,13 +1,16 @@
 import { newUuid } from "@workflow/db";
-import type { Database, Transaction } from "@workflow/db";
+import type { Queryable, Transaction } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
+import { Turns } from "@workflow/service";
+import { tooManyOfCompany, waitSignal } from "../company-connections.ts";
+import type { Caller, CompanyConnections } from "../company-connections.ts";
 import type { TableHeads } from "../snapshots/index.ts";
 import { deleteRowAtOnce, updateRowAtOnce } from "../store/rows-change.ts";
 import type { ChangeOutcome, RowUpdate } from "../store/rows-change.ts";
 import { insertRowsAtOnce } from "../store/rows-insert.ts";
 import { rowNotFound } from "../store/rows-record.ts";
 import type { RowRecord } from "../store/rows-record.ts";
-import { tableNotFound } from "../store/states.ts";
+import { isSameHead } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { InsertQueue } from "./insert-queue.ts";
 import type { InsertedGroup, QueuedRow } from "./insert-queue.ts";
@@ -18,8 +21,16 @@ import { deleteOnce, insertOnce, isKeyed, updateOnce } from "./write-once.ts";
 import { toRecords, writeRows } from "./write-rows.ts";
 import type { RowChanges, WrittenRows } from "./write-rows.ts";
 
+/**
+ * Writes of one table that are made at a time, each on a connection: one has the lock of the table's state,
+ * the next waits for it, so that no time is lost between them.
+ */
+const TABLE_WRITES_MAX = 2;
+/** With the wait for a connection less than callers wait for an answer. No connection is held meanwhile. */
+const WAIT_MS = 14_000;
+
 export interface RowWriterOptions {
-  database: Database;
+  connections: CompanyConnections;
   heads: TableHeads;
   /** Called after commits that have put events into the outbox. */
   onEvents: () => void;
@@ -32,31 +43,66 @@ export interface RowWriterOptions {
  * Most writes are a single statement, which locks the table's state, writes and commits in one round
  * trip. It does nothing when the table's head is no longer the one known here. Then, and for tables
  * that tell of changes, several statements make up a transaction.
+ *
+ * Writes of one table wait for each other here, before they have a connection: in the database they would
+ * hold one each. Nothing is written for a caller who has gone while it waited here.
  */
 export class RowWriter {
-  readonly #database: Database;
+  readonly #connections: CompanyConnections;
   readonly #heads: TableHeads;
   readonly #onEvents: () => void;
-  readonly #inserts = new InsertQueue((table, rows) => this.#insertGroup(table, rows));
+  readonly #turns = new Turns({ perTenant: TABLE_WRITES_MAX });
+  readonly #inserts = new InsertQueue((table, takeRows) =>
+    this.#inTurn(table, undefined, () => this.#insertGroup(table, takeRows())),
+  );
 
-  constructor({ database, heads, onEvents }: RowWriterOptions) {
-    this.#database = database;
+  constructor({ connections, heads, onEvents }: RowWriterOptions) {
+    this.#connections = connections;
     this.#heads = heads;
     this.#onEvents = onEvents;
   }
 
   /** Adds a row at the end. Throws BAD_REQUEST when the table is full. */
-  async insert(table: TableName, data: string, cause: WriteCause): Promise<RowRecord> {
+  async insert(
+    table: TableName,
+    data: string,
+    cause: WriteCause,
+    caller?: Caller,
+  ): Promise<RowRecord> {
     if (isKeyed(cause)) {
-      return this.#locked(table, (transaction, locked) =>
-        insertOnce(transaction, locked, data, cause),
+      return this.#inTurn(table, caller, () =>
+        this.#locked(table, (transaction, locked) => insertOnce(transaction, locked, data, cause)),
       );
     }
-    return this.#inserts.add(table, { id: newUuid(), data, cause });
+    return this.#inserts.add(table, { id: newUuid(), data, cause }, caller);
   }
 
   /** Replaces the data of a row, or lays it over. Throws NOT_FOUND when there is no such row. */
-  async update(
+  update(
+    table: TableName,
+    update: RowUpdate & { merge: boolean },
+    cause: WriteCause,
+    caller?: Caller,
+  ): Promise<RowRecord> {
+    return this.#inTurn(table, caller, () => this.#update(table, update, cause));
+  }
+
+  /** Throws NOT_FOUND when there is no such row. */
+  delete(table: TableName, rowId: string, cause: WriteCause, caller?: Caller): Promise<void> {
+    return this.#inTurn(table, caller, () => this.#delete(table, rowId, cause));
+  }
+
+  /** Makes several changes, all or nothing; see `writeRows` for what it throws. */
+  write(
+    table: TableName,
+    changes: RowChanges,
+    cause: WriteCause,
+    caller?: Caller,
+  ): Promise<WrittenRows> {
+    return this.#inTurn(table, caller, () => this.#write(table, changes, cause));
+  }
+
+  async #update(
     table: TableName,
     update: RowUpdate & { merge: boolean },
     cause: WriteCause,
@@ -69,7 +115,7 @@ export class RowWriter {
     const { merge } = update;
     const atOnce = merge
       ? null
-      : await this.#atOnce(table, (head) => updateRowAtOnce(this.#database, head, update));
+      : await this.#atOnce(table, (head, database) => updateRowAtOnce(database, head, update));
     if (atOnce !== null) return atOnce;
     const { updated } = await this.#writeOne(table, { updates: [update], merge }, cause);
     const [row] = updated;
@@ -77,21 +123,19 @@ export class RowWriter {
     return row;
   }
 
-  /** Throws NOT_FOUND when there is no such row. */
-  async delete(table: TableName, rowId: string, cause: WriteCause): Promise<void> {
+  async #delete(table: TableName, rowId: string, cause: WriteCause): Promise<void> {
     if (isKeyed(cause)) {
       return this.#locked(table, (transaction, locked) =>
         deleteOnce(transaction, locked, rowId, cause),
       );
     }
-    const atOnce = await this.#atOnce(table, (head) =>
-      deleteRowAtOnce(this.#database, head, rowId),
+    const atOnce = await this.#atOnce(table, (head, database) =>
+      deleteRowAtOnce(database, head, rowId),
     );
     if (atOnce === null) await this.#writeOne(table, { deletes: [rowId] }, cause);
   }
 
-  /** Makes several changes, all or nothing; see `writeRows` for what it throws. */
-  async write(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
+  async #write(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
     return this.#locked(table, (transaction, locked) =>
       writeRows(transaction, locked, changes, cause),
     );
@@ -100,7 +144,7 @@ export class RowWriter {
   /** A change of one row: which one is missing need not be told. */
   async #writeOne(table: TableName, changes: RowChanges, cause: WriteCause): Promise<WrittenRows> {
     try {
-      return await this.write(table, changes, cause);
+      return await this.#write(table, changes, cause);
     } catch (error) {
       const isMissing = isAppError(error) && error.reason === "NOT_FOUND";
       throw isMissing && error.details !== undefined ? rowNotFound() : error;
@@ -110,23 +154,24 @@ export class RowWriter {
   /** The row that a single statement has changed; null when it may not be used. */
   async #atOnce(
     table: TableName,
-    change: (head: TableHead) => Promise<ChangeOutcome | null>,
+    change: (head: TableHead, database: Queryable) => Promise<ChangeOutcome | null>,
   ): Promise<RowRecord | null> {
     const head = await this.#heads.get(table);
     if (head.rowEvents) return null;
-    const outcome = await change(head);
-    if (outcome === null) throw this.#gone(table);
-    if (outcome.schemaRevision !== head.schemaRevision) return null;
+    const outcome = await change(head, this.#connections.of(table.companyId));
+    // Gone, or, in another history, known by another key.
+    if (outcome === null || !isSameHead(outcome, head)) return null;
     if (outcome.row === null) throw rowNotFound();
     return outcome.row;
   }
 
   async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
+    if (rows.length === 0) return { rows: [], maxRows: 0 };
     const head = await this.#heads.get(table);
     if (!head.rowEvents) {
-      const outcome = await insertRowsAtOnce(this.#database, head, rows);
-      if (outcome === null) throw this.#gone(table);
-      if (outcome.schemaRevision === head.schemaRevision) {
+      const database = this.#connections.of(table.companyId);
+      const outcome = await insertRowsAtOnce(database, head, rows);
+      if (outcome !== null && isSameHead(outcome, head)) {
         const { taken, maxRows } = outcome;
         return { rows: toRecords(rows.slice(0, taken), outcome), maxRows };
       }
@@ -150,16 +195,38 @@ export class RowWriter {
     table: TableName,
     write: (transaction: Transaction, locked: LockedTable) => Promise<Result>,
   ): Promise<Result> {
-    const { result, hasEvents } = await this.#database.transaction(async (transaction) => {
-      const locked = await lockTable(transaction, this.#heads, table);
-      return { result: await write(transaction, locked), hasEvents: locked.head.rowEvents };
-    });
+    const { result, hasEvents } = await this.#connections
+      .of(table.companyId)
+      .transaction(async (transaction) => {
+        const locked = await lockTable(transaction, this.#heads, table);
+        return { result: await write(transaction, locked), hasEvents: locked.head.rowEvents };
+      });
     if (hasEvents) this.#onEvents();
     return result;
   }
 
-  #gone(table: TableName): Error {
-    this.#heads.forget(table);
-    return tableNotFound();
+  /** Does something when it is the turn of this caller among those who write to the table. */
+  async #inTurn<Result>(
+    table: TableName,
+    caller: Caller | undefined,
+    write: () => Promise<Result>,
+  ): Promise<Result> {
+    // Of a caller in the name of another company nothing may be held up.
+    const id = `${table.companyId} ${table.tableId}`;
+    const end = this.#turns.takeNow(id) ?? (await this.#wait(id, caller));
+    try {
+      return await write();
+    } finally {
+      end();
+    }
+  }
+
+  async #wait(id: string, caller: Caller | undefined): Promise<() => void> {
+    try {
+      return await this.#turns.take(id, waitSignal(WAIT_MS, caller));
+    } catch (cause) {
+      caller?.signal.throwIfAborted();
+      throw tooManyOfCompany(cause);
+    }
   }
 }

@@ -1,5 +1,7 @@
+import { textOf } from "../../src/domain/cell-text.ts";
 import type { Column } from "../../src/domain/column.ts";
 import type { ColumnClause, SubstringClause } from "../../src/domain/row-query.ts";
+import { fold } from "../../src/domain/fold.ts";
 import { createVector, longIndexes, matchesValue } from "../../src/engine/index.ts";
 import type { RowSource, Vector, VectorType } from "../../src/engine/index.ts";
 import type { JsonObject, OracleRow, OracleTable } from "./oracle.ts";
@@ -57,6 +59,16 @@ export class MemoryTable implements RowSource, OracleTable {
     return new Set(
       longIndexes(vector).filter((index) =>
         matchesValue(clause, valueOf(this.#slots[index]?.data ?? {}, key)),
+      ),
+    );
+  }
+
+  longLabels({ id, type }: Column, search: string): ReadonlySet<number> {
+    const rows = this.vector(id, type).cutRows();
+    const needle = fold(search);
+    return new Set(
+      rows.filter((index) =>
+        fold(textOf(valueOf(this.#slots[index]?.data ?? {}, id))).includes(needle),
       ),
     );
   }

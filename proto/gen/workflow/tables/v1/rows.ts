@@ -265,6 +265,8 @@ export interface InsertRowFailure {
   violations: RowProblem[];
   /** How long to wait before a retry, in milliseconds; 0 when that says nothing. */
   retryAfterMs: number;
+  /** More about the reason as JSON, such as which limit was reached; empty when there is nothing more. */
+  detailsJson: string;
 }
 
 /** One thing that is wrong with a row's data. */
@@ -1602,7 +1604,7 @@ export const InsertRowsResult: MessageFns<InsertRowsResult> = {
 };
 
 function createBaseInsertRowFailure(): InsertRowFailure {
-  return { reason: "", message: "", violations: [], retryAfterMs: 0 };
+  return { reason: "", message: "", violations: [], retryAfterMs: 0, detailsJson: "" };
 }
 
 export const InsertRowFailure: MessageFns<InsertRowFailure> = {
@@ -1618,6 +1620,9 @@ export const InsertRowFailure: MessageFns<InsertRowFailure> = {
     }
     if (message.retryAfterMs !== 0) {
       writer.uint32(32).int64(message.retryAfterMs);
+    }
+    if (message.detailsJson !== "") {
+      writer.uint32(42).string(message.detailsJson);
     }
     return writer;
   },
@@ -1667,6 +1672,14 @@ export const InsertRowFailure: MessageFns<InsertRowFailure> = {
             message.retryAfterMs = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.detailsJson = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1688,6 +1701,7 @@ export const InsertRowFailure: MessageFns<InsertRowFailure> = {
     message.message = object.message ?? "";
     message.violations = object.violations?.map((e) => RowProblem.fromPartial(e)) || [];
     message.retryAfterMs = object.retryAfterMs ?? 0;
+    message.detailsJson = object.detailsJson ?? "";
     return message;
   },
 };

@@ -1,0 +1,119 @@
+import type { Queryable } from "@workflow/db";
+import { LongMatches } from "./long-matches.ts";
+import type { LiveTable, SeenSnapshot } from "./live-table.ts";
+import type { CacheEvents, Try } from "./metrics.ts";
+import type { Question } from "./question.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/**
+ * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a
+ * newer head of the table.
+ */
+export type Outcome<Answer> = { answer: Answer } | "again" | "whole values" | "other head";
+
+/** A question, and what makes an answer of what the columns say. */
+export interface Asked<Plan, Answer> {
+  readonly question: Question<Plan>;
+  /**
+   * "again" when it would mix two states of the table.
+   *
+   * @param isCurrent whether the columns were no older than the question
+   */
+  readonly finish: (
+    database: Queryable,
+    plan: Plan,
+    seen: SeenSnapshot,
+    isCurrent: boolean,
+  ) => Promise<Outcome<Answer>>;
+  /** Whether `finish` notices columns that are out of date. */
+  readonly noticesOldColumns: boolean;
+}
+
+/**
+ * Answers a question by tries, each surer and dearer than the one before: from the columns as they are,
+ * when nothing was written since; from columns that have caught up, when what was written since then does
+ * not matter; in a transaction that sees one revision. Null when the caller's head of the table is not
+ * the one that the answer would be about.
+ *
+ * @throws AppError NOT_FOUND when the table is gone
+ */
+export async function answerBy<Plan, Answer>(
+  live: LiveTable,
+  database: Queryable,
+  asked: Asked<Plan, Answer>,
+  events: CacheEvents,
+): Promise<{ answer: Answer } | null> {
+  const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
+    as_is: () => fromMemory(live, database, asked, false),
+    caught_up: () => fromMemory(live, database, asked, true),
+    frozen: () => frozen(live, asked, database),
+  };
+  const kinds: Try[] = ["caught_up", "frozen"];
+  if (asked.noticesOldColumns) kinds.unshift("as_is");
+  const stopUsing = live.memory.use(asked.question.vectors);
+  try {
+    let needsWhole = false;
+    for (const kind of kinds) {
+      if (needsWhole && kind !== "frozen") continue;
+      const outcome = await tries[kind]();
+      if (typeof outcome === "object") {
+        events.answered(kind);
+        return outcome;
+      }
+      events.triedInVain(kind);
+      if (outcome === "other head") return null;
+      needsWhole ||= outcome === "whole values";
+    }
+  } finally {
+    stopUsing();
+  }
+  throw new Error("A transaction that sees one revision of a table has not answered a question.");
+}
+
+async function fromMemory<Plan, Answer>(
+  live: LiveTable,
+  database: Queryable,
+  { question, finish }: Asked<Plan, Answer>,
+  isCurrent: boolean,
+): Promise<Outcome<Answer>> {
+  await live.ensure(question.vectors);
+  if (needsWholeValues(question, live.seen?.snapshot)) return "whole values";
+  if (isCurrent) await live.catchUp(question.vectors);
+  const { seen } = live;
+  if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
+  if (needsWholeValues(question, seen.snapshot)) return "whole values";
+  return finish(database, question.answer(seen.snapshot), seen, isCurrent);
+}
+
+async function frozen<Plan, Answer>(
+  live: LiveTable,
+  { question, finish }: Asked<Plan, Answer>,
+  database: Queryable,
+): Promise<Outcome<Answer>> {
+  const { vectors, tests } = question;
+  const { tableKey } = live.table;
+  const known = live.seen?.snapshot;
+  const early = known === undefined ? null : new LongMatches(tests, known);
+  let matches = early;
+  try {
+    // Most of it before the turn, so that others need not wait for it.
+    await early?.read(database, tableKey);
+    return await live.frozen(vectors, async (transaction, seen) => {
+      if (matches === null || seen.snapshot !== known)
+        matches = new LongMatches(tests, seen.snapshot);
+      await matches.read(transaction, tableKey);
+      return finish(transaction, question.answer(matches.source()), seen, true);
+    });
+  } finally {
+    early?.stop();
+    if (matches !== early) matches?.stop();
+  }
+}
+
+/** Whether memory holds only the beginning of a value that matters. */
+function needsWholeValues({ tests }: Question<unknown>, snapshot: Snapshot | undefined): boolean {
+  return tests.some(
+    ({ name, rowsOf }) =>
+      snapshot?.has(name) === true && rowsOf(snapshot.vector(name.key, name.type)).length > 0,
+  );
+}

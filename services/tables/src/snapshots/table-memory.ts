@@ -1,0 +1,116 @@
+import type { VectorName } from "../engine/index.ts";
+import type { Cached, MemoryBudget } from "./memory-budget.ts";
+import { idOf } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** What a table takes up beside its rows and columns; a rough figure. */
+const BASE_BYTES = 1_024;
+
+/** What one table takes up of the memory for columns: a place for itself, and one for each column. */
+export class TableMemory implements Cached {
+  readonly companyId: string;
+  readonly #budget: MemoryBudget;
+  readonly #slots = new Map<string, Cached>();
+  readonly #uses = new Map<string, number>();
+  readonly #onDropped: (() => void)[] = [];
+  #snapshot: Snapshot | null = null;
+  #users = 0;
+
+  constructor(budget: MemoryBudget, companyId: string) {
+    this.#budget = budget;
+    this.companyId = companyId;
+  }
+
+  get inUse(): boolean {
+    return this.#users > 0;
+  }
+
+  /** Estimate of the memory in use. */
+  get bytes(): number {
+    let bytes = this.#budget.bytesOf(this);
+    for (const slot of this.#slots.values()) bytes += this.#budget.bytesOf(slot);
+    return bytes;
+  }
+
+  /** To be told when everything was given back because others need the memory. */
+  onDropped(hear: () => void): void {
+    this.#onDropped.push(hear);
+  }
+
+  drop(): void {
+    this.forget();
+    for (const hear of this.#onDropped) hear();
+  }
+
+  /** Keeps the table and these columns in memory, once they are there, until the result is called. */
+  use(names: readonly VectorName[]): () => void {
+    const ids = names.map(idOf);
+    this.#users += 1;
+    for (const id of ids) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+    return () => {
+      this.#users -= 1;
+      for (const id of ids) {
+        const uses = (this.#uses.get(id) ?? 0) - 1;
+        if (uses > 0) this.#uses.set(id, uses);
+        else this.#uses.delete(id);
+      }
+      // Queries leave things behind in columns, such as the order of their values.
+      if (this.#snapshot !== null) this.#noteSizes(this.#snapshot);
+      this.#budget.trim();
+    };
+  }
+
+  /** Notes that the snapshot and these columns of it are used, and how large all of it is now. */
+  used(snapshot: Snapshot, names: readonly VectorName[]): void {
+    this.#snapshot = snapshot;
+    this.#noteSizes(snapshot);
+    for (const name of names) {
+      if (!snapshot.has(name)) continue;
+      this.#budget.use(this.#slotOf(snapshot, name), snapshot.vector(name.key, name.type).bytes);
+    }
+    // After its columns, so that it does not go before them.
+    this.#budget.use(this, BASE_BYTES + snapshot.bytes);
+    this.#budget.trim();
+  }
+
+  /** Notes that a column is gone from the snapshot. */
+  forgetColumn(name: VectorName): void {
+    const id = idOf(name);
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    this.#budget.forget(slot);
+    this.#slots.delete(id);
+  }
+
+  /** Notes that the snapshot is gone. */
+  forget(): void {
+    for (const slot of this.#slots.values()) this.#budget.forget(slot);
+    this.#slots.clear();
+    this.#budget.forget(this);
+    this.#snapshot = null;
+  }
+
+  #noteSizes(snapshot: Snapshot): void {
+    for (const loaded of snapshot.vectors()) {
+      this.#budget.resize(this.#slotOf(snapshot, loaded), loaded.vector.bytes);
+    }
+  }
+
+  #slotOf(snapshot: Snapshot, { key, type }: VectorName): Cached {
+    const id = idOf({ key, type });
+    const known = this.#slots.get(id);
+    if (known !== undefined) return known;
+    const uses = this.#uses;
+    const slot: Cached = {
+      get inUse() {
+        return uses.has(id);
+      },
+      drop: () => {
+        this.#slots.delete(id);
+        snapshot.drop({ key, type });
+      },
+    };
+    this.#slots.set(id, slot);
+    return slot;
+  }
+}
