@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sql } from "@workflow/db";
 import { createMetricsRegistry } from "@workflow/service";
 import {
   promtoolFromPackage,
@@ -116,6 +117,36 @@ describe("the files of deploy/observability", () => {
       ),
     );
     expect(new Set(taken).size).toBe(taken.length);
+  });
+});
+
+describe("what alerts are about", () => {
+  it("is there before the first failure, so that this one is an increase", async () => {
+    const text = await registry.metrics();
+    for (const provider of ["openai", "anthropic"]) {
+      expect(text).toContain(
+        `agent_calls_total{provider="${provider}",outcome="AGENT_REFUSED"} 0\n`,
+      );
+    }
+    expect(text).toContain('runs_reconciled_total{kind="run_without_task"} 0\n');
+  });
+
+  it("is missing, not old, while deliveries cannot be measured", async () => {
+    const isShown = async () => /^webhook_delivery_lag_seconds /m.test(await registry.metrics());
+    const rename = (from: string, to: string) =>
+      system.database.query(
+        sql.type(z.object({}))`
+          alter table ${sql.identifier(["webhooks", from])} rename to ${sql.identifier([to])}
+        `,
+      );
+    await waitFor(isShown);
+    await rename("lanes", "lanes_away");
+    try {
+      await waitFor(async () => !(await isShown()), { what: "no lag", timeoutMs: 60_000 });
+    } finally {
+      await rename("lanes_away", "lanes");
+    }
+    await waitFor(isShown, { what: "a lag again", timeoutMs: 60_000 });
   });
 });
 

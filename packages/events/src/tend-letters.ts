@@ -98,7 +98,13 @@ async function measure(
   { stream, consumer }: SubscribeOptions,
   gauge: LetterGauge,
 ): Promise<void> {
-  const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX);
+  const count = await countLetters(database, { schema, stream, consumer }, COUNT_MAX).catch(
+    (error: unknown) => {
+      // What is not known is better missing than old.
+      gauge.remove({ schema, stream, consumer });
+      throw error;
+    },
+  );
   gauge.set({ schema, stream, consumer }, count);
 }
 

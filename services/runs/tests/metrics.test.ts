@@ -103,4 +103,29 @@ describe("the metrics of a worker", () => {
     expect(await valueOf("runs_journal_batch_bytes_count")).toBeGreaterThanOrEqual(1);
     expect(await valueOf("runs_journal_write_duration_seconds_count")).toBeGreaterThanOrEqual(1);
   });
+
+  it("hide what cannot be measured, and show it again", async () => {
+    const rename = (from: string, to: string) =>
+      harness.database.query(
+        sql.type(z.object({}))`
+          alter table ${sql.identifier(["runs", from])} rename to ${sql.identifier([to])}
+        `,
+      );
+    const figures = ["runs_oldest_due_task_age_seconds", "runs_due_tasks", "runs_postponed_tasks"];
+    const shown = () =>
+      Promise.all(figures.map(async (each) => (await valueOf(each)) !== undefined));
+    await rename("tasks", "tasks_away");
+    try {
+      await waitFor(async () => expect(await shown()).toEqual([false, false, false]), {
+        what: "no figures",
+        timeoutMs: 60_000,
+      });
+    } finally {
+      await rename("tasks_away", "tasks");
+    }
+    await waitFor(async () => expect(await shown()).toEqual([true, true, true]), {
+      what: "figures again",
+      timeoutMs: 60_000,
+    });
+  });
 });

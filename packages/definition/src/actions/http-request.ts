@@ -61,9 +61,10 @@ export const httpRequest: ActionDefinition = {
         error: "must be an absolute http or https URL, or contain a template",
       })
       .meta({ description: "An absolute http or https URL" }),
-    headers: templatable(z.record(z.string(), scalar))
-      .nullish()
-      .meta({ description: "Headers by name" }),
+    headers: templatable(z.record(z.string(), scalar)).nullish().meta({
+      description:
+        "Headers by name. Where the run's trace is recorded, a W3C traceparent is added unless one is given",
+    }),
     query: templatable(z.record(z.string(), z.union([scalar, z.array(scalar)])))
       .nullish()
       .meta({ description: "Query parameters by name, several values as an array" }),

@@ -38,7 +38,7 @@ import { activeMsOf } from "./load-runs.ts";
 import type { LoadedRun } from "./load-runs.ts";
 import type { ParkedRuns } from "./parked-runs.ts";
 import { factsOf, scopeOf } from "./run-scope.ts";
-import { beginRunSpan, endRunSpan } from "./run-span.ts";
+import { beginRunSpan, endRunSpan, whyGivenUp } from "./run-span.ts";
 import { StopSignal } from "./stop-signal.ts";
 
 /** Leases that may run out without progress before a run is given up (D30). */
@@ -109,6 +109,7 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     onRefused: () => stop.abort(),
   });
   let written: Ending | null = null;
+  let isHandedBack = false;
   try {
     const ending = await run(execution, facts, { journal, outputs, stop });
     if (lease.signal.aborted) return journal.advance;
@@ -123,6 +124,7 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
       // The database or another service is away: the task is given back and tried again before long.
       logger.warn({ ...told, err: error }, "a run has to wait for what it needs");
+      isHandedBack = true;
       return journal.advance;
     }
     logger.error({ ...told, err: error }, "a run failed for a reason of ours");
@@ -137,14 +139,17 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
       .catch((again: unknown) => {
         if (again instanceof LeaseLostError) return;
         logger.error({ ...told, err: again }, "could not write a run's failure");
+        isHandedBack = true;
       });
   } finally {
-    // Of an execution that has written nothing the next one is the first: its span is not sent.
-    const isOver = written !== null && isTerminal(written.status);
-    if (span !== undefined && (journal.hasBegun || isOver)) endRunSpan(span, written);
     journal.close();
     stop.release();
     memory.close();
+    // Of an execution that has written nothing the next one is the first: its span is not sent.
+    const isOver = written !== null && isTerminal(written.status);
+    if (span !== undefined && (journal.hasBegun || isOver)) {
+      endRunSpan(span, written ?? (isHandedBack ? "handed_back" : await whyGivenUp(execution)));
+    }
   }
   return journal.advance;
 }
@@ -250,7 +255,7 @@ async function advanceUntil(
     fibers,
     effects,
     tracer: execution.tracer,
-    spans: new SpanBudget(),
+    spans: new SpanBudget(execution.history.nextSeq - 1),
     stepObserver: execution.stepObserver,
     fairness: createFairness(),
     clock: execution.clock,

@@ -1,7 +1,39 @@
+import type { Database } from "@workflow/db";
 import type { Span, Tracer } from "@workflow/tracing";
+import type { Logger } from "pino";
 import type { Ending } from "../journal/ending.ts";
+import { listStatuses } from "../store/list-statuses.ts";
 import type { Lease } from "../task-runtime/port.ts";
+import { WorkerStopped } from "../task-runtime/worker-stopped.ts";
 import type { LoadedRun } from "./load-runs.ts";
+
+/**
+ * What became of a run whose execution has not written how it ended: somebody cancelled it, it was handed
+ * back for another execution, or its lease was lost.
+ */
+export type GivenUp = "cancelled" | "handed_back" | "given_up";
+
+/** Finds out who has ended an execution, for its span. Never rejects. */
+export async function whyGivenUp({
+  database,
+  lease,
+  row,
+  logger,
+}: Pick<LoadedRun, "row"> & {
+  database: Database;
+  lease: Lease;
+  logger: Logger;
+}): Promise<GivenUp> {
+  if (lease.signal.reason instanceof WorkerStopped) return "handed_back";
+  try {
+    // A cancellation comes as an aborted lease, or as a write that was refused.
+    const [run] = await listStatuses(database, row.companyId, [row.id]);
+    return run?.status === "cancelled" ? "cancelled" : "given_up";
+  } catch (err) {
+    logger.warn({ err, runId: row.id }, "could not find out why an execution was given up");
+    return "given_up";
+  }
+}
 
 /**
  * Begins the span of one execution of a run whose trace is recorded. The first one of a run is known by the
@@ -30,11 +62,11 @@ export function beginRunSpan(
   });
 }
 
-/** How an execution ended; null when it was given up: another process goes on. */
-export function endRunSpan(span: Span, ending: Ending | null): void {
-  if (ending === null) {
-    span.set({ "workflow.run.status": "given_up" });
-    span.end("LEASE_LOST");
+/** Ends the span with how its execution ended. */
+export function endRunSpan(span: Span, ending: Ending | GivenUp): void {
+  if (typeof ending === "string") {
+    span.set({ "workflow.run.status": ending });
+    span.end(ending === "given_up" ? "LEASE_LOST" : undefined);
     return;
   }
   span.set({ "workflow.run.status": ending.status });

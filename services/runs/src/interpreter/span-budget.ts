@@ -1,9 +1,14 @@
-/** Attempts of steps with a span of their own, in one execution of a run: a loop may make a million. */
+/** Attempts of steps with a span of their own, in one run: a loop may make a million. */
 const SPANS_MAX = 1_000;
 
-/** How many spans one execution may still make. */
+/** How many attempts one execution of a run may still make under spans. */
 export class SpanBudget {
-  #left = SPANS_MAX;
+  #left: number;
+
+  /** @param begun steps that earlier executions of the run have begun, or that were copied from another run */
+  constructor(begun: number) {
+    this.#left = SPANS_MAX - begun;
+  }
 
   take(): boolean {
     this.#left -= 1;

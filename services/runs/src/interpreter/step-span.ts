@@ -8,7 +8,7 @@ import type { Execution, StepOutcome } from "./execution.ts";
 
 /**
  * Makes one attempt of a step under a span of its own, where the run's trace is recorded. What the attempt
- * calls has that span around it.
+ * calls has that span around it. Beyond the run's budget an attempt is not recorded, nor is what it calls.
  */
 export function inStepSpan(
   execution: Execution,
@@ -17,7 +17,8 @@ export function inStepSpan(
   work: (facts: RunFacts) => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
   const { facts } = execution;
-  if (facts.traceparent === null || !execution.spans.take()) return work(facts);
+  if (facts.traceparent === null) return work(facts);
+  if (!execution.spans.take()) return work({ ...facts, traceparent: null });
   const span = execution.tracer?.span(`step ${step.type}`, facts.traceparent, {
     attributes: {
       "workflow.run.id": facts.id,
@@ -36,15 +37,19 @@ export function inStepSpan(
       return outcome;
     },
     (thrown: unknown) => {
-      endThrown(span, thrown);
+      endThrown(span, thrown, execution.signal.aborted);
       throw thrown;
     },
   );
 }
 
-function endThrown(span: Span, thrown: unknown): void {
+/** An attempt that waits or was stopped has not failed: why it was stopped is told by a span around it. */
+function endThrown(span: Span, thrown: unknown, isStopped: boolean): void {
   if (thrown instanceof Parked) {
     span.set({ "workflow.step.waits": true });
+    span.end();
+  } else if (isStopped) {
+    span.set({ "workflow.step.stopped": true });
     span.end();
   } else span.end(codeOf(thrown));
 }

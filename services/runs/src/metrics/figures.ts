@@ -22,7 +22,8 @@ interface FiguresOptions {
 
 /**
  * Measures now and then what all workers together have to do, until the signal; bounded queries, which
- * never wait for a scrape. The figures are the same in each process.
+ * never wait for a scrape. The figures are the same in each process. A figure that is not known is missing: alerts
+ * are about its absence.
  *
  * @returns resolves when it has stopped
  */
@@ -43,13 +44,20 @@ function watchTasks({ database, registry, logger }: FiguresOptions, signal: Abor
     name: "runs_postponed_tasks",
     help: "Tasks whose tries came to nothing, with a pause before the next that grows; the same in each worker.",
   });
+  const forget = (): void => {
+    for (const gauge of [due, oldest, postponed]) gauge.remove();
+  };
+  forget();
   return loop({
     name: "measure-tasks",
     signal,
     intervalMs: TASKS_INTERVAL_MS,
     logger,
     run: async () => {
-      const measured = await measureTasks(database, DUE_MAX);
+      const measured = await measureTasks(database, DUE_MAX).catch((error: unknown) => {
+        forget();
+        throw error;
+      });
       due.set(measured.due);
       oldest.set(measured.oldestAgeSeconds);
       postponed.set(measured.postponed);
@@ -74,7 +82,10 @@ function watchLiveRuns({ database, registry, logger }: FiguresOptions, signal: A
     intervalMs: LIVE_INTERVAL_MS,
     logger,
     run: async () => {
-      const counts = await countLiveRuns(database, LIVE_MAX);
+      const counts = await countLiveRuns(database, LIVE_MAX).catch((error: unknown) => {
+        for (const gauge of [live, oldest]) gauge.reset();
+        throw error;
+      });
       for (const status of LIVE_STATUSES) {
         const { runs = 0, oldestAgeSeconds = 0 } = counts.get(status) ?? {};
         live.set({ status }, runs);

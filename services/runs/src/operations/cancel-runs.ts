@@ -117,6 +117,7 @@ function cancelledEvent(row: CancelledRow, requestId: string | null): NewEvent {
     workflowVersion: row.workflowVersion,
     triggerType: row.triggerType,
     requestId,
+    traceparent: row.traceparent,
     createdAt: row.createdAt,
     startedAt: row.startedAt,
   };

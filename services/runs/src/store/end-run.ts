@@ -15,6 +15,7 @@ const cancelledRow = z.object({
   waitingParentRunId: z.string().nullable(),
   limited: z.boolean(),
   hasSyncWaiter: z.boolean(),
+  traceparent: z.string().nullable(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
   completedAt: z.date(),
@@ -49,7 +50,7 @@ export async function cancelRuns(
       run.schedule_id as "scheduleId",
       case when run.parent_waits then run.parent_run_id end as "waitingParentRunId",
       (deployment.settings ->> 'concurrency') is not null as limited,
-      run.awaited as "hasSyncWaiter", run.created_at as "createdAt", run.started_at as "startedAt",
+      run.awaited as "hasSyncWaiter", run.traceparent, run.created_at as "createdAt", run.started_at as "startedAt",
       run.completed_at as "completedAt",
       before.status as "statusBefore"
   `);

@@ -12,6 +12,7 @@ const endedRow = z.object({
   workflowVersion: z.number(),
   triggerType: z.enum(TRIGGER_TYPES),
   requestId: z.string().nullable(),
+  traceparent: z.string().nullable(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
   completedAt: z.date(),
@@ -48,7 +49,7 @@ export async function listEndedRuns(
   return queryable.any(sql.prepared("runs_ended", endedRow)`
     with ended as materialized (
       select id, company_id, workflow_id, deployment_id, workflow_version, trigger_type, request_id,
-        created_at, started_at, completed_at, status, error
+        traceparent, created_at, started_at, completed_at, status, error
       from runs.runs
       where completed_at >= ${start} and completed_at < ${before.toISOString()}
         and (company_id = any(${sql.array([...companyIds], "uuid")})) is true
@@ -59,7 +60,7 @@ export async function listEndedRuns(
     select ended.id, ended.company_id as "companyId", ended.workflow_id as "workflowId",
       deployment.name as "workflowName", ended.workflow_version as "workflowVersion",
       ended.trigger_type as "triggerType", ended.request_id as "requestId",
-      ended.created_at as "createdAt", ended.started_at as "startedAt",
+      ended.traceparent, ended.created_at as "createdAt", ended.started_at as "startedAt",
       ended.completed_at as "completedAt", ended.status, ended.error
     from ended
     join runs.deployments as deployment on deployment.id = ended.deployment_id

@@ -36,7 +36,7 @@ export interface Lease {
   readonly takeovers: number;
   /** For how long the task had been due when the lease began, in milliseconds: nobody executed it. */
   readonly idleMs: number;
-  /** Aborted when the lease is lost: taken over, cancelled, or the worker is stopping. */
+  /** Aborted when the lease is lost: taken over, cancelled, or, with `WorkerStopped`, the worker is stopping. */
   readonly signal: AbortSignal;
   /**
    * Set by whoever executes the task; called when the task is woken meanwhile. It may be missed: a

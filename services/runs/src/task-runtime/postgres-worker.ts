@@ -22,6 +22,7 @@ import {
 } from "./postgres-queries.ts";
 import type { SettlementRow } from "./postgres-queries.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
+import { WorkerStopped } from "./worker-stopped.ts";
 import type { RuntimeWorker, Settling } from "./runtime.ts";
 
 /** What a worker is made of. */
@@ -195,7 +196,7 @@ export class PostgresWorker implements RuntimeWorker {
     const ended = this.#leases.idle();
     // Most executions end within this time; calls that do not are made again by another worker.
     await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
-    for (const lease of this.#leases.held) lease.controller.abort();
+    for (const lease of this.#leases.held) lease.controller.abort(new WorkerStopped());
     await ended;
     this.#stopShowing?.();
     await this.#heartbeat.stop();
@@ -231,7 +232,9 @@ export class PostgresWorker implements RuntimeWorker {
     const leases = tasks.map((task) => this.#leases.hold(task, isSlotWanted));
     const byRun = new Map<Lease, HeldLease>(leases.map((lease) => [lease, lease]));
     afterTurns(turns, () => {
-      if (this.#isStopping) for (const lease of leases) lease.controller.abort();
+      if (this.#isStopping) {
+        for (const lease of leases) lease.controller.abort(new WorkerStopped());
+      }
       this.#options.execute(leases, (lease, advance) => {
         const held = byRun.get(lease);
         if (held !== undefined) this.#finish(held, advance);

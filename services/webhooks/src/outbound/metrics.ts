@@ -40,7 +40,10 @@ export function deliveryMetrics(registry: Registry | undefined): DeliveryMetrics
   };
 }
 
-/** Measures at an interval what needs a query, and how many lanes are held. */
+/**
+ * Measures at an interval what needs a query, and how many lanes are held. A lag that is not known is missing:
+ * an alert is about its absence.
+ */
 export function measureLanes(
   registry: Registry,
   options: { database: Database; logger: Logger; signal: AbortSignal; held: () => number },
@@ -53,6 +56,7 @@ export function measureLanes(
     name: "webhook_lanes_held",
     help: "Endpoints to which this process delivers now.",
   });
+  lag.remove();
   return loop({
     name: "measure-lanes",
     signal: options.signal,
@@ -60,7 +64,11 @@ export function measureLanes(
     logger: options.logger,
     run: async () => {
       lanes.set(options.held());
-      lag.set(await readLaneLag(options.database));
+      const seconds = await readLaneLag(options.database).catch((error: unknown) => {
+        lag.remove();
+        throw error;
+      });
+      lag.set(seconds);
     },
   });
 }

@@ -1,8 +1,9 @@
 import { counterIn, gaugeIn, histogramIn } from "@workflow/service";
 import { Registry } from "prom-client";
+import { AGENT_PROVIDERS } from "../agent.ts";
 import type { AgentProvider } from "../agent.ts";
 import type { AgentAnswer, PreparedQuestion } from "../agent-answer.ts";
-import { ModelCallError } from "../models/model-call-error.ts";
+import { MODEL_CALL_CODES, ModelCallError } from "../models/model-call-error.ts";
 
 /** What is told of agents' calls. */
 export interface AgentMetrics {
@@ -38,6 +39,12 @@ export function createAgentMetrics(registry: Registry = new Registry()): AgentMe
     labelNames: ["provider"],
     buckets: SECONDS,
   });
+  // So that the first failure is seen as an increase.
+  for (const provider of AGENT_PROVIDERS) {
+    for (const outcome of ["completed", "cancelled", ...MODEL_CALL_CODES]) {
+      calls.inc({ provider, outcome }, 0);
+    }
+  }
   return {
     async measure(provider, { ask, spent }) {
       const startedAt = performance.now();

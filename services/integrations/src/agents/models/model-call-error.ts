@@ -1,18 +1,21 @@
 import type { AgentProvider, AgentUsage } from "../agent.ts";
 
+/**
+ * NOT_CONFIGURED (no key), AGENT_RATE_LIMITED (the provider's 429), AGENT_TIMEOUT,
+ * AGENT_UNAVAILABLE (5xx, redirects, transport, an answer that is none), AGENT_REFUSED (other 4xx, 401 included).
+ */
+export const MODEL_CALL_CODES = [
+  "NOT_CONFIGURED",
+  "AGENT_RATE_LIMITED",
+  "AGENT_TIMEOUT",
+  "AGENT_UNAVAILABLE",
+  "AGENT_REFUSED",
+] as const;
+
 /** What kept a provider from answering. */
 export interface ModelCallFailure {
   readonly provider: AgentProvider;
-  /**
-   * NOT_CONFIGURED (no key), AGENT_RATE_LIMITED (the provider's 429), AGENT_TIMEOUT,
-   * AGENT_UNAVAILABLE (5xx, redirects, transport, an answer that is none), AGENT_REFUSED (other 4xx, 401 included).
-   */
-  readonly code:
-    | "NOT_CONFIGURED"
-    | "AGENT_RATE_LIMITED"
-    | "AGENT_TIMEOUT"
-    | "AGENT_UNAVAILABLE"
-    | "AGENT_REFUSED";
+  readonly code: (typeof MODEL_CALL_CODES)[number];
   /** The provider's HTTP status; null when there was none. */
   readonly status: number | null;
   /** Another attempt may go well. */
