@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 
 /** What the service has answered; a body beyond what was asked for is counted, not kept. */
@@ -48,7 +49,7 @@ export function createClient(baseUrl: string, apiKey: string): Client {
             : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
         };
         const options = { agent, method, headers, ...(signal === undefined ? {} : { signal }) };
-        const sent = request(baseUrl + path, options, (response) => {
+        const take = (response: IncomingMessage): void => {
           const chunks: Buffer[] = [];
           let bytes = 0;
           response.on("data", (chunk: Buffer) => {
@@ -64,9 +65,17 @@ export function createClient(baseUrl: string, apiKey: string): Client {
             const parts = Array.isArray(data) ? { data: {}, items: data } : { data, items: [] };
             resolve({ status, bytes, ms, ...parts, error });
           });
-        });
-        sent.once("error", reject);
-        sent.end(content);
+        };
+        const send = (): void => {
+          const sent = request(baseUrl + path, options, take);
+          sent.once("error", (error) => {
+            // The gateway has closed a connection that nobody used for long: this request never came there.
+            if (sent.reusedSocket && isReset(error)) send();
+            else reject(error);
+          });
+          sent.end(content);
+        };
+        send();
       }),
     async must(method, path, body) {
       const reply = await client.call(method, path, body);
@@ -82,6 +91,10 @@ export function createClient(baseUrl: string, apiKey: string): Client {
     close: () => agent.destroy(),
   };
   return client;
+}
+
+function isReset(error: Error): boolean {
+  return "code" in error && error.code === "ECONNRESET";
 }
 
 function parse(text: string): z.output<typeof envelope> {
