@@ -223,18 +223,25 @@ describe("callers who have gone while they waited", () => {
     await locked;
     const call = { identity, timeoutMs: 1_500 };
     const row = { tableId, dataJson: '{"amount":1}', origin: undefined };
-    const writes = [
-      ...rowIds.map((rowId) => harness.rows.deleteRow({ tableId, rowId, origin: undefined }, call)),
+    const deletion = (rowId: string): Promise<unknown> =>
+      harness.rows.deleteRow({ tableId, rowId, origin: undefined }, call);
+    // The table's writers hold at most two connections; the others wait in the process.
+    const reached = rowIds.slice(0, 2).map(deletion);
+    const endings = [Promise.allSettled(reached)];
+    await waitFor(async () => (await lockWaiters()) === reached.length);
+    const waiting = [
+      ...rowIds.slice(2).map(deletion),
       ...rowIds.map(() => harness.rows.insertRow(row, call)),
       harness.rows.insertRows({ requests: [row, row] }, call),
     ];
-    const ended = await Promise.allSettled(writes);
+    endings.push(Promise.allSettled(waiting));
+    const ended = (await Promise.all(endings)).flat();
     release();
     await locking;
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["rejected"]));
     // Comes after all that still waits.
     await table.insert({ amount: 99 });
     const { total } = await table.query({ show: "amount" });
-    expect(total).toBe(rowIds.length - 2 + 1);
+    expect(total).toBe(rowIds.length - reached.length + 1);
   });
 });
