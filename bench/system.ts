@@ -7,6 +7,7 @@ import { findLocalPostgres } from "@workflow/local-postgres";
 import type { Scope } from "@workflow/service";
 import { freePort } from "@workflow/testkit";
 import { z } from "zod";
+import { NODE_FLAGS } from "../deploy/dev/src/node-flags.ts";
 import { endWithScope } from "./child-process.ts";
 import { garbageCollectorOf } from "./memory.ts";
 import type { CollectGarbage } from "./memory.ts";
@@ -141,7 +142,7 @@ async function launch(
   const profiling =
     cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
   // As `npm start` has it; the debugger's port counts only when somebody asks for the debugger.
-  const flags = ["--max-semi-space-size=64", "--inspect-port=0", ...profiling];
+  const flags = ["--max-semi-space-size=64", ...NODE_FLAGS, "--inspect-port=0", ...profiling];
   const child = spawn(process.execPath, [...flags, START], {
     cwd: REPOSITORY,
     env,

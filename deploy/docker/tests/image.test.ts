@@ -16,6 +16,7 @@ import {
 import type { LocalNats, TestDatabase } from "@workflow/testkit";
 import { build } from "esbuild";
 import { z } from "zod";
+import { NODE_FLAGS } from "../../dev/src/node-flags.ts";
 import { PARTS } from "../../dev/src/topology.ts";
 import type { Part } from "../../dev/src/topology.ts";
 import { spawnConfined } from "./support/confined.ts";
@@ -231,7 +232,10 @@ function start(
   env: Readonly<Record<string, string>>,
 ): ChildProcess {
   const cwd = folderOf(service);
-  const child = spawnConfined([trees.node, join(cwd, "main.mjs"), ...args], { cwd, env });
+  const child = spawnConfined([trees.node, ...NODE_FLAGS, join(cwd, "main.mjs"), ...args], {
+    cwd,
+    env,
+  });
   processes.push(child);
   return child;
 }

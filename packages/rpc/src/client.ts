@@ -12,6 +12,7 @@ import {
   throwIfAborted,
 } from "./client-call.ts";
 import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
+import { releaseClosedStreams } from "./closed-streams.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
@@ -69,6 +70,7 @@ export function createRpcClient(
   options: RpcClientOptions,
 ): unknown {
   widenSessions();
+  releaseClosedStreams();
   const definition = isClientClass(target) ? target.service : target;
   const { address, tls } = options;
   const client = new Client(channelTarget(address), channelCredentials(address, tls), {

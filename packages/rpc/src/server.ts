@@ -11,6 +11,7 @@ import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import { boundAddress, isLocalAddress, prepareAddress } from "./address.ts";
 import type { BoundAddress } from "./address.ts";
+import { releaseClosedStreams } from "./closed-streams.ts";
 import type { CallContext } from "./context.ts";
 import type {
   AnyMethod,
@@ -111,6 +112,7 @@ class GrpcServer implements RpcServer {
 
   constructor(options: RpcServerOptions) {
     widenSessions();
+    releaseClosedStreams();
     this.#options = options;
     this.#maxMessageBytes = options.maxMessageBytes ?? MESSAGE_BYTES_MAX;
     const report = createRequestReport(options.logger, options.onRequest);

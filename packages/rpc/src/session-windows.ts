@@ -30,6 +30,6 @@ function widen(message: unknown): void {
 }
 
 /** What Node's channels carry (https://nodejs.org/api/diagnostics_channel.html#http2). */
-function tellsOfStream(message: unknown): message is { stream: Http2Stream } {
+export function tellsOfStream(message: unknown): message is { stream: Http2Stream } {
   return typeof message === "object" && message !== null && "stream" in message;
 }

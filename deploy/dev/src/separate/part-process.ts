@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { NODE_FLAGS } from "../node-flags.ts";
 import { livezUrlOf, readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
@@ -75,7 +76,7 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
   function launch(): ChildProcess {
     const launched = spawn(
       process.execPath,
-      ["--import", END_WITH_PARENT, join(ROOT, plan.part.main)],
+      [...NODE_FLAGS, "--import", END_WITH_PARENT, join(ROOT, plan.part.main)],
       {
         cwd: ROOT,
         env: plan.environment,
