@@ -1,8 +1,9 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Http2Stream } from "node:http2";
 import { expect, it } from "@jest/globals";
-import { rpc, rpcServerStream } from "../src/index.ts";
 import { waitFor } from "@workflow/testkit";
+import { rpc, rpcServerStream } from "../src/index.ts";
+import { tellsOfStream } from "../src/session-windows.ts";
 import { alice, startEcho } from "./support.ts";
 import type { Word } from "./support.ts";
 
@@ -13,10 +14,7 @@ const KEPT = ["authority", "requestAsyncResource", "sent-headers", "sent-trailer
 it("a stream that has closed keeps nothing of its call (ADR 58)", async () => {
   const streams: Http2Stream[] = [];
   const collect = (message: unknown): void => {
-    if (typeof message === "object" && message !== null && "stream" in message) {
-      // Node's documented message of these channels.
-      streams.push(message.stream as Http2Stream);
-    }
+    if (tellsOfStream(message)) streams.push(message.stream);
   };
   for (const channel of CHANNELS) subscribe(channel, collect);
   try {
