@@ -28,7 +28,7 @@ describe("npm run bench", () => {
     expect(report).toMatch(/^\| a +\| Reading a workflow .* ≥ 0\.6 +\| (pass|\*\*miss\*\*) +\|$/m);
     expect(report).not.toContain("NaN");
     expect(report).not.toContain("Accepting runs");
-  }, 60_000);
+  });
 
   it("refuses a scenario that does not exist, before anything is started", async () => {
     await expect(bench("--only", "a,zz")).rejects.toMatchObject({

@@ -53,7 +53,7 @@ beforeAll(async () => {
   });
   apiKey = printedKey(system.stdout());
   client = createClient({ baseUrl: system.baseUrl, apiKey });
-}, 120_000);
+});
 beforeEach(() => {
   openai.reply = readInvoice;
 });

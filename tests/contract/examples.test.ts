@@ -16,7 +16,7 @@ let told: Told[];
 
 beforeAll(async () => {
   told = await tellStory();
-}, 120_000);
+});
 
 describe("the examples of the description", () => {
   it("are one story that the system has just told again", async () => {

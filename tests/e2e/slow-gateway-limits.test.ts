@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { insertPreparedCompany } from "@workflow/service-gateway/admin";
-import { createTestDatabase, startLocalNats } from "@workflow/testkit";
+import { createTestDatabase, startLocalNats, waitFor } from "@workflow/testkit";
 import type { LocalNats, TestDatabase } from "@workflow/testkit";
 import { startGatewayProcess } from "../support/gateway-process.ts";
 import type { GatewayProcess } from "../support/gateway-process.ts";
@@ -84,6 +84,11 @@ async function startOther(): Promise<GatewayProcess> {
 class Count {
   readonly accepted = new Map<string, number>();
 
+  /** How many of a key's requests were let through. */
+  of(key: string): number {
+    return this.accepted.get(key) ?? 0;
+  }
+
   /** Asks each gateway for each key so often, all at once. */
   async ask(keys: readonly string[], times: number, origins: readonly string[]): Promise<void> {
     await Promise.all(
@@ -99,7 +104,7 @@ class Count {
     const url = `${origin}/api/v1/blocks/core`;
     const { status } = await fetch(url, { method: "HEAD", headers: { "x-api-key": key } });
     expect([404, 429]).toContain(status);
-    if (status === 404) this.accepted.set(key, (this.accepted.get(key) ?? 0) + 1);
+    if (status === 404) this.accepted.set(key, this.of(key) + 1);
   }
 
   expectAtMostTheLimit(atLeast: number): void {
@@ -168,9 +173,19 @@ describe("a gateway that is slow but lives", () => {
     const origins = [await startGateway(url), await startGateway(url), await startGateway(url)];
     const keys = await newKeys();
     const count = new Count();
-    await count.ask(keys, LIMIT * 0.8, origins.slice(0, 1));
+    // On a busy machine answers may be late already: what is refused then is asked for again.
+    await waitFor(async () => {
+      await count.ask(
+        keys.filter((key) => count.of(key) < LIMIT * 0.7),
+        1,
+        origins.slice(0, 1),
+      );
+      return keys.every((key) => count.of(key) >= LIMIT * 0.7);
+    });
     // What was counted is known to the one that would take over, as it is a beat later.
     await pause(1_500);
+    // Or later still: what somebody answers comes behind all that it has told of others.
+    await count.ask(keys, 2, origins);
     // An answer takes four times as long: later than anybody waits, but each is heard all the time.
     link.setDelay(700);
     await count.ask(keys, LIMIT, origins);

@@ -49,7 +49,7 @@ describe("kill -9 of the worker that waits for an agent's answer", () => {
     expect(await outputOf(runId)).toBe("The only answer.");
     expect(openai.asked).toHaveLength(1);
     expect(await statusesOf(runId)).toEqual(["completed"]);
-  }, 60_000);
+  });
 
   it("ends the request to the provider, and the next worker asks anew", async () => {
     openai.reply = () => (openai.asked.length === 1 ? new Promise(() => {}) : "The second answer.");
@@ -61,7 +61,7 @@ describe("kill -9 of the worker that waits for an agent's answer", () => {
     expect(await outputOf(runId)).toBe("The second answer.");
     expect(openai.asked).toHaveLength(2);
     expect(await statusesOf(runId)).toEqual(["cancelled", "completed"]);
-  }, 60_000);
+  });
 });
 
 describe("kill -9 of the service that waits for an agent's answer", () => {
@@ -74,7 +74,7 @@ describe("kill -9 of the service that waits for an agent's answer", () => {
     expect(await outputOf(runId)).toBe("The second answer.");
     expect(openai.asked).toHaveLength(2);
     expect(await statusesOf(runId)).toEqual(["failed", "completed"]);
-  }, 120_000);
+  });
 });
 
 async function activeWorkflow(): Promise<string> {

@@ -238,7 +238,7 @@ describe("a run that is started at one gateway", () => {
       expect(answer).toMatchObject({ status: 200, data: { status: "completed", output: worker } });
     }
     await untilReady();
-  }, 120_000);
+  });
 
   it("goes on when its worker is killed, and is executed by the other", async () => {
     const workflowId = await createActive(system, {
@@ -254,7 +254,7 @@ describe("a run that is started at one gateway", () => {
       expect(await waitForRun(system, id)).toMatchObject({ status: "completed" });
     }
     await untilReady();
-  }, 120_000);
+  });
 });
 
 describe("the port in front of the gateways", () => {
@@ -289,7 +289,7 @@ describe("the port in front of the gateways", () => {
       expect(answer.rowsMeta).toMatchObject({ total: 10 });
     }
     await untilReady();
-  }, 120_000);
+  });
 
   it("starts a run by an inbound webhook while one of two webhooks processes is gone", async () => {
     const path = `orders-${crypto.randomUUID()}`;
@@ -308,5 +308,5 @@ describe("the port in front of the gateways", () => {
       return z.array(z.unknown()).parse(data).length === 1;
     });
     await untilReady();
-  }, 120_000);
+  });
 });

@@ -49,6 +49,6 @@ export async function startGatewayProcess(
     await response?.text();
     return response?.status === 200;
   };
-  await waitFor(answers, { timeoutMs: 60_000, what: "the gateway's process" });
+  await waitFor(answers, { timeoutMs: 150_000, what: "the gateway's process" });
   return { child, origin };
 }

@@ -185,7 +185,7 @@ export async function startSeparateSystem(
     startNats: () => mortal(killableNats).start(),
     async waitUntilReady(gateway = "gateway") {
       const isReady = async () => (await fetch(`${origin(gateway)}/readyz`)).status === 200;
-      await waitFor(isReady, { timeoutMs: 60_000, what: "the system to be ready" });
+      await waitFor(isReady, { timeoutMs: 150_000, what: "the system to be ready" });
     },
     async start(name) {
       if (isAlive(processes.get(name))) return;
@@ -216,7 +216,7 @@ export async function startSeparateSystem(
       const setting = `${service.toUpperCase()}_GRPC_ADDR`;
       const address = new Map(Object.entries(addressesOf(name))).get(setting);
       const port = Number(address?.split(":")[1]);
-      await waitFor(() => acceptsConnections(port), { timeoutMs: 60_000, what: name });
+      await waitFor(() => acceptsConnections(port), { timeoutMs: 150_000, what: name });
     },
     async kill(name, signal) {
       const child = processes.get(name);
@@ -251,7 +251,7 @@ export async function startSeparateSystem(
     if (integrations !== undefined) {
       const answersAgents = async () =>
         (await system.call("GET", "/agents/agent_content")).status === 200;
-      await waitFor(answersAgents, { timeoutMs: 60_000, what: "the integrations service" });
+      await waitFor(answersAgents, { timeoutMs: 150_000, what: "the integrations service" });
     }
     return system;
   } catch (error) {

@@ -23,7 +23,7 @@ beforeAll(async () => {
     RUNS_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
   };
   system = await startSystem(settings);
-}, 90_000);
+});
 afterAll(cleanUp);
 
 async function mintToken(scopes: string): Promise<string> {

@@ -17,7 +17,7 @@ let system: StartedSystem;
 beforeAll(async () => {
   const settings = await testSettings(await temporaryFolder());
   system = await startSystem({ ...settings, OUTBOUND_ALLOW_PRIVATE: "true" });
-}, 90_000);
+});
 afterAll(cleanUp);
 
 function runExample(apiKey: string) {

@@ -25,7 +25,7 @@ beforeAll(async () => {
     OPENAI_API_KEY: openai.key,
     OPENAI_BASE_URL: openai.baseUrl,
   });
-}, 90_000);
+});
 beforeEach(() => {
   openai.asked.length = 0;
   openai.reply = sort;

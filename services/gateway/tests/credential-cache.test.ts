@@ -82,6 +82,20 @@ describe("the cache of credentials", () => {
     expect(asked).toEqual(["1", "1"]);
   });
 
+  it("answers with nothing that was asked for 4 s ago: a revocation counts within 5 s (D12)", async () => {
+    jest.useFakeTimers({ doNotFake: ["setImmediate", "queueMicrotask", "nextTick"] });
+    try {
+      const answers: (Found | null)[] = [{ name: "old" }, null];
+      const { cache, asked } = startCache(async () => answers.shift() ?? null);
+      expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
+      jest.advanceTimersByTime(4_000);
+      expect(await cache.find(hashOf(1))).toBeNull();
+      expect(asked).toEqual(["1", "1"]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it("forgets whom a change is about, and nobody else", async () => {
     const { cache, asked } = startCache(always);
     await Promise.all([cache.find(hashOf(1)), cache.find(hashOf(2))]);

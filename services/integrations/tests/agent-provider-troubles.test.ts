@@ -19,7 +19,7 @@ let hasty: AgentsClient;
 beforeAll(async () => {
   harness = await startAgentsHarness();
   ({ agents } = await harness.start());
-  ({ agents: hasty } = await harness.start({ agentTimeoutMs: 500 }));
+  ({ agents: hasty } = await harness.start({ agentTimeoutMs: 2_500 }));
 });
 afterAll(() => harness.close());
 

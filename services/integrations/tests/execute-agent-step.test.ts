@@ -88,7 +88,7 @@ describe("ExecuteAgentStep", () => {
 
   it("ends when the step's time is over, and may be tried again", async () => {
     harness.openai.script.push({ trouble: "hangs" });
-    const { outcome } = await ask({ timeoutMs: 300 });
+    const { outcome } = await ask({ timeoutMs: 3_000 });
     expect(outcome).toMatchObject({
       $case: "failure",
       value: { code: "AGENT_TIMEOUT", retryable: true },

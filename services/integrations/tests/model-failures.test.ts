@@ -120,7 +120,7 @@ it("a model that the provider does not know is not looked for by another route",
 it.each(ROUTES)("$name is not waited for beyond the time", async (route) => {
   await using harness = await startRoute(route);
   harness.double.script.push({ trouble: "hangs" });
-  const { failure } = await harness.fail({}, { timeoutMs: 500 });
+  const { failure } = await harness.fail({}, { timeoutMs: 2_000 });
   expect(failure).toMatchObject({ code: "AGENT_TIMEOUT", status: null, retryable: true });
   await waitFor(() => harness.double.asked[0]?.hungUp === true, {
     what: "the connection to be closed",

@@ -59,11 +59,11 @@ it("both requests have one time together", async () => {
   // The second comes to its answer within the time of one question, not within what is left of it.
   const server = await startHttpDouble(async ({ path }) => {
     const isChat = path.endsWith("/chat/completions");
-    await pause(isChat ? 900 : 1_800);
+    await pause(isChat ? 2_000 : 4_000);
     return { status: isChat ? 404 : 500, body: {} };
   });
   await using harness = await startRoute(AUTO, { baseUrl: `${server.url}/v1` });
-  const { failure } = await harness.fail({}, { timeoutMs: 2_400 });
+  const { failure } = await harness.fail({}, { timeoutMs: 5_500 });
   expect(failure.code).toBe("AGENT_TIMEOUT");
   expect(server.requests).toHaveLength(2);
   await server.close();

@@ -117,7 +117,7 @@ describe("runs of a workflow with a concurrency limit (D15)", () => {
   it("hand their slot on however they end: failed, timed out or cancelled", async () => {
     const workflowId = await harness.deploy(
       [delay("sleep", "{{input.ms}}"), httpStep("call", "{{input.url}}", { timeoutMs: 60_000 })],
-      { settings: { concurrency: { limit: 1 }, timeoutMs: 2_000 } },
+      { settings: { concurrency: { limit: 1 }, timeoutMs: 5_000 } },
     );
     const stalled = await startHttpDouble(() => new Promise(() => {}));
     const starts = [

@@ -20,7 +20,9 @@ let receiver: HttpDouble;
 beforeAll(async () => {
   harness = await startRunsHarness();
   // Never answers "/never".
-  receiver = await startHttpDouble(({ path }) => (path === "/never" ? undefined : { status: 200 }));
+  receiver = await startHttpDouble(({ path }) =>
+    path === "/never" ? undefined : { status: path === "/busy" ? 503 : 200 },
+  );
 });
 afterAll(async () => {
   await harness.close();
@@ -39,10 +41,10 @@ const call = (path: string, config: object = {}, more: object = {}) =>
 describe("time", () => {
   it("a run that is executed for too long ends with timeout, and its call is cut off", async () => {
     const run = await runSteps([mapping("a", 1), call("/never"), mapping("b", 2)], {
-      timeoutMs: 1_000,
+      timeoutMs: 3_000,
     });
     expect(run).toMatchObject({ status: RunStatus.TIMEOUT, error: { code: "RUN_TIMEOUT" } });
-    expect(run.durationMs).toBeGreaterThanOrEqual(999);
+    expect(run.durationMs).toBeGreaterThanOrEqual(2_999);
     expect(resultsOf(run).map(({ path }) => path)).toEqual(["a"]);
   });
 
@@ -50,21 +52,21 @@ describe("time", () => {
     const retry = {
       maxAttempts: 2,
       backoff: "fixed",
-      delayMs: 1_600,
-      maxDelayMs: 1_600,
+      delayMs: 4_000,
+      maxDelayMs: 4_000,
       jitter: false,
     };
     const run = await runSteps(
       [
-        delay("wait", 1_600),
-        call("/ok", { successStatuses: [201] }, { retry, onError: "continue" }),
+        delay("wait", 4_000),
+        call("/busy", {}, { retry, onError: "continue" }),
         mapping("end", "end"),
       ],
       // Each wait alone is longer; what is executed between them is much shorter, on a busy machine as well.
-      { timeoutMs: 1_500 },
+      { timeoutMs: 3_900 },
     );
     expect(run.status).toBe(RunStatus.COMPLETED);
-    expect(run.durationMs).toBeGreaterThanOrEqual(1_600);
+    expect(run.durationMs).toBeGreaterThanOrEqual(8_000);
   });
 
   it("a step that takes too long fails with TIMEOUT", async () => {

@@ -201,7 +201,7 @@ describe("RetryRun", () => {
           httpStep("hang", `${slow.url}/hang`),
         ]),
       ],
-      { settings: { timeoutMs: 1_000 } },
+      { settings: { timeoutMs: 4_000 } },
     );
     const timedOut = await harness.runToEnd(workflowId);
     expect(timedOut.status).toBe(RunStatus.TIMEOUT);

@@ -126,7 +126,6 @@ describe("a worker that comes back to life after its run went to another one", (
         status: "success",
       });
     },
-    120_000,
   );
 });
 

@@ -83,7 +83,6 @@ describe("the runs that descend from one run (D60)", () => {
       `);
       expect(counted).toBe(MAX);
     },
-    120_000,
   );
 
   it("include those that changed rows start; one too many fails, and may be retried", async () => {

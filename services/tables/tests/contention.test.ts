@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openDatabase, sql } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { MeasureFunction, SortOrder } from "@workflow/proto/tables/v1/rows";
+import type { RpcCallOptions } from "@workflow/rpc";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { newIdentity, startHarness } from "./support/harness.ts";
@@ -221,21 +222,28 @@ describe("callers who have gone while they waited", () => {
       await released;
     });
     await locked;
-    const call = { identity, timeoutMs: 1_500 };
+    const leaving = new AbortController();
+    // Of those that wait in the process nothing is seen: they are given time to come there.
+    const hasty = { identity, timeoutMs: 1_500 };
     const row = { tableId, dataJson: '{"amount":1}', origin: undefined };
-    const deletion = (rowId: string): Promise<unknown> =>
+    const deletion = (rowId: string, call: RpcCallOptions): Promise<unknown> =>
       harness.rows.deleteRow({ tableId, rowId, origin: undefined }, call);
     // The table's writers hold at most two connections; the others wait in the process.
-    const reached = rowIds.slice(0, 2).map(deletion);
-    const endings = [Promise.allSettled(reached)];
+    const reached = rowIds
+      .slice(0, 2)
+      .map((rowId) => deletion(rowId, { identity, signal: leaving.signal }));
+    const reachedEnded = Promise.allSettled(reached);
     await waitFor(async () => (await lockWaiters()) === reached.length);
     const waiting = [
-      ...rowIds.slice(2).map(deletion),
-      ...rowIds.map(() => harness.rows.insertRow(row, call)),
-      harness.rows.insertRows({ requests: [row, row] }, call),
+      ...rowIds.slice(2).map((rowId) => deletion(rowId, hasty)),
+      ...rowIds.map(() => harness.rows.insertRow(row, hasty)),
+      harness.rows.insertRows({ requests: [row, row] }, hasty),
     ];
-    endings.push(Promise.allSettled(waiting));
-    const ended = (await Promise.all(endings)).flat();
+    const ended = await Promise.allSettled(waiting);
+    leaving.abort();
+    ended.push(...(await reachedEnded));
+    // Comes after the news, on the same connection, that they have gone.
+    await table.query({ show: "amount" });
     release();
     await locking;
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["rejected"]));

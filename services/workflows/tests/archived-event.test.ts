@@ -62,7 +62,7 @@ describe("workflow.archived", () => {
     await harness.runs.stop();
     try {
       const error = await errorOf(
-        harness.client.archiveWorkflow({ workflowId: id }, { identity, timeoutMs: 1_500 }),
+        harness.client.archiveWorkflow({ workflowId: id }, { identity, timeoutMs: 2_500 }),
       );
       expect(error.reason).toBe("UNAVAILABLE");
       await waitFor(() => harness.events.some(({ data }) => data["workflowId"] === id));

@@ -142,7 +142,7 @@ describe("a definition that the execution plane refuses", () => {
     const id = await create(identity, NEW);
     harness.runs.failure = new AppError("UNAVAILABLE", "away");
     const away = errorOf(
-      harness.client.activateWorkflow({ workflowId: id }, { identity, timeoutMs: 700 }),
+      harness.client.activateWorkflow({ workflowId: id }, { identity, timeoutMs: 2_500 }),
     );
     expect(await away).toMatchObject({ reason: "UNAVAILABLE" });
     expect((await stored(id, identity)).status).toBe(WorkflowStatus.ACTIVE);

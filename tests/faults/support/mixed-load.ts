@@ -13,6 +13,8 @@ import type { Kind } from "./kinds.ts";
 const INPUTS = 5;
 /** The promise: so long after the last fault every accepted run has ended. */
 const RECOVERY_MS = 60_000;
+/** What is killed last accepts runs again before that: it has to start, which a busy machine takes its time for. */
+const ACCEPTED_MS = 150_000;
 
 /** A run that was accepted. */
 interface Started {
@@ -147,7 +149,7 @@ async function startOne(
       if (answer.status >= 500) throw new Error(`answered ${answer.status}`);
       return z.object({ run_id: z.string() }).parse(answer.data);
     },
-    { timeoutMs: RECOVERY_MS, intervalMs: 200, what: "a run to be accepted" },
+    { timeoutMs: ACCEPTED_MS, intervalMs: 200, what: "a run to be accepted" },
   );
   if ("refused" in accepted) throw new Error(`refused: ${JSON.stringify(accepted.refused)}`);
   return { runId: accepted.run_id, workflow, n };

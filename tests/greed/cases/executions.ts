@@ -43,7 +43,7 @@ export const restartInForEach: GreedCase = {
     ];
     const workflowId = await client.activate("Many", steps);
     const items = Array.from({ length: ITEMS[form] }, (_, index) => index);
-    await client.must("POST", `/workflows/${workflowId}/run`, { input: { items } });
+    await client.start(workflowId, { input: { items } });
     const first = await lastRun(client, workflowId, signal);
     const restarts = await Promise.all(
       Array.from({ length: form === "full" ? 5 : 2 }, () =>

@@ -30,7 +30,7 @@ export const largeRun: GreedCase = {
       { id: "rest", type: "delay", name: "rest", config: { durationMs: 1_000 } },
     ];
     const workflowId = await client.activate("Large", steps);
-    await client.must("POST", `/workflows/${workflowId}/run`, {});
+    await client.start(workflowId);
     const run = await lastRun(client, workflowId, signal);
     const paths = [`/runs/${run.id}`, `/runs/${run.id}/logs`];
     const replies = await Promise.all(

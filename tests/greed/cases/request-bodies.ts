@@ -24,7 +24,7 @@ export const requestBodies: GreedCase = {
     ]);
     const input = { text: "x".repeat(INPUT_CHARS) };
     for (let run = 0; run < RUNS[form] && !signal.aborted; run += 1) {
-      await client.must("POST", `/workflows/${workflowId}/run`, { input });
+      await client.start(workflowId, { input });
     }
     await rest(BUSY_MS[form]);
     await cancelAll(client, workflowId, signal);

@@ -13,7 +13,7 @@ async function startLongRun(client: Client): Promise<{ workflowId: string; runId
   const workflowId = await client.activate("Long", [
     { id: "rest", type: "delay", name: "rest", config },
   ]);
-  const { data } = await client.must("POST", `/workflows/${workflowId}/run`, {});
+  const { data } = await client.start(workflowId);
   return { workflowId, runId: String(data["runId"]) };
 }
 

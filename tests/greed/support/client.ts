@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
@@ -19,8 +20,13 @@ export interface Client {
   origin: string;
   apiKey: string;
   call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
-  /** As `call`, for what has to succeed. Rejects with what was answered instead. */
+  /**
+   * As `call`, for what has to succeed, and may happen twice: a request that a busy machine gave no answer in
+   * time (503) is made again, as callers do. Rejects with any other answer, and after a minute.
+   */
   must(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** Starts one run, by a key under which the request may be made again. Rejects as `must`. */
+  start(workflowId: string, body?: object): Promise<Reply>;
   /** Makes and activates a workflow; returns its id. */
   activate(name: string, steps: readonly unknown[], more?: object): Promise<string>;
   close(): void;
@@ -31,6 +37,7 @@ const envelope = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 const KEPT_BYTES_MAX = 1024 * 1024;
+const PATIENCE_MS = 60_000;
 
 /** Connects as many times as calls are made at once. */
 export function createClient(baseUrl: string, apiKey: string): Client {
@@ -78,10 +85,22 @@ export function createClient(baseUrl: string, apiKey: string): Client {
         send();
       }),
     async must(method, path, body) {
-      const reply = await client.call(method, path, body);
-      if (reply.status < 400) return reply;
-      throw new Error(`${method} ${path} answered ${reply.status}: ${JSON.stringify(reply.error)}`);
+      const giveUpAt = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const reply = await client.call(method, path, body);
+        const { status, error } = reply;
+        if (status < 400) return reply;
+        if (status !== 503 || performance.now() > giveUpAt) {
+          throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(error)}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
     },
+    start: (workflowId, body = {}) =>
+      client.must("POST", `/workflows/${workflowId}/run`, {
+        ...body,
+        idempotencyKey: randomUUID(),
+      }),
     async activate(name, steps, more = {}) {
       const definition = { name, trigger: { type: "api" }, steps, ...more };
       const id = String((await client.must("POST", "/workflows", definition)).data["id"]);
