@@ -1,3 +1,4 @@
+import { isNativeError } from "node:util/types";
 import type {
   CommonQueryMethods,
   DatabasePool,
@@ -5,9 +6,9 @@ import type {
   DriverTypeParser,
   FragmentSqlToken,
 } from "slonik";
-import { createPool } from "slonik";
+import { ConnectionError, createPool, InvalidConfigurationError } from "slonik";
 import { withSession } from "./connection-uri.ts";
-import { databaseErrorToAppError, inputRejectionRecorder } from "./errors.ts";
+import { databaseErrorToAppError, inputRejectionRecorder, sqlStateOf } from "./errors.ts";
 import { keepConnections } from "./keep-connections.ts";
 import { resultParser } from "./result-parser.ts";
 
@@ -91,8 +92,18 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
     pool.on("error", (error) => options.onError?.(error));
     return keepConnections(pool, maxConnections);
   } catch (error) {
-    throw databaseErrorToAppError(error);
+    throw databaseErrorToAppError(isWithoutAnswer(error) ? asConnectionError(error) : error);
   }
+}
+
+/** pg's own time-out has neither a code nor a class, and slonik wraps it only later, in queries. */
+function isWithoutAnswer(error: unknown): error is Error {
+  if (!isNativeError(error) || error instanceof InvalidConfigurationError) return false;
+  return sqlStateOf(error) === null;
+}
+
+function asConnectionError(cause: Error): ConnectionError {
+  return new ConnectionError(cause.message, { cause });
 }
 
 /** What differs from pg's own parsers, which leave int8 a string and make dates local. */

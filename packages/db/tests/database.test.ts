@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
@@ -284,5 +286,15 @@ describe("while Postgres is away", () => {
     const connectionUri = `postgresql://postgres:secret@127.0.0.1:${await freePort()}/postgres`;
     const opening = openDatabase({ connectionUri, applicationName: "nobody" });
     await expect(opening).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfterMs: 1_000 });
+  });
+
+  it("opening a database fails as UNAVAILABLE when the server takes the connection and is silent", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = z.object({ port: z.number() }).parse(silent.address());
+    const connectionUri = `postgresql://postgres:secret@127.0.0.1:${port}/postgres`;
+    const opening = openDatabase({ connectionUri, applicationName: "silence" });
+    await expect(opening).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfterMs: 1_000 });
+    silent.close();
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from "@jest/globals";
+import { afterEach, describe, expect, it, jest } from "@jest/globals";
 import { waitFor } from "@workflow/testkit";
 import { createCredentialCache } from "../src/auth/credential-cache.ts";
 
@@ -27,10 +27,18 @@ function startCache(answer: (name: string) => Promise<Found | null>) {
   return { cache, asked };
 }
 
+/** Stops the clock: a slow machine must not let what is remembered grow old. */
+function stopClock(): void {
+  jest.useFakeTimers({ doNotFake: ["setImmediate", "queueMicrotask", "nextTick"] });
+}
+
 const always = async (name: string): Promise<Found> => ({ name });
 
 describe("the cache of credentials", () => {
+  afterEach(() => jest.useRealTimers());
+
   it("asks once for requests that come at the same time, and not again right after", async () => {
+    stopClock();
     const { cache, asked } = startCache(always);
     const found = await Promise.all(Array.from({ length: 100 }, () => cache.find(hashOf(1))));
     expect(new Set(found).size).toBe(1);
@@ -39,6 +47,7 @@ describe("the cache of credentials", () => {
   });
 
   it("remembers at most 20,000: of more in turn the oldest are asked for again", async () => {
+    stopClock();
     const { cache, asked } = startCache(always);
     await Promise.all(Array.from({ length: 10_500 }, (_, index) => cache.find(hashOf(index))));
     await Promise.all(Array.from({ length: 10_500 }, (_, i) => cache.find(hashOf(10_500 + i))));
@@ -49,6 +58,7 @@ describe("the cache of credentials", () => {
   });
 
   it("does not let unknown ones push out known ones", async () => {
+    stopClock();
     const { cache, asked } = startCache(async (name) => (name === "0" ? { name } : null));
     await cache.find(hashOf(0));
     for (const start of [1, 10_501, 20_001]) {
@@ -69,7 +79,7 @@ describe("the cache of credentials", () => {
   });
 
   it("asks for one in steady use again before anybody has to wait, and believes the answer", async () => {
-    jest.useFakeTimers({ doNotFake: ["setImmediate", "queueMicrotask", "nextTick"] });
+    stopClock();
     const answers: (Found | null)[] = [{ name: "old" }, null];
     const { cache, asked } = startCache(async () => answers.shift() ?? null);
     expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
@@ -83,17 +93,13 @@ describe("the cache of credentials", () => {
   });
 
   it("answers with nothing that was asked for 4 s ago: a revocation counts within 5 s (D12)", async () => {
-    jest.useFakeTimers({ doNotFake: ["setImmediate", "queueMicrotask", "nextTick"] });
-    try {
-      const answers: (Found | null)[] = [{ name: "old" }, null];
-      const { cache, asked } = startCache(async () => answers.shift() ?? null);
-      expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
-      jest.advanceTimersByTime(4_000);
-      expect(await cache.find(hashOf(1))).toBeNull();
-      expect(asked).toEqual(["1", "1"]);
-    } finally {
-      jest.useRealTimers();
-    }
+    stopClock();
+    const answers: (Found | null)[] = [{ name: "old" }, null];
+    const { cache, asked } = startCache(async () => answers.shift() ?? null);
+    expect(await cache.find(hashOf(1))).toEqual({ name: "old" });
+    jest.advanceTimersByTime(4_000);
+    expect(await cache.find(hashOf(1))).toBeNull();
+    expect(asked).toEqual(["1", "1"]);
   });
 
   it("forgets whom a change is about, and nobody else", async () => {
