@@ -42,7 +42,7 @@ const STREAMS = ["audit", "runs", "tables", "workflows"];
 /** The admin command loads the code of all services. */
 const START_TIMEOUT_MS = 180_000;
 /** Longer than a user without permission is told so. */
-const REFUSAL_MS = 20_000;
+const REFUSAL_MS = 60_000;
 
 const passwords = new Map<string, string>();
 const buses = new Map<Service, EventBus>();

@@ -66,7 +66,7 @@ async function afterLinksEnd(check: () => unknown): Promise<void> {
     await wake();
     await waitFor(check, { timeoutMs: 1_000 });
   };
-  await waitFor(pass, { timeoutMs: 30_000 });
+  await waitFor(pass, { timeoutMs: 60_000 });
 }
 
 const row = z.object({ tries: z.number(), lastError: z.string().nullable(), waits: z.boolean() });

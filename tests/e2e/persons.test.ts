@@ -108,7 +108,7 @@ describe("PUT /auth/session", () => {
     expect(await system.call("GET", "/workflows", bySession(system, token))).toMatchObject(
       UNAUTHORIZED,
     );
-    await waitFor(async () => (await there()).status === 401, { timeoutMs: 15_000 });
+    await waitFor(async () => (await there()).status === 401, { timeoutMs: 60_000 });
     await other.stop();
   });
 

@@ -120,7 +120,7 @@ describe("a minted token, where every service is a process of its own", () => {
           expect(await tryEverywhere(token)).toEqual(everywhere("UNAUTHORIZED"));
           return true;
         },
-        { timeoutMs: 15_000, what: "the token to be refused" },
+        { timeoutMs: 60_000, what: "the token to be refused" },
       );
     }
     expect(await tryEverywhere(other.token)).toEqual(everywhere("OK"));

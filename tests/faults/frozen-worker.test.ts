@@ -79,7 +79,7 @@ describe("a worker that freezes in a call, loses its lease and wakes up again", 
         const run = await readRun(runId);
         return run.status === "completed" ? run : null;
       },
-      { timeoutMs: 30_000, what: "the other worker to end the run" },
+      { timeoutMs: 60_000, what: "the other worker to end the run" },
     );
     // The second worker made the call again, and its answer counts.
     expect(ended).toMatchObject({ output: 2, results: 2 });
@@ -91,7 +91,7 @@ describe("a worker that freezes in a call, loses its lease and wakes up again", 
     // When it has executed another run, it has long had the answer to the first one's call.
     const next = await startRun();
     await waitFor(async () => (await readRun(next)).status === "completed", {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       what: "the worker that was frozen to go on working",
     });
     expect(await readRun(runId)).toEqual(ended);

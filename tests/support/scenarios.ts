@@ -106,7 +106,7 @@ export type RunListItem = z.output<typeof runListItemSchema>;
 export type RunStatus = Run["status"];
 
 const ENDED: readonly RunStatus[] = ["completed", "failed", "cancelled", "timeout"];
-const RUN_DEADLINE_MS = 20_000;
+const RUN_DEADLINE_MS = 60_000;
 
 /** A transform that returns its mapping. */
 export function transform(id: string, mapping: unknown): Record<string, unknown> {

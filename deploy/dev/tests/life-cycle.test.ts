@@ -82,7 +82,7 @@ describe("the life of a data folder", () => {
         await waitFor(async () => !(await exists(`/proc/${postmaster}`)));
         await waitFor(async () => (await system.statusOf("/workflows", key)) === 200, {
           what: "the system to answer again",
-          timeoutMs: 30_000,
+          timeoutMs: 60_000,
         });
       }
       process.kill(await postmasterOf(dataDir), "SIGKILL");

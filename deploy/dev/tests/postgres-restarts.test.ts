@@ -10,7 +10,7 @@ import type { EmbeddedPostgres } from "../src/postgres.ts";
 import { cleanUp, postgresProcesses, postmasterOf, temporaryFolder } from "./support/system.ts";
 
 /** A stop that takes longer than this is one that waits for nothing. */
-const STOP_MS = 20_000;
+const STOP_MS = 60_000;
 const TIMEOUT_MS = 120_000;
 
 let dataDir: string;

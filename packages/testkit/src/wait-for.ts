@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isNativeError } from "node:util/types";
 
 export interface WaitOptions {
-  /** Default 30 000: for what never comes, since a busy machine takes five times as long as an idle one. */
+  /** Default 60 000: for what never comes, since a busy machine takes ten times as long as an idle one. */
   timeoutMs?: number;
   /** Default 20. */
   intervalMs?: number;
@@ -23,7 +23,7 @@ export async function waitFor<T>(
   fn: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<T, Falsy>> {
-  const { timeoutMs = 30_000, intervalMs = 20 } = options;
+  const { timeoutMs = 60_000, intervalMs = 20 } = options;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const last = await attempt(fn);

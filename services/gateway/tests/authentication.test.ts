@@ -57,7 +57,7 @@ describe("authentication", () => {
       sql.type(z.object({}))`update gateway.api_keys set revoked_at = now() where id = ${id}`,
     );
     await waitFor(async () => (await call(test, "GET", path, { key })).status === 401, {
-      timeoutMs: 15_000,
+      timeoutMs: 60_000,
     });
   });
 

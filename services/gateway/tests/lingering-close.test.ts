@@ -227,7 +227,7 @@ describe("a client that still sends when it is answered", () => {
       expect((await answerOf(short)).head).toMatch(/\r\nConnection: keep-alive/);
       // What was on its way when it was cut off makes the system reset it instead of ending it.
       const isCut = (): boolean => short.isEnded() || short.isClosed();
-      await waitFor(() => slow.isClosed() && isCut(), { timeoutMs: 40_000 });
+      await waitFor(() => slow.isClosed() && isCut(), { timeoutMs: 60_000 });
     } finally {
       clearInterval(drip);
     }

@@ -233,7 +233,7 @@ async function launch() {
     defaultTimeoutMs: 60_000,
   });
   const ended = once(child, "exit");
-  await waitFor(() => client.isServing(500), { what: "the process", timeoutMs: 20_000 });
+  await waitFor(() => client.isServing(500), { what: "the process", timeoutMs: 60_000 });
   return {
     agents: client,
     async kill() {

@@ -58,7 +58,7 @@ it("a process whose database swallows everything ends its question before anothe
     const asked = harness.openai.asked[before];
     line.swallow();
     calls.push(ask(1));
-    await waitFor(() => asked?.hungUp === true, { timeoutMs: 20_000 });
+    await waitFor(() => asked?.hungUp === true, { timeoutMs: 60_000 });
     expect(await calls[1]).toMatchObject({ outcome: { value: '"Hello"' } });
   } finally {
     await line.close();

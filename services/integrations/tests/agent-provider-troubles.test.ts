@@ -140,7 +140,7 @@ describe("questions under way", () => {
     });
     const before = harness.openai.asked.length;
     const calls = Array.from({ length: 16 }, () => patient.executeAgent(large, { identity }));
-    await waitFor(() => harness.openai.asked.length === before + 16, { timeoutMs: 20_000 });
+    await waitFor(() => harness.openai.asked.length === before + 16, { timeoutMs: 60_000 });
     for (const call of [
       patient.executeAgent(large, { identity }),
       patient.testAgent({ agentId: agent.id, inputJson: large.inputJson }, { identity }),

@@ -206,7 +206,7 @@ describe("the line to the mail server", () => {
         refused += isAppError(error) && error.reason === "UPSTREAM_ERROR" ? 1 : 0;
       }),
     );
-    await waitFor(() => refused === 70, { timeoutMs: 30_000 });
+    await waitFor(() => refused === 70, { timeoutMs: 60_000 });
     const other = client.sendEmail(message(), { identity: b });
     letReply();
     await other;

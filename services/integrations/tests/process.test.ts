@@ -75,7 +75,7 @@ describe("the service as a process", () => {
       logger: pino({ level: "silent" }),
     });
     try {
-      await waitFor(() => client.isServing(500), { what: "the process", timeoutMs: 20_000 });
+      await waitFor(() => client.isServing(500), { what: "the process", timeoutMs: 60_000 });
       const identity = newIdentity();
       const workflowId = newUuid();
       const request = { workflowId, key: "A", value: "value" };

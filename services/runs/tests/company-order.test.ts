@@ -73,7 +73,7 @@ describe("one company's thousands that are due, and another one's single one", (
         const { runs } = await harness.runs.listRuns(request, { identity: modest });
         return runs[0]?.status === RunStatus.COMPLETED;
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 60_000 },
     );
     const earlier = await harness.database.oneFirst(count`
       select count(*)::integer as count from runs.runs
@@ -133,7 +133,7 @@ describe("one company's thousands that are due, and another one's single one", (
         `);
         return left === 0;
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 60_000 },
     );
     expect(await runsBefore(modestId)).toBeLessThanOrEqual(32);
     const stored = await harness.database.oneFirst(count`
@@ -162,7 +162,7 @@ describe("one company's thousands that are due, and another one's single one", (
         `);
         return due === 0;
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 60_000 },
     );
     // One batch of each of the two schedulers.
     expect(await runsBefore(modestId)).toBeLessThanOrEqual(400);

@@ -94,12 +94,12 @@ describe("a live run without a task", () => {
         `);
         return parked === runIds.length;
       },
-      { what: "all of them to wait", timeoutMs: 30_000 },
+      { what: "all of them to wait", timeoutMs: 60_000 },
     );
     await deleteTasks(runIds);
     await waitFor(async () => (await tasksOf(runIds)) === runIds.length, {
       what: "all of them to have a task",
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
   });
 

@@ -172,7 +172,7 @@ describe("retention", () => {
     // What its month has waited for is its end.
     await harness.runs.cancelRun({ runId: live }, { identity: testIdentity(usual.companyId) });
     await waitFor(async () => !(await hasMonthOf(130)), {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       what: "the month of the run that was alive to go",
     });
     expect(await isGone(of(usual), live)).toBe(true);
@@ -213,7 +213,7 @@ describe("retention", () => {
       database.anyFirst(sql.type(z.object({ id: z.string() }))`
         select id from runs.deployments where workflow_id = ${workflowId} order by revision
       `);
-    await waitFor(async () => (await left()).length === 2, { timeoutMs: 30_000 });
+    await waitFor(async () => (await left()).length === 2, { timeoutMs: 60_000 });
     expect(await left()).toEqual([idOf(2), idOf(3)]);
   });
 
@@ -261,7 +261,7 @@ describe("retention", () => {
     };
     // The first request that fails ends all of them, and the test.
     const callers = Promise.all(Array.from({ length: 4 }, (_, nth) => call(nth)));
-    const within = { timeoutMs: 40_000 };
+    const within = { timeoutMs: 60_000 };
     const dropping = async (): Promise<void> => {
       await waitFor(() => answered > 20, within);
       await harness.runs.cancelRun({ runId: live }, { identity: harness.identity });

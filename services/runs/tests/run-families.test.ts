@@ -67,7 +67,7 @@ describe("the runs that descend from one run (D60)", () => {
       const { run } = await harness.runs.startRun(request, { identity: modest });
       expect(run?.status).toBe(RunStatus.COMPLETED);
       await waitFor(async () => (await countLive(workflowId)) === 0, {
-        timeoutMs: 40_000,
+        timeoutMs: 60_000,
         what: "all runs to end",
       });
       const failed = await harness.database.manyFirst(codes`

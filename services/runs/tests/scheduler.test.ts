@@ -161,7 +161,7 @@ describe("a firing", () => {
           `);
           return left === 0 ? "none" : null;
         },
-        { timeoutMs: 30_000, what: "all schedules to move on" },
+        { timeoutMs: 60_000, what: "all schedules to move on" },
       );
       expect(due).toBe("none");
     }

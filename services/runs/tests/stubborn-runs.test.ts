@@ -87,7 +87,7 @@ describe("a run that can't be loaded", () => {
     const runId = await suspend();
     await spoilHistory(runId);
     await makeDue(runId, 0);
-    await waitFor(async () => (await countTries(runId)) >= 2, { timeoutMs: 30_000 });
+    await waitFor(async () => (await countTries(runId)) >= 2, { timeoutMs: 60_000 });
     expect(await harness.runToEnd(await harness.deploy([mapping("a", 1)]))).toMatchObject({
       status: RunStatus.COMPLETED,
     });
@@ -179,7 +179,7 @@ describe("a run whose definition this version can't compile", () => {
           `);
           return task.attempts >= 2;
         },
-        { timeoutMs: 30_000 },
+        { timeoutMs: 60_000 },
       );
       expect(await api.get(runId)).toMatchObject({ status: RunStatus.PENDING });
       await api.database.query(sql.type(nothing)`

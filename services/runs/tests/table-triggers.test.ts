@@ -85,7 +85,7 @@ async function inboxIsEmpty(): Promise<void> {
       `);
       return left === 0;
     },
-    { timeoutMs: 30_000, what: "the events' runs" },
+    { timeoutMs: 60_000, what: "the events' runs" },
   );
 }
 

@@ -206,7 +206,7 @@ export async function startRunsHarness(
           const { runs: found } = await runs.listRuns(request, { identity });
           return found[0]?.id ?? null;
         },
-        { timeoutMs: 30_000, what: `a run of ${workflowId} in status ${status}` },
+        { timeoutMs: 60_000, what: `a run of ${workflowId} in status ${status}` },
       ),
     async startAnother(role, more = {}) {
       const another = await startRunsService({ ...base, role, ...more });
