@@ -107,3 +107,27 @@ describe("a definition with many mistakes", () => {
     expect(violations.parse(error?.details)).toHaveLength(50);
   });
 });
+
+describe("a time that Postgres does not know", () => {
+  const yearZero = "0000-12-31T23:59:59Z";
+  const yearTenThousand = "9999-12-31T23:59:59-12:00";
+  it.each([
+    ["/runs", "createdAfter"],
+    ["/webhook-events", "createdAfter"],
+    ["/webhook-events", "createdBefore"],
+    ["/audit-logs", "from"],
+  ])("is refused by the list %s as %s", async (path, field) => {
+    for (const time of [yearZero, yearTenThousand]) {
+      const answer = await system.call("GET", `${path}?${field}=${encodeURIComponent(time)}`);
+      expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
+      expect(violations.parse(answer.error?.details)).toMatchObject([{ path: [field] }]);
+    }
+  });
+
+  it("is no end of a key's life", async () => {
+    const body = { name: "for ever", scopes: ["runs:read"], expiresAt: yearTenThousand };
+    const answer = await system.call("POST", "/auth/api-keys", { body });
+    expect(answer).toMatchObject({ status: 400, error: { code: "BAD_REQUEST" } });
+    expect(violations.parse(answer.error?.details)).toMatchObject([{ path: ["expiresAt"] }]);
+  });
+});

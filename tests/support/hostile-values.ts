@@ -56,6 +56,8 @@ export const HOSTILE_QUERIES: Readonly<Record<string, (name: string) => string>>
   "a fraction": (name) => `${name}=1.5`,
   "a number beyond doubles": (name) => `${name}=1e999`,
   "2^53 + 1": (name) => `${name}=9007199254740993`,
+  "a time of the year 0": (name) => `${name}=0000-12-31T23:59:59Z`,
+  "a time of the year 10000": (name) => `${name}=9999-12-31T23:59:59-12:00`,
   "5,000 characters": (name) => `${name}=${"x".repeat(5_000)}`,
   "40,000 characters": (name) => `${name}=${"x".repeat(40_000)}`,
   "an object": (name) => `${name}=${encodeURIComponent('{"__proto__":{"polluted":true}}')}`,

@@ -24,6 +24,7 @@ export type { Identity, Principal, PrincipalType } from "./identity.ts";
 export { generateSigningKey, readSigningKey, readVerificationKey } from "./keys.ts";
 export type { GeneratedSigningKey } from "./keys.ts";
 export { LARGE_MESSAGE_BYTES_MAX } from "./message-size.ts";
+export { isStorableTime, parseTime } from "./parse-time.ts";
 export type { RequestOutcome } from "./request-log.ts";
 export { createRpcServer } from "./server.ts";
 export type { RpcServer, RpcServerOptions } from "./server.ts";

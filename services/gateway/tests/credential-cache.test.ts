@@ -35,7 +35,7 @@ function stopClock(): void {
 const always = async (name: string): Promise<Found> => ({ name });
 
 describe("the cache of credentials", () => {
-  afterEach(() => jest.useRealTimers());
+  afterEach(() => void jest.useRealTimers());
 
   it("asks once for requests that come at the same time, and not again right after", async () => {
     stopClock();

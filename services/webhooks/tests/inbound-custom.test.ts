@@ -321,6 +321,14 @@ describe("the list of events", () => {
     await expect(harness.events.listInboundEvents(tooMany, call)).rejects.toMatchObject({
       reason: "BAD_REQUEST",
     });
+    for (const year of [0, 10_000]) {
+      const createdBefore = new Date(new Date(0).setUTCFullYear(year));
+      const far = { ...filter, page, createdBefore };
+      await expect(harness.events.listInboundEvents(far, call)).rejects.toMatchObject({
+        reason: "BAD_REQUEST",
+        violations: [{ path: ["createdBefore"] }],
+      });
+    }
   });
 });
 

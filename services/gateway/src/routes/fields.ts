@@ -1,3 +1,4 @@
+import { isStorableTime } from "@workflow/rpc";
 import { z } from "zod";
 
 /** A whole number in a query string, written in plain digits. The description shows the number that it is. */
@@ -55,7 +56,7 @@ export const pageFields = {
     ),
 };
 
-/** A point in time, ISO 8601 with a zone. */
+/** A point in time, ISO 8601 with a zone, of a year that Postgres writes with four digits. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 timestamp such as 2026-01-31T08:00:00Z" })
   .meta({
@@ -65,7 +66,9 @@ export const timestamp = z.iso
       delete jsonSchema.pattern;
     },
   })
-  .transform((text) => new Date(text));
+  .transform((text) => new Date(text))
+  // A zone may move the last days of 9999 out of it, and those of the year 0 are no dates of Postgres.
+  .refine((time) => isStorableTime(time), "must be a time of the years 1 to 9999");
 
 /** A JSON object of any content. Handlers hand on its text, see `rawJson`. */
 export const jsonObject = z.looseObject({});

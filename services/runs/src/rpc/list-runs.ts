@@ -3,7 +3,7 @@ import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, ListRunsResponse } from "@workflow/proto/runs/v1/runs";
-import { rpc } from "@workflow/rpc";
+import { parseTime, rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
@@ -75,14 +75,6 @@ function parseTrigger(type: TriggerType): DomainTrigger | null {
   const known = TRIGGER_TYPES.find((each) => MESSAGE_TRIGGER[each] === type);
   if (known !== undefined) return known;
   throw badRequest("triggerType", `must be one of ${TRIGGER_TYPES.join(", ")}`);
-}
-
-/** A Timestamp reaches further than both a Date and Postgres' `timestamptz`. */
-function parseTime(field: string, time: Date | undefined): Date | null {
-  if (time === undefined) return null;
-  const year = time.getUTCFullYear();
-  if (year >= 1 && year <= 9999) return time;
-  throw badRequest(field, "must be a time of the years 1 to 9999");
 }
 
 function parseTag(tag: string): string | null {

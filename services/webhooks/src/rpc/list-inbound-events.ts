@@ -2,7 +2,7 @@ import type {
   ListInboundEventsRequest,
   ListInboundEventsResponse,
 } from "@workflow/proto/webhooks/v1/events";
-import { rpc } from "@workflow/rpc";
+import { parseTime, rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { listEvents } from "../store/inbound-events.ts";
@@ -43,7 +43,7 @@ function toFilter(request: ListInboundEventsRequest): EventFilter {
     status: statusName(request.status),
     eventType: request.eventType === "" ? null : request.eventType,
     signature: signatureName(request.signatureVerified),
-    createdAfter: request.createdAfter ?? null,
-    createdBefore: request.createdBefore ?? null,
+    createdAfter: parseTime("createdAfter", request.createdAfter),
+    createdBefore: parseTime("createdBefore", request.createdBefore),
   };
 }
