@@ -169,9 +169,10 @@ function clone(name: string): Action<WorkflowModel>["run"] {
 function rollBack(version: number): Action<WorkflowModel>["run"] {
   return async (model, system) => {
     const content = model.versions[version - 1];
-    const isArchived = model.status === "archived";
-    const refusal = isArchived ? ([400, "BAD_REQUEST"] as const) : ([404, "NOT_FOUND"] as const);
-    const isRefused = isArchived || content === undefined;
+    // A version that does not exist is told before the status (D2).
+    const isUnknown = content === undefined;
+    const refusal = isUnknown ? ([404, "NOT_FOUND"] as const) : ([400, "BAD_REQUEST"] as const);
+    const isRefused = isUnknown || model.status === "archived";
     const request = ["POST", `/workflows/${model.id}/versions/${version}/rollback`] as const;
     const { data } = await send(system, request, isRefused ? refusal : [200]);
     if (isRefused) return;
