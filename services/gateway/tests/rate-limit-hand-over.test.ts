@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "@jest/globals";
+import { processClock } from "../src/rate-limits/clock.ts";
 import { HandOver } from "../src/rate-limits/hand-over.ts";
 import { Members } from "../src/rate-limits/members.ts";
 import { readGatewayMessage } from "../src/rate-limits/messages.ts";
@@ -15,17 +16,17 @@ describe("what gateways hand over", () => {
 
   /** Windows with many entries each, and one other gateway that has to know of them. */
   function createHandOver(tell: (entries: number) => void) {
-    const now = () => 1_000_000;
+    const clock = { ...processClock, now: () => 1_000_000 };
     const members = new Members("self");
     members.hear("other", 0);
     const store = new WindowStore(MINUTE_MS);
     for (let index = 0; index < WINDOWS; index += 1) {
-      const { moments } = store.open(`${index}|read`, now());
-      for (let age = ENTRIES; age > 0; age -= 1) moments.add(now() - age * 10, 0);
+      const { moments } = store.open(`${index}|read`, clock.now());
+      for (let age = ENTRIES; age > 0; age -= 1) moments.add(clock.now() - age * 10, 0);
     }
     return new HandOver({
       windowMs: MINUTE_MS,
-      now,
+      clock,
       members,
       store,
       sources: new Sources("self", MINUTE_MS),
@@ -65,13 +66,12 @@ describe("what gateways hand over", () => {
     };
     const exchange = new PeerExchange({
       self: "self",
-      now: () => performance.now(),
+      clock: processClock,
       send: (_, message) => sent.push(JSON.stringify(message)) > 0,
       decide: never,
       learn: never,
       note: never,
-      isSuspected: () => false,
-      onSilence: never,
+      view: never,
     });
     const ages = Array.from({ length: 1_200 }, (_, index) =>
       index % 2 === 0 ? 60_000 - index : 3,
@@ -91,7 +91,6 @@ describe("what gateways hand over", () => {
     const batch = {
       kind: "batch",
       from: "other",
-      isDoubted: false,
       told: [["a|read", "other", [10, 2, 5, 1]]],
       passed: [["other", ["a|read"]]],
       asked: {
@@ -106,7 +105,6 @@ describe("what gateways hand over", () => {
     for (const changes of [
       { kind: "other" },
       { from: 1 },
-      { isDoubted: null },
       { told: [["a|read", "other", [10]]] },
       { told: [["a|read", "other", [10, -1]]] },
       { told: [["a|read", "other", [10, 1.5]]] },
@@ -122,6 +120,29 @@ describe("what gateways hand over", () => {
       { answered: [{ id: 1, outcomes: [[-1, 0, 1, null]] }] },
     ]) {
       expect(() => read(changes)).toThrow(TypeError);
+    }
+    const beat = {
+      kind: "here",
+      from: "other",
+      isNew: true,
+      isSlow: false,
+      at: 5,
+      read: [["self", 3]],
+      view: 7,
+    };
+    const readBeat = (changes: object) =>
+      readGatewayMessage(JSON.stringify({ ...beat, ...changes }));
+    expect(readBeat({})).toEqual(beat);
+    for (const changes of [
+      { isNew: 1 },
+      { isSlow: undefined },
+      { at: 1.5 },
+      { read: [["self"]] },
+      { read: [["self", -1]] },
+      { read: {} },
+      { view: null },
+    ]) {
+      expect(() => readBeat(changes)).toThrow(TypeError);
     }
     for (const text of ["null", "1", "[]", "{}", ""]) {
       expect(() => readGatewayMessage(text)).toThrow();

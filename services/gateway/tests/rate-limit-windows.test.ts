@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from "@jest/globals";
+import { processClock } from "../src/rate-limits/clock.ts";
 import { Members } from "../src/rate-limits/members.ts";
 import type { Outcome } from "../src/rate-limits/messages.ts";
 import { Moments } from "../src/rate-limits/moments.ts";
@@ -11,7 +12,7 @@ function createWindows() {
   const clock = { now: 1_000_000 };
   const windows = new SharedWindows({
     windowMs: MINUTE_MS,
-    now: () => clock.now,
+    clock: { ...processClock, now: () => clock.now },
     members: new Members("self"),
     onDecision: () => {},
   });

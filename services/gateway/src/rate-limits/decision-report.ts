@@ -4,10 +4,10 @@ import type { Registry } from "prom-client";
 import type { Members } from "./members.ts";
 
 /**
- * With what a decision was made: with what the other gateways know; with this one's share of a limit, as those who
- * should be asked do not answer; or without NATS, and so with the whole limit.
+ * With what a decision was made: with what the other gateways know; with too little, as those who know do not answer,
+ * and so it was a refusal; or without NATS, and so with the whole limit.
  */
-export type DecidedWith = "others" | "share" | "nobody";
+export type DecidedWith = "others" | "unknown" | "nobody";
 
 /** Hears of each decision about a limit. */
 export type DecisionReport = (decidedWith: DecidedWith) => void;
@@ -16,7 +16,7 @@ export type DecisionReport = (decidedWith: DecidedWith) => void;
 const SPELL_MS = 5_000;
 
 const WARNINGS = {
-  share: "other gateways do not answer: this one lets through its share of each rate limit",
+  unknown: "other gateways do not answer: this one refuses requests whose rate is not known",
   nobody: "other gateways cannot be asked: this one counts for rate limits by itself",
 } as const;
 
@@ -36,7 +36,7 @@ export function createDecisionReport(
       logger.info("rate limits are shared between gateways again");
       return;
     }
-    alone?.inc({ limit: decidedWith === "share" ? "share" : "whole" });
+    alone?.inc({ limit: decidedWith === "unknown" ? "none" : "whole" });
     if (spell?.decidedWith !== decidedWith) logger.warn(WARNINGS[decidedWith]);
     spell = { decidedWith, lastAt: performance.now() };
   };

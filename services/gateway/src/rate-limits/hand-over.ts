@@ -1,3 +1,4 @@
+import type { Clock } from "./clock.ts";
 import type { Members, Responsible } from "./members.ts";
 import type { Batch } from "./messages.ts";
 import type { Sources } from "./sources.ts";
@@ -5,7 +6,7 @@ import type { Window, WindowStore } from "./window-store.ts";
 
 export interface HandOverOptions {
   windowMs: number;
-  now: () => number;
+  clock: Clock;
   members: Members;
   sources: Sources;
   store: WindowStore;
@@ -50,13 +51,13 @@ export class HandOver {
 
   /** Tells of one window those who do not know yet. Answers how many entries were read. */
   tell(window: Window): number {
-    const { members, now, windowMs } = this.#options;
+    const { members, clock, windowMs } = this.#options;
     const { era } = members;
     const who = this.responsibleFor(window);
     const { told, moments } = window;
     if (told?.era === era && told.who === who) return 0;
     window.told = { era, who };
-    moments.dropUntil(now() - windowMs);
+    moments.dropUntil(clock.now() - windowMs);
     if (moments.count === 0) return 0;
     const before = told?.era === era ? [told.who.home, told.who.deputy] : [];
     const after = [who.home, who.deputy].filter(
@@ -69,8 +70,8 @@ export class HandOver {
   }
 
   #tellThem(addresses: readonly string[], { key, moments }: Window): void {
-    const { now, sources, tell } = this.#options;
-    for (const [number, ages] of moments.agesAt(now())) {
+    const { clock, sources, tell } = this.#options;
+    for (const [number, ages] of moments.agesAt(clock.now())) {
       const source = sources.nameOf(number);
       if (source === undefined) continue;
       for (const address of addresses) if (source !== address) tell(address, [key, source, ages]);
@@ -85,7 +86,7 @@ export class HandOver {
       entries += this.tell(window);
     }
     if (this.#left.length > 0) {
-      setImmediate(() => this.#tellSome());
+      this.#options.clock.soon(() => this.#tellSome());
       return;
     }
     this.#sweep?.resolve();

@@ -5,8 +5,6 @@ export interface Responsible {
   readonly deputy: string | null;
 }
 
-/** A gateway that was not heard for so long is gone. */
-const SILENCE_MS = 3_000;
 /** No message of a gateway that has said goodbye is under way for so long. */
 const FAREWELL_MS = 60_000;
 
@@ -21,7 +19,10 @@ export class Members {
   /** Grows when some may have missed what they were told. */
   era = 0;
   readonly #hashOfSelf: number;
+  #view: { readonly epoch: number; readonly value: number } | null = null;
   readonly #others = new Map<string, { hash: number; heardAt: number }>();
+  /** Those that say that they take too long to be waited for. */
+  readonly #slow = new Set<string>();
   /** Those that have said goodbye, and when. */
   readonly #left = new Map<string, number>();
 
@@ -44,6 +45,16 @@ export class Members {
     return [...this.#others.keys()];
   }
 
+  /** Stands for the addresses of all, and which of them are slow. Never 0. */
+  get view(): number {
+    if (this.#view?.epoch === this.epoch) return this.#view.value;
+    const marked = [this.self, ...this.#others.keys()].map((address) =>
+      this.#slow.has(address) ? `${address} slow` : address,
+    );
+    this.#view = { epoch: this.epoch, value: hashOf(marked.sort().join()) + 1 };
+    return this.#view.value;
+  }
+
   /** Notes that somebody lives. True for a newcomer. */
   hear(address: string, now: number): boolean {
     const known = this.#others.get(address);
@@ -58,8 +69,18 @@ export class Members {
   /** Notes that somebody is gone. False for one that is not known. */
   lose(address: string): boolean {
     const isKnown = this.#others.delete(address);
+    this.#slow.delete(address);
     if (isKnown) this.beginEra();
     return isKnown;
+  }
+
+  /** Notes what one of them says about its own pace. True where that is new. */
+  markSlow(address: string, isSlow: boolean): boolean {
+    if (this.#slow.has(address) === isSlow) return false;
+    if (isSlow) this.#slow.add(address);
+    else this.#slow.delete(address);
+    this.epoch += 1;
+    return true;
   }
 
   /** Notes a goodbye: what still comes from there brings nobody back. False for one that is not known. */
@@ -80,17 +101,11 @@ export class Members {
     this.era += 1;
   }
 
-  /** Those that were heard too long ago. */
-  silent(now: number): string[] {
-    const isSilent = ([, { heardAt }]: [string, { heardAt: number }]): boolean =>
-      now - heardAt > SILENCE_MS;
-    return [...this.#others].filter(isSilent).map(([address]) => address);
-  }
-
-  /** The deputy, unless it was last heard so much earlier than the home that it is rather the deputy who is gone. */
-  likelier(home: string, deputy: string): string {
-    const heardAt = (address: string): number => this.#others.get(address)?.heardAt ?? 0;
-    return heardAt(home) - heardAt(deputy) > SILENCE_MS / 2 ? home : deputy;
+  /** Those of which nothing was heard since a moment. */
+  silent(since: number): string[] {
+    return [...this.#others]
+      .filter(([, { heardAt }]) => heardAt < since)
+      .map(([address]) => address);
   }
 
   /** Gives everybody time again: while there was no connection nobody could be heard. */
@@ -99,19 +114,21 @@ export class Members {
     this.beginEra();
   }
 
-  /** Who answers for a group, by its hash. */
+  /** Who answers for a group, by its hash: of those who are not slow, unless that leaves no two. */
   responsibleFor(groupHash: number): Responsible {
-    let home = this.self;
-    let homeWeight = weigh(groupHash, this.#hashOfSelf);
-    let deputy: string | null = null;
-    let deputyWeight = -1;
-    for (const [address, { hash }] of this.#others) {
+    const isSlowToo = this.size - this.#slow.size < 2;
+    let [home, homeWeight] = [this.self, -1];
+    let [deputy, deputyWeight]: [string | null, number] = [null, -1];
+    const consider = (address: string, hash: number): void => {
+      if (!isSlowToo && this.#slow.has(address)) return;
       const weight = weigh(groupHash, hash);
       if (weight > homeWeight || (weight === homeWeight && address > home)) {
-        [deputy, deputyWeight] = [home, homeWeight];
+        if (homeWeight >= 0) [deputy, deputyWeight] = [home, homeWeight];
         [home, homeWeight] = [address, weight];
       } else if (weight > deputyWeight) [deputy, deputyWeight] = [address, weight];
-    }
+    };
+    consider(this.self, this.#hashOfSelf);
+    for (const [address, { hash }] of this.#others) consider(address, hash);
     return { home, deputy };
   }
 }

@@ -30,8 +30,6 @@ export interface Question {
 export interface Batch {
   readonly kind: "batch";
   readonly from: string;
-  /** The sender does not ask the receiver, for it has not answered in time. */
-  readonly isDoubted: boolean;
   /** What the sender knows of a window and a source. */
   readonly told: readonly (readonly [key: string, source: string, ages: Ages])[];
   /** What was let through just now, and by whom: one more in each of some windows. */
@@ -40,12 +38,27 @@ export interface Batch {
   readonly answered: readonly { readonly id: number; readonly outcomes: readonly Outcome[] }[];
 }
 
+/** The sender lives. */
+export interface Beat {
+  readonly kind: "here";
+  readonly from: string;
+  /** The sender is new, or may have missed messages. */
+  readonly isNew: boolean;
+  /** The sender takes too long to be waited for. */
+  readonly isSlow: boolean;
+  /** When it was sent, by the sender's clock. */
+  readonly at: number;
+  /** Of whom the sender has read a beat, and when the last one of them was sent, by its sender's clock. */
+  readonly read: readonly (readonly [address: string, at: number])[];
+  /**
+   * Stands for the gateways among which the sender knows who is responsible; those were told all that it knows. 0
+   * while they were not.
+   */
+  readonly view: number;
+}
+
 /** What gateways tell each other about limits. */
-export type GatewayMessage =
-  | Batch
-  /** The sender lives. A newcomer is answered at once. */
-  | { readonly kind: "here"; readonly from: string; readonly isNew: boolean }
-  | { readonly kind: "bye"; readonly from: string };
+export type GatewayMessage = Batch | Beat | { readonly kind: "bye"; readonly from: string };
 
 /**
  * Reads what another gateway has sent. The check is a flat one by hand: a schema took longer than all else that
@@ -61,18 +74,31 @@ export function readGatewayMessage(text: string): GatewayMessage {
 
 /** What a message and its parts may have. */
 type Fields = Partial<
-  Record<keyof Batch | "isNew" | "id" | "outcomes" | "questions" | keyof Question, unknown>
+  Record<keyof Batch | keyof Beat | "id" | "outcomes" | "questions" | keyof Question, unknown>
 >;
 
 function isGatewayMessage(value: unknown): value is GatewayMessage {
   if (!isRecord(value) || !isText(value.from)) return false;
-  if (value.kind === "here") return typeof value.isNew === "boolean";
+  if (value.kind === "here") return isBeat(value);
   return value.kind === "bye" || (value.kind === "batch" && isBatch(value));
 }
 
-function isBatch({ isDoubted, told, passed, asked, answered }: Fields): boolean {
+function isBeat({ isNew, isSlow, at, read, view }: Fields): boolean {
   return (
-    typeof isDoubted === "boolean" &&
+    typeof isNew === "boolean" &&
+    typeof isSlow === "boolean" &&
+    isCount(at) &&
+    isCount(view) &&
+    isListOf(read, isReadOf)
+  );
+}
+
+function isReadOf(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && isText(value[0]) && isCount(value[1]);
+}
+
+function isBatch({ told, passed, asked, answered }: Fields): boolean {
+  return (
     isListOf(told, isTold) &&
     isListOf(passed, isPassedOn) &&
     (asked === null || (isNumbered(asked) && isListOf(asked.questions, isQuestion))) &&

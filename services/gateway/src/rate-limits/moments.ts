@@ -20,12 +20,9 @@ const TOLD_SLOT_MS = 100;
 export class Moments {
   /** Of all sources together. */
   count = 0;
-  /** Those of them that are not younger than the mark. */
-  marked = 0;
   #ring = new Float64Array(FIRST_CAPACITY * STRIDE);
   #first = 0;
   #entries = 0;
-  #mark = Number.NEGATIVE_INFINITY;
 
   /** How many entries it has room for. */
   get capacity(): number {
@@ -42,18 +39,11 @@ export class Moments {
     return this.#entries === 0 ? Number.NEGATIVE_INFINITY : this.#momentOf(this.#entries - 1);
   }
 
-  /** Marks all that there is, up to a moment. */
-  mark(moment: number): void {
-    this.#mark = moment;
-    this.marked = this.count;
-  }
-
   /** Counts one for a source, at a moment that is not before the latest. */
   add(moment: number, source: number): void {
     const last = this.#entries - 1;
     const isSameSlot = last >= 0 && isOfOneSlot(this.#momentOf(last), moment, SLOT_MS);
-    const isOpen = isSameSlot && this.#momentOf(last) > this.#mark;
-    if (isOpen && this.#sourceOf(last) === source) {
+    if (isSameSlot && this.#sourceOf(last) === source) {
       const at = this.#indexOf(last);
       this.#ring[at] = moment;
       this.#ring[at + 1] = source * NUMBERS + this.#numberOf(last) + 1;
@@ -65,7 +55,6 @@ export class Moments {
   dropUntil(moment: number): void {
     while (this.#entries > 0 && this.#momentOf(0) <= moment) {
       this.count -= this.#numberOf(0);
-      if (this.#momentOf(0) <= this.#mark) this.marked -= this.#numberOf(0);
       this.#first = (this.#first + 1) % this.capacity;
       this.#entries -= 1;
     }
@@ -129,7 +118,7 @@ export class Moments {
     }
   }
 
-  /** Forgets everything but the mark, and gives back what there was. */
+  /** Forgets everything, and gives back what there was. */
   #empty(): Moments {
     const before = new Moments();
     before.#ring = this.#ring;
@@ -139,7 +128,6 @@ export class Moments {
     this.#first = 0;
     this.#entries = 0;
     this.count = 0;
-    this.marked = 0;
     return before;
   }
 
@@ -150,7 +138,6 @@ export class Moments {
     this.#ring[at + 1] = source * NUMBERS + number;
     this.#entries += 1;
     this.count += number;
-    if (moment <= this.#mark) this.marked += number;
   }
 
   #grow(): void {

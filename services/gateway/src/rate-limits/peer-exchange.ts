@@ -1,9 +1,10 @@
+import type { Clock } from "./clock.ts";
 import type { Batch, GatewayMessage, Outcome, Question } from "./messages.ts";
 
 /** What an exchange needs of the gateway that it works for. */
 export interface ExchangeOptions {
   self: string;
-  now: () => number;
+  clock: Clock;
   /** False when it could not be sent. */
   send: (to: string, message: GatewayMessage) => boolean;
   /** Decides a claim of another gateway, or counts what that has let through already. Never rejects. */
@@ -12,51 +13,27 @@ export interface ExchangeOptions {
   learn: (known: Batch["told"][number]) => void;
   /** Notes what another gateway has decided. */
   note: (source: string, keys: readonly string[]) => void;
-  /** Whether somebody is asked no more. */
-  isSuspected: (address: string) => boolean;
-  /** Hears that somebody has not answered in time. */
-  onSilence: (address: string) => void;
+  /** The gateways among which this one knows who is responsible. */
+  view: () => number;
 }
 
-/** How a question is asked. */
-export interface AskOptions {
-  /** Of an answer in time, in milliseconds. */
-  patienceMs?: number;
-  /** Hears once, after null was answered: what came later, or null when nothing did. */
-  onLate?: (outcome: Outcome | null) => void;
-}
-
-/**
- * Of an answer in time. It takes a fraction of a millisecond, and on busy machines now and then a hundred times as
- * long; a request waits for nobody's silence more than once or twice.
- */
-export const ANSWER_MS = 250;
-/** A timer so late is no sign of another gateway's silence: this one has stood still. */
-const OWN_DELAY_MS = 50;
-/** So long after a question such delays count for nothing any more. */
-const OWN_DELAYS_MS = 2_000;
-/** For so long a late answer is waited for. */
-const LATE_MS = 3_000;
 /** Of one message, about: reading it holds up nobody. */
 const CHARS_MAX = 32 * 1024;
 /** What a part of a message has beside its keys. */
 const PART_CHARS = 64;
 const AGE_CHARS = 6;
-const EMPTY: Omit<Question, "source"> = { claims: [], isPassed: false, hops: 0 };
 
 interface Asked {
   readonly question: Question;
   readonly patienceMs: number;
   readonly settle: (outcome: Outcome | null) => void;
-  readonly onLate: ((outcome: Outcome | null) => void) | undefined;
 }
 
 /** Questions of one message. */
 interface Waiting {
   readonly to: string;
   readonly asked: readonly Asked[];
-  /** Who asked goes on without an answer. */
-  isLate: boolean;
+  readonly cancel: () => void;
 }
 
 type List<Of> = Of extends readonly (infer Item)[] ? Item[] : never;
@@ -87,23 +64,26 @@ export class PeerExchange {
   }
 
   /**
-   * Asks another gateway about a claim, or tells it of one that was let through already. Null when it does not
-   * answer in time.
+   * Asks another gateway about a claim, or tells it of one that was let through already. Null when it is gone, or does
+   * not answer in time.
    */
-  ask(to: string, question: Question, options: AskOptions = {}): Promise<Outcome | null> {
-    const { patienceMs = ANSWER_MS, onLate } = options;
+  ask(to: string, question: Question, patienceMs: number): Promise<Outcome | null> {
     const { promise, resolve } = Promise.withResolvers<Outcome | null>();
     const outbox = this.#outboxOf(to);
-    outbox.asked.push({ question, patienceMs, settle: resolve, onLate });
+    outbox.asked.push({ question, patienceMs, settle: resolve });
     let chars = 0;
     for (const [key] of question.claims) chars += key.length;
     this.#fill(outbox, chars);
     return promise;
   }
 
-  /** Asks for nothing; false when no answer came. */
-  async probe(to: string, options: AskOptions = {}): Promise<boolean> {
-    return (await this.ask(to, { ...EMPTY, source: this.#options.self }, options)) !== null;
+  /**
+   * Asks whether somebody has read all that was sent to it so far. It answers with the gateways among which it knows who
+   * is responsible; null as of `ask`.
+   */
+  async confirm(to: string, patienceMs: number): Promise<number | null> {
+    const question = { claims: [], isPassed: false, source: this.#options.self, hops: 1 };
+    return (await this.ask(to, question, patienceMs))?.[0] ?? null;
   }
 
   /** Tells what is known of a window and a source. */
@@ -122,28 +102,25 @@ export class PeerExchange {
     this.#fill(outbox, chars);
   }
 
-  /** Sends a message even if there is nothing to say, for each says whether its receiver is suspected. */
-  greet(to: string): void {
-    this.#outboxOf(to);
-  }
-
   /** Takes what another gateway has sent. */
   receive({ from, told, passed, asked, answered }: Batch): void {
-    const { learn, note, decide } = this.#options;
+    const { learn, note, decide, view } = this.#options;
+    const answer = (question: Question): Outcome | Promise<Outcome> =>
+      question.claims.length === 0 ? [view(), 0, 0, 0] : decide(question);
     for (const known of told) learn(known);
     for (const [source, keys] of passed) note(source, keys);
-    if (asked !== null) this.#answer(from, asked.id, asked.questions.map(decide));
+    if (asked !== null) this.#answer(from, asked.id, asked.questions.map(answer));
     for (const { id, outcomes } of answered) this.#settle(id, outcomes);
   }
 
-  /** Waits no more for a gateway that has said goodbye. */
+  /** Waits no more for a gateway that is gone. */
   giveUp(address: string): void {
     for (const [id, { to }] of this.#waiting) if (to === address) this.#drop(id);
   }
 
   /** Sends what is left, and nothing from then on. */
   end(): void {
-    this.#flush();
+    this.flush();
     this.#hasEnded = true;
     for (const id of this.#waiting.keys()) this.#drop(id);
   }
@@ -165,7 +142,7 @@ export class PeerExchange {
     if (known !== undefined) return known;
     const outbox: Outbox = { told: [], passed: [], answered: [], asked: [], chars: 0 };
     this.#outboxes.set(to, outbox);
-    if (!this.#isScheduled) setImmediate(() => this.#flush());
+    if (!this.#isScheduled) this.#options.clock.soon(() => this.flush());
     this.#isScheduled = true;
     return outbox;
   }
@@ -173,21 +150,20 @@ export class PeerExchange {
   /** Sends at once what would become too long. */
   #fill(outbox: Outbox, chars: number): void {
     outbox.chars += PART_CHARS + chars;
-    if (outbox.chars >= CHARS_MAX) this.#flush();
+    if (outbox.chars >= CHARS_MAX) this.flush();
   }
 
-  #flush(): void {
+  /** Sends what waits for the end of this turn: what is sent after it comes later. */
+  flush(): void {
     this.#isScheduled = false;
     const outboxes = [...this.#outboxes];
     this.#outboxes.clear();
-    const { self, send, isSuspected } = this.#options;
+    const { self, send } = this.#options;
     for (const [to, { told, passed, answered, asked }] of outboxes) {
       const question = asked.length === 0 ? null : this.#await(to, asked);
-      const isDoubted = isSuspected(to);
       const message: Batch = {
         kind: "batch",
         from: self,
-        isDoubted,
         told,
         passed,
         asked: question,
@@ -201,48 +177,21 @@ export class PeerExchange {
   #await(to: string, asked: readonly Asked[]): NonNullable<Batch["asked"]> {
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#waiting.set(id, { to, asked, isLate: false });
+    const { clock } = this.#options;
     let patienceMs = 0;
     for (const each of asked) patienceMs = Math.max(patienceMs, each.patienceMs);
-    this.#waitFor(id, patienceMs);
+    // An answer that is here already is read before that.
+    const giveUp = (): void => clock.soon(() => this.#drop(id));
+    this.#waiting.set(id, { to, asked, cancel: clock.after(patienceMs, giveUp) });
     return { id, questions: asked.map(({ question }) => question) };
-  }
-
-  /** @param until when this gateway's own delays give the other one no more time */
-  #waitFor(id: number, patienceMs: number, until = this.#options.now() + OWN_DELAYS_MS): void {
-    const { now } = this.#options;
-    const dueAt = now() + patienceMs;
-    const look = (): void => {
-      if (!this.#waiting.has(id)) return;
-      const isOwnDelay = now() - dueAt > OWN_DELAY_MS;
-      if (isOwnDelay && now() < until) this.#waitFor(id, ANSWER_MS, until);
-      else this.#waitNoLonger(id, isOwnDelay);
-    };
-    const timer = setTimeout(() => {
-      // An answer that is here already is read before that.
-      if (this.#waiting.has(id)) setImmediate(look);
-    }, patienceMs);
-    timer.unref();
-  }
-
-  #waitNoLonger(id: number, isOwnDelay: boolean): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
-    if (!isOwnDelay) this.#options.onSilence(waiting.to);
-    waiting.isLate = true;
-    for (const { settle } of waiting.asked) settle(null);
-    setTimeout(() => this.#drop(id), LATE_MS).unref();
   }
 
   #settle(id: number, outcomes: readonly Outcome[]): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
     this.#waiting.delete(id);
-    for (const [index, { settle, onLate }] of waiting.asked.entries()) {
-      const outcome = outcomes[index] ?? null;
-      if (!waiting.isLate) settle(outcome);
-      if (waiting.isLate || outcome === null) onLate?.(outcome);
-    }
+    waiting.cancel();
+    for (const [index, { settle }] of waiting.asked.entries()) settle(outcomes[index] ?? null);
   }
 
   /** What is not settled by then is not answered. */

@@ -1,20 +1,20 @@
-import type { Authority, Patience, Role } from "./authority.ts";
+import { roleFor } from "./authority.ts";
+import type { Role } from "./authority.ts";
+import type { Clock } from "./clock.ts";
 import type { DecisionReport } from "./decision-report.ts";
 import { HandOver } from "./hand-over.ts";
 import { foresee, heed, knownRefusal } from "./last-answers.ts";
 import type { Batch, Claimed, Outcome, Question } from "./messages.ts";
 import type { Members } from "./members.ts";
-import { ANSWER_MS } from "./peer-exchange.ts";
 import type { PeerExchange } from "./peer-exchange.ts";
-import { withoutShare } from "./share.ts";
+import type { Presence } from "./presence.ts";
 import { Sources } from "./sources.ts";
 import { WindowStore } from "./window-store.ts";
 import type { Window } from "./window-store.ts";
 
 export interface SharedWindowsOptions {
   windowMs: number;
-  /** Milliseconds that never go back. */
-  now: () => number;
+  clock: Clock;
   members: Members;
   onDecision: DecisionReport;
 }
@@ -22,26 +22,31 @@ export interface SharedWindowsOptions {
 /** The way to the other gateways. */
 export interface Peers {
   exchange: PeerExchange;
-  authority: Authority;
+  presence: Presence;
   isConnected: () => boolean;
-  /** Notices whether this gateway has stood still. */
-  checkPace: (now: number) => void;
+  /** It has said goodbye, and others decide. */
+  hasLeft: () => boolean;
+}
+
+/** How far a claim has come. */
+interface Progress {
+  readonly question: Question;
+  readonly windows: readonly Window[];
+  /** When it is refused for want of an answer. */
+  readonly until: number;
+  /** It was counted, and waits to be known to the deputy. */
+  readonly isCounted: boolean;
 }
 
 const SELF = 0;
-/** A gateway that does not know after so many questions and pauses asks nobody any more. */
-const TRIES_MAX = 5;
 /** A claim is handed on no further. */
 const HOPS_MAX = 2;
-/** How long answers are waited for. A gateway that says nothing for three seconds is gone. */
-const PATIENCE_MS: Readonly<Record<Patience, number>> = {
-  first: ANSWER_MS,
-  second: 1_500,
-  last: 2_000,
-};
-/** When to come again who found no share: suspicions are looked into once a second at first. */
-const NO_SHARE_MS = 1_000;
-const NOTHING: Outcome = [-1, 0, 0, 0];
+/** A request waits until a home that is gone was missed and another one has taken its place. */
+const PATIENCE_MS = 5_000;
+/** So much sooner an answer to another gateway has to leave. */
+const HOP_MS = 1_000;
+/** When to come again who was refused because nobody who knows has answered. */
+const UNKNOWN_MS = 1_000;
 
 /**
  * Exact sliding windows that several gateways share. Each window has a home among them, which decides and tells
@@ -79,15 +84,14 @@ export class SharedWindows {
    */
   claim(claims: readonly Claimed[]): Outcome | Promise<Outcome> {
     const { self } = this.#options.members;
-    return this.#settle({ claims, source: self, isPassed: false, hops: 0 }, 0);
+    return this.#begin({ claims, source: self, isPassed: false, hops: 0 });
   }
 
   /** Decides a claim of another gateway, or counts what that has let through already. */
   answer(question: Question): Outcome | Promise<Outcome> {
     const { claims, isPassed } = question;
-    if (claims.length === 0) return NOTHING;
-    if (!isPassed) return this.#settle(question, 0);
-    const now = this.#options.now();
+    if (!isPassed) return this.#begin(question);
+    const now = this.#options.clock.now();
     const windows = claims.map(([key]) => this.#store.open(key, now));
     this.#count(question, windows, now);
     return this.#read(question, windows, now);
@@ -95,14 +99,14 @@ export class SharedWindows {
 
   /** Takes over what another gateway knows of a window. */
   learn([key, source, ages]: Batch["told"][number]): void {
-    const now = this.#options.now();
+    const now = this.#options.clock.now();
     const number = this.#sources.numberOf(source, now);
     this.#store.open(key, now).moments.learn(number, ages, now);
   }
 
   /** Counts what another gateway has decided. */
   note(source: string, keys: readonly string[]): void {
-    const now = this.#options.now();
+    const now = this.#options.clock.now();
     const number = this.#sources.numberOf(source, now);
     for (const key of keys) this.#store.open(key, now).moments.add(now, number);
   }
@@ -112,52 +116,88 @@ export class SharedWindows {
     return this.#handOver.tellAll();
   }
 
-  #settle(question: Question, tries: number, isUpToDate = false): Outcome | Promise<Outcome> {
-    const { now, onDecision, windowMs } = this.#options;
-    const at = now();
-    const windows = question.claims.map(([key]) => this.#store.open(key, at));
-    const refusal = knownRefusal(question.claims, windows, { now: at, windowMs });
+  #begin(question: Question): Outcome | Promise<Outcome> {
+    const { clock, windowMs } = this.#options;
+    const now = clock.now();
+    const windows = question.claims.map(([key]) => this.#store.open(key, now));
+    const refusal = knownRefusal(question.claims, windows, { now, windowMs });
     if (refusal !== null) return refusal;
-    if (this.#peers === null) return this.#decide(question, windows, at);
-    if (!this.#peers.isConnected()) {
-      onDecision("nobody");
-      return this.#decide(question, windows, at);
-    }
-    for (const window of windows) this.#handOver.tell(window);
-    const role = this.#roleFor(windows, at, isUpToDate);
-    if (role.kind === "catchUp") {
-      return role.until.then(() => this.#settle(question, tries, true));
-    }
-    const isOver = tries >= TRIES_MAX || (role.kind === "ask" && question.hops >= HOPS_MAX);
-    if (role.kind === "share" || (isOver && role.kind !== "decide")) {
-      onDecision("share");
-      return this.#isResponsible(windows)
-        ? this.#decideAlone(question, windows, at)
-        : this.#refuse(question, windows, at);
-    }
-    if (role.kind === "wait") return role.until.then(() => this.#settle(question, tries + 1));
-    onDecision("others");
-    if (role.kind === "decide") return this.#decide(question, windows, at);
-    const foreseen = this.#goAhead(role.address, question, windows);
-    if (foreseen !== null) return foreseen;
-    const outcome = this.#ask(role, question, windows);
-    const next = tries + (role.patience === "last" ? 2 : 1);
-    return outcome.then((settled) => settled ?? this.#settle(question, next));
+    const until = now + PATIENCE_MS - question.hops * HOP_MS;
+    return this.#settle({ question, windows, until, isCounted: false }, now);
   }
 
-  #roleFor([first]: readonly Window[], now: number, isUpToDate: boolean): Role {
+  #settle(progress: Progress, now: number): Outcome | Promise<Outcome> {
+    const { onDecision } = this.#options;
+    const { question, windows, isCounted } = progress;
+    if (this.#peers === null) return this.#decide(progress, now);
+    if (this.#peers.hasLeft()) return this.#refuse(progress, now);
+    if (!this.#peers.isConnected()) {
+      onDecision("nobody");
+      return this.#decide(progress, now);
+    }
+    const role = this.#roleFor(windows);
+    if (role.kind === "decide") {
+      onDecision("others");
+      return this.#decide(progress, now);
+    }
+    if (role.kind === "ask" && !isCounted && question.hops < HOPS_MAX) {
+      const foreseen = this.#goAhead(role.home, progress);
+      if (foreseen !== null) {
+        onDecision("others");
+        return foreseen;
+      }
+    }
+    return this.#wait(progress, role, now);
+  }
+
+  #roleFor(windows: readonly Window[]): Role {
+    const [first] = windows;
     if (this.#peers === null || first === undefined) throw new Error("A claim names a window.");
-    const { authority, checkPace } = this.#peers;
-    if (!isUpToDate) checkPace(now);
-    const catchingUp = isUpToDate ? null : authority.catchingUp();
-    return catchingUp ?? authority.roleFor(this.#handOver.responsibleFor(first));
+    for (const window of windows) this.#handOver.tell(window);
+    const { members } = this.#options;
+    return roleFor(this.#handOver.responsibleFor(first), members, this.#peers.presence);
+  }
+
+  /** Does what takes time, and begins again when that has brought no answer. */
+  async #wait(progress: Progress, role: Role, now: number): Promise<Outcome> {
+    const { onDecision, clock } = this.#options;
+    const { question, until, isCounted } = progress;
+    // Whoever decides now knows of what was counted, and does not know of the request.
+    if (now >= until || (role.kind === "ask" && isCounted)) {
+      onDecision("unknown");
+      return this.#refuse(progress, now);
+    }
+    if (role.kind === "confirm") return this.#confirm(progress, role.deputy, now);
+    if (role.kind === "ask" && question.hops < HOPS_MAX) {
+      const outcome = await this.#ask(role.home, progress, until - now);
+      if (outcome !== null) return outcome;
+    } else await this.#peers?.presence.change;
+    return this.#settle(progress, clock.now());
+  }
+
+  /** Counts before the deputy has said that it knows, for its word is old. */
+  async #confirm(progress: Progress, deputy: string, now: number): Promise<Outcome> {
+    const { onDecision, members, clock } = this.#options;
+    const { question, windows, until, isCounted } = progress;
+    if (!isCounted) {
+      const refused = this.#read(question, windows, now);
+      if (refused[0] >= 0) return refused;
+      this.#count(question, windows, now);
+    }
+    const { epoch } = members;
+    const view = await this.#peers?.exchange.confirm(deputy, until - now);
+    const later = clock.now();
+    const isAgreed = view === members.view && epoch === members.epoch;
+    if (!isAgreed) return this.#settle({ ...progress, isCounted: true }, later);
+    onDecision("others");
+    return this.#decide({ ...progress, isCounted: true }, later);
   }
 
   /** Lets through what the home will surely let through, and tells it. Null where it has to be waited for. */
-  #goAhead(to: string, question: Question, windows: readonly Window[]): Outcome | null {
+  #goAhead(to: string, { question, windows }: Progress): Outcome | null {
     if (question.hops > 0) return null;
-    const { members, now } = this.#options;
-    const at = now();
+    const { members, clock } = this.#options;
+    const at = clock.now();
     const foreseen = foresee(question.claims, windows, members.size - 1, at);
     if (foreseen === null) return null;
     for (const window of windows) {
@@ -169,21 +209,15 @@ export class SharedWindows {
   }
 
   async #ask(
-    { address, patience }: Extract<Role, { kind: "ask" }>,
-    question: Question,
-    windows: readonly Window[],
+    home: string,
+    { question, windows }: Progress,
+    patienceMs: number,
   ): Promise<Outcome | null> {
-    const { now } = this.#options;
-    const patienceMs = PATIENCE_MS[patience];
     const { claims, hops } = question;
-    const onLate = (late: Outcome | null): void => {
-      if (late !== null) heed(late, claims, windows, now());
-    };
     const handedOn = { ...question, hops: hops + 1 };
-    const outcome =
-      (await this.#peers?.exchange.ask(address, handedOn, { patienceMs, onLate })) ?? null;
+    const outcome = (await this.#peers?.exchange.ask(home, handedOn, patienceMs)) ?? null;
     if (outcome === null) return null;
-    const at = now();
+    const at = this.#options.clock.now();
     heed(outcome, claims, windows, at);
     // Of what is let through for somebody else whoever decides tells those who have to know.
     if (outcome[0] < 0 && hops === 0) for (const { moments } of windows) moments.add(at, SELF);
@@ -195,51 +229,33 @@ export class SharedWindows {
    * sooner for theirs.
    */
   async #report(to: string, question: Question, windows: readonly Window[]): Promise<void> {
-    const onOutcome = (outcome: Outcome | null): void => {
-      for (const window of windows) window.unanswered -= 1;
-      if (outcome !== null) heed(outcome, question.claims, windows, this.#options.now());
-    };
     const passed = { ...question, isPassed: true, hops: 1 };
-    const outcome = await this.#peers?.exchange.ask(to, passed, { onLate: onOutcome });
-    if (outcome !== null) onOutcome(outcome ?? null);
+    const outcome = (await this.#peers?.exchange.ask(to, passed, PATIENCE_MS)) ?? null;
+    for (const window of windows) window.unanswered -= 1;
+    if (outcome !== null) heed(outcome, question.claims, windows, this.#options.clock.now());
   }
 
   /** Decides for all gateways. */
-  #decide(question: Question, windows: readonly Window[], now: number): Outcome {
-    for (const window of windows) window.alone = null;
+  #decide({ question, windows, isCounted }: Progress, now: number): Outcome {
+    if (isCounted) return this.#readCounted(question, windows, now);
     const outcome = this.#read(question, windows, now);
     if (outcome[0] >= 0) return outcome;
     this.#count(question, windows, now);
     return this.#read(question, windows, now, -1);
   }
 
-  /** True where this gateway is told of all that is let through. */
-  #isResponsible([first]: readonly Window[]): boolean {
-    if (first === undefined) return false;
-    const { self } = this.#options.members;
-    const { home, deputy } = this.#handOver.responsibleFor(first);
-    return home === self || deputy === self;
+  /** While its deputy was asked others may have told of more: what is too much then is refused, and stays counted. */
+  #readCounted(question: Question, windows: readonly Window[], now: number): Outcome {
+    const tooMany = windows.findIndex(
+      ({ moments }, index) => moments.count > (question.claims[index]?.[1] ?? 0),
+    );
+    return this.#read(question, windows, now, tooMany);
   }
 
-  /** Lets through nothing for a moment: those who know what others let through live, and do not answer. */
-  #refuse(question: Question, windows: readonly Window[], now: number): Outcome {
+  /** Lets through nothing for a moment: those who know what others let through do not answer. */
+  #refuse({ question, windows }: Progress, now: number): Outcome {
     const [, , count, resetMs] = this.#read(question, windows, now);
-    return [0, Math.min(NO_SHARE_MS, this.#options.windowMs), count, resetMs];
-  }
-
-  /** Decides beside others who do the same. */
-  #decideAlone(question: Question, windows: readonly Window[], now: number): Outcome {
-    const { members, windowMs } = this.#options;
-    const outcome = this.#read(question, windows, now);
-    if (outcome[0] >= 0) return outcome;
-    const share = { gateways: members.size, now, windowMs };
-    const withoutOne = withoutShare(question.claims, windows, share);
-    if (withoutOne >= 0) {
-      return [withoutOne, Math.min(NO_SHARE_MS, windowMs), outcome[2], outcome[3]];
-    }
-    for (const { alone } of windows) alone?.add(now, SELF);
-    this.#count(question, windows, now, true);
-    return this.#read(question, windows, now, -1);
+    return [0, Math.min(UNKNOWN_MS, this.#options.windowMs), count, resetMs];
   }
 
   /** What holds of windows at this moment. */
@@ -265,27 +281,20 @@ export class SharedWindows {
   }
 
   /** Counts one, and whoever would decide in this gateway's place knows of it before the request is answered. */
-  #count(
-    { claims, source }: Question,
-    windows: readonly Window[],
-    now: number,
-    isAlone = false,
-  ): void {
+  #count({ claims, source }: Question, windows: readonly Window[], now: number): void {
     const number = this.#sources.numberOf(source, now);
     for (const { moments } of windows) moments.add(now, number);
     const [first] = windows;
     if (this.#peers === null || first === undefined) return;
     const { self } = this.#options.members;
     const { home, deputy } = this.#handOver.responsibleFor(first);
-    const others = isAlone ? [home, deputy] : [home === self ? deputy : home];
-    for (const other of others) {
-      if (other === null || other === self || other === source) continue;
-      this.#peers.exchange.passOn(
-        other,
-        source,
-        claims.map(([key]) => key),
-      );
-    }
+    const other = home === self ? deputy : home;
+    if (other === null || other === self || other === source) return;
+    this.#peers.exchange.passOn(
+      other,
+      source,
+      claims.map(([key]) => key),
+    );
   }
 }
 

@@ -2,17 +2,14 @@ import { createNatsSignals } from "@workflow/events";
 import { newUuid } from "@workflow/db";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
-import { Authority } from "./authority.ts";
-import { createDecisionReport } from "./decision-report.ts";
 import type { Registry } from "prom-client";
+import { processClock } from "./clock.ts";
+import { createDecisionReport } from "./decision-report.ts";
+import { createGroupMember } from "./group-member.ts";
 import { Members } from "./members.ts";
 import { readGatewayMessage } from "./messages.ts";
 import type { GatewayMessage } from "./messages.ts";
-import { OwnPace } from "./own-pace.ts";
-import { PeerExchange } from "./peer-exchange.ts";
-import { Presence } from "./presence.ts";
 import { SharedWindows } from "./shared-windows.ts";
-import { Trust } from "./trust.ts";
 
 export interface SharingOptions {
   /** Where gateways meet; without it this one counts for itself. */
@@ -30,13 +27,11 @@ const SUBJECT = "gateway-limits";
 /** How long a gateway that starts waits for NATS; without it, it serves all the same. */
 const CONNECT_MS = 1_000;
 /**
- * How long it then waits for somebody to be heard: two beats, as a gateway whose process stands still for a
- * moment is there all the same. The first gateway of an installation pays for it, once.
+ * How long it then waits for somebody to be heard: longer than a gateway usually stands still, so that what this one
+ * has let through before is heard of. The first gateway of an installation pays for it, once.
  */
 const HEARING_MS = 2_100;
 const HEARING_STEP_MS = 25;
-/** How long it waits, once somebody was heard, for what that one knows. */
-const GREETING_MS = 100;
 
 /** Windows that all gateways of an installation share, ready for the first request. */
 export async function startSharedWindows(
@@ -44,50 +39,18 @@ export async function startSharedWindows(
   scope: Scope,
 ): Promise<SharedWindows> {
   const { natsUrl, windowMs, logger } = options;
-  const now = (): number => performance.now();
+  const clock = processClock;
   const members = new Members(newUuid());
   const onDecision = createDecisionReport(logger, options.metricsRegistry, members);
-  const windows = new SharedWindows({ windowMs, now, members, onDecision });
-  if (natsUrl === undefined) return windows;
+  if (natsUrl === undefined) return new SharedWindows({ windowMs, clock, members, onDecision });
 
-  const send = (to: string | null, message: GatewayMessage): boolean =>
-    signals.send(to, JSON.stringify(message));
-  const trust = new Trust({
-    now,
-    probe: (address, patienceMs) => exchange.probe(address, { patienceMs }),
-    tell: (address) => exchange.greet(address),
-  });
-  const exchange = new PeerExchange({
-    self: members.self,
-    now,
-    send,
-    decide: (question) => windows.answer(question),
-    learn: (known) => windows.learn(known),
-    note: (source, keys) => windows.note(source, keys),
-    isSuspected: (address) => trust.isSuspected(address),
-    onSilence: (address) => trust.suspect(address),
-  });
-  const authority = new Authority({
+  const member = createGroupMember({
+    windowMs,
+    clock,
     members,
-    trust,
-    probe: (address) => exchange.probe(address),
-  });
-  const pace = new OwnPace(now, () => authority.catchUp());
-  const presence = new Presence({
-    members,
-    now,
-    send,
-    onJoin(addresses) {
-      for (const address of addresses) trust.meet(address);
-      // Who has answered the probe has read what was told before it.
-      void windows.tellAll().then(() => {
-        for (const address of addresses) void trust.probe(address);
-      });
-    },
-    onLeave(addresses) {
-      for (const address of addresses) trust.forget(address);
-      void windows.tellAll();
-    },
+    onDecision,
+    send: (to, message) => signals.send(to, JSON.stringify(message)),
+    isConnected: () => signals.isConnected(),
   });
   const signals = createNatsSignals({
     servers: natsUrl,
@@ -95,33 +58,17 @@ export async function startSharedWindows(
     logger,
     group: `${SUBJECT}.${options.installation}`,
     address: members.self,
-    onConnect: () => presence.announce(),
+    onConnect: () => member.announce(),
     onMessage(text) {
       const message = readMessage(text, logger);
-      if (message === null || !presence.hear(message)) return;
-      if (message.kind === "batch") {
-        trust.hear(message.from, message.isDoubted);
-        exchange.receive(message);
-      }
-      if (message.kind === "bye") exchange.giveUp(message.from);
+      if (message !== null) member.receive(message);
     },
   });
   scope.defer(() => signals.close());
-  scope.defer(() => {
-    pace.end();
-    exchange.end();
-    presence.end();
-    trust.end();
-  });
-  windows.join({
-    exchange,
-    authority,
-    isConnected: () => signals.isConnected() && !presence.isDeaf,
-    checkPace: (at) => pace.check(at),
-  });
-  if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await hearOthers(members, now);
+  scope.defer(() => member.end());
+  if (await signals.connected(AbortSignal.timeout(CONNECT_MS))) await hearOthers(members);
   else logger.warn("NATS is not there: rate limits are counted by this gateway alone meanwhile");
-  return windows;
+  return member.windows;
 }
 
 /** Null for what a gateway of another version may send. */
@@ -134,10 +81,9 @@ function readMessage(text: string, logger: Logger): GatewayMessage | null {
   }
 }
 
-async function hearOthers(members: Members, now: () => number): Promise<void> {
-  const deadline = now() + HEARING_MS;
-  while (members.isAlone && now() < deadline) await pause(HEARING_STEP_MS);
-  if (!members.isAlone) await pause(GREETING_MS);
+async function hearOthers(members: Members): Promise<void> {
+  const deadline = performance.now() + HEARING_MS;
+  while (members.isAlone && performance.now() < deadline) await pause(HEARING_STEP_MS);
 }
 
 function pause(ms: number): Promise<void> {

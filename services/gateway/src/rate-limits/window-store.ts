@@ -26,8 +26,6 @@ export interface Window {
   fullMax: number;
   /** What its home has said last, where that is another gateway. */
   answered: LastAnswer | null;
-  /** What this gateway has let through alone, with nobody to ask, since it began to; else null. */
-  alone: Moments | null;
   /** Let through before the home has answered. */
   unanswered: number;
   /** When it was asked for last. */
@@ -67,7 +65,7 @@ export class WindowStore {
     if (known !== undefined) {
       known.usedAt = now;
       known.moments.dropUntil(now - this.#windowMs);
-      if (capacityOf(known) !== known.reckoned) reckon(cache, known);
+      if (known.moments.capacity !== known.reckoned) reckon(cache, known);
       return known;
     }
     this.#dropIdle(cache, now);
@@ -101,13 +99,9 @@ function createCache(bytesMax: number): LRUCache<string, Window> {
 }
 
 function reckon(cache: LRUCache<string, Window>, window: Window): void {
-  window.reckoned = capacityOf(window);
+  window.reckoned = window.moments.capacity;
   cache.delete(window.key);
   cache.set(window.key, window);
-}
-
-function capacityOf({ moments, alone }: Window): number {
-  return moments.capacity + (alone?.capacity ?? 0);
 }
 
 function createWindow(key: string, usedAt: number): Window {
@@ -120,7 +114,6 @@ function createWindow(key: string, usedAt: number): Window {
     fullUntil: 0,
     fullMax: 0,
     answered: null,
-    alone: null,
     unanswered: 0,
     usedAt,
     reckoned: 0,

@@ -1,0 +1,70 @@
+import type { Clock } from "./clock.ts";
+import type { DecisionReport } from "./decision-report.ts";
+import type { Members } from "./members.ts";
+import type { GatewayMessage } from "./messages.ts";
+import { PeerExchange } from "./peer-exchange.ts";
+import { Presence } from "./presence.ts";
+import { SharedWindows } from "./shared-windows.ts";
+
+export interface GroupMemberOptions {
+  windowMs: number;
+  clock: Clock;
+  members: Members;
+  onDecision: DecisionReport;
+  /** Null is to all, the sender included. False when it could not be sent. */
+  send: (to: string | null, message: GatewayMessage) => boolean;
+  isConnected: () => boolean;
+}
+
+/** One of the gateways that share windows, whatever carries their messages. */
+export interface GroupMember {
+  windows: SharedWindows;
+  /** To be called when there is a connection, again or for the first time. */
+  announce(): void;
+  receive(message: GatewayMessage): void;
+  /** Says goodbye. */
+  end(): void;
+}
+
+/** @see GroupMember */
+export function createGroupMember(options: GroupMemberOptions): GroupMember {
+  const { members, clock, send } = options;
+  const windows = new SharedWindows(options);
+  const exchange = new PeerExchange({
+    self: members.self,
+    clock,
+    send,
+    decide: (question) => windows.answer(question),
+    learn: (known) => windows.learn(known),
+    note: (source, keys) => windows.note(source, keys),
+    view: () => presence.agreed,
+  });
+  const presence = new Presence({
+    members,
+    clock,
+    send(to, message) {
+      // A beat says that what was told before it is on its way.
+      exchange.flush();
+      send(to, message);
+    },
+    tellAll: () => windows.tellAll(),
+    onLeave: (address) => exchange.giveUp(address),
+  });
+  windows.join({
+    exchange,
+    presence,
+    isConnected: () => options.isConnected() && presence.isHeard,
+    hasLeft: () => presence.hasEnded,
+  });
+  return {
+    windows,
+    announce: () => presence.announce(),
+    receive(message) {
+      if (presence.hear(message) && message.kind === "batch") exchange.receive(message);
+    },
+    end() {
+      exchange.end();
+      presence.end();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { Clock } from "../../src/rate-limits/clock.ts";
+import type { Claimed, GatewayMessage, Outcome } from "../../src/rate-limits/messages.ts";
+import { SimulatedProcess, SimulatedWorld } from "./simulated-world.ts";
+
+/** What the simulation has to do with a gateway. */
+export interface Participant {
+  claim(claims: readonly Claimed[]): Outcome | Promise<Outcome>;
+  receive(message: GatewayMessage): void;
+  /** There is a connection. */
+  connect(): void;
+  /** It has heard somebody. */
+  hasCompany(): boolean;
+  /** Says goodbye. */
+  leave(): void;
+}
+
+export type StartParticipant = (
+  self: string,
+  clock: Clock,
+  send: (to: string | null, message: GatewayMessage) => boolean,
+) => Participant;
+
+interface Simulated {
+  address: string;
+  process: SimulatedProcess;
+  participant: Participant;
+  startedAt: number;
+  /** It was killed, or has said goodbye. */
+  isGone: boolean;
+  /** How many requests have no answer yet. */
+  waiting: number;
+}
+
+/** For so long a gateway that starts serves nobody until it has heard another one. */
+const HEARING_MS = 2_100;
+
+/** What came of a request. */
+export interface Settled {
+  gateway: number;
+  key: string;
+  askedAt: number;
+  settledAt: number;
+  outcome: Outcome;
+}
+
+/** Gateways, the server between them, and those who ask them. */
+export class SimulatedGateways {
+  readonly world = new SimulatedWorld();
+  readonly settled: Settled[] = [];
+  readonly gateways: Simulated[] = [];
+  #started = 0;
+  readonly #start: StartParticipant;
+  readonly #server = new SimulatedProcess(this.world);
+
+  constructor(start: StartParticipant) {
+    this.#start = start;
+  }
+
+  join(): void {
+    const address = `gateway-${this.#started}`;
+    this.#started += 1;
+    const process = new SimulatedProcess(this.world);
+    const send = (to: string | null, message: GatewayMessage): boolean => {
+      this.#send(process, to, message);
+      return true;
+    };
+    this.world.plan(this.world.now, "world", process, () => {
+      const participant = this.#start(address, process.clock, send);
+      const startedAt = this.world.now;
+      const simulated = { address, process, participant, startedAt, isGone: false, waiting: 0 };
+      this.gateways.push(simulated);
+      participant.connect();
+    });
+  }
+
+  /** The numbers of those that were not killed and have not left. */
+  get live(): number[] {
+    return [...this.gateways.keys()].filter((gateway) => this.gateways[gateway]?.isGone === false);
+  }
+
+  /** How many requests to those that live have no answer yet. */
+  get waiting(): number {
+    return this.live.reduce((sum, gateway) => sum + (this.gateways[gateway]?.waiting ?? 0), 0);
+  }
+
+  /** Asks a gateway so often at once. */
+  ask(gateway: number, claims: readonly Claimed[], times: number): void {
+    const asked = this.gateways[gateway];
+    if (asked === undefined || asked.isGone) return;
+    const { process, participant } = asked;
+    const askedAt = this.world.now;
+    if (!participant.hasCompany() && askedAt < asked.startedAt + HEARING_MS) return;
+    const key = claims[0]?.[0] ?? "";
+    for (let time = 0; time < times; time += 1) {
+      this.world.plan(askedAt, "request", process, () => {
+        const settle = (outcome: Outcome): void => {
+          if (process.isDead) return;
+          asked.waiting -= 1;
+          this.settled.push({ gateway, key, askedAt, settledAt: this.world.now, outcome });
+        };
+        asked.waiting += 1;
+        const outcome = participant.claim(claims);
+        if (outcome instanceof Promise) void outcome.then(settle);
+        else settle(outcome);
+      });
+    }
+  }
+
+  /** It does nothing for so long. */
+  standStill(gateway: number, ms: number): void {
+    const process = this.gateways[gateway]?.process;
+    if (process === undefined) return;
+    process.stillUntil = Math.max(process.stillUntil, this.world.now + ms);
+  }
+
+  serverStandsStill(ms: number): void {
+    this.#server.stillUntil = Math.max(this.#server.stillUntil, this.world.now + ms);
+  }
+
+  kill(gateway: number): void {
+    const killed = this.gateways[gateway];
+    if (killed === undefined) return;
+    killed.isGone = true;
+    killed.process.isDead = true;
+  }
+
+  leave(gateway: number): void {
+    const left = this.gateways[gateway];
+    if (left === undefined || left.isGone) return;
+    left.isGone = true;
+    this.world.plan(this.world.now, "request", left.process, () => left.participant.leave());
+  }
+
+  setDelays(gateway: number, up: number, down: number): void {
+    const process = this.gateways[gateway]?.process;
+    if (process !== undefined) process.delays = { up, down };
+  }
+
+  /** How many of a key's requests were let through. */
+  accepted(key: string): number {
+    return this.settled.filter((each) => each.key === key && each.outcome[0] < 0).length;
+  }
+
+  #send(from: SimulatedProcess, to: string | null, message: GatewayMessage): void {
+    const { world } = this;
+    from.arrives.up = Math.max(from.arrives.up, world.now + from.delays.up);
+    world.plan(from.arrives.up, "message", this.#server, () => {
+      for (const { address, process, participant } of this.gateways) {
+        if (to !== null && to !== address) continue;
+        process.arrives.down = Math.max(process.arrives.down, world.now + process.delays.down);
+        world.plan(process.arrives.down, "message", process, () => participant.receive(message));
+      }
+    });
+  }
+}
