@@ -6,8 +6,11 @@ import { SETTINGS, withoutEffect, withoutEffectOfProviders } from "@workflow/ser
 const ROOT = join(import.meta.dirname, "../..");
 const SERVICES = ["gateway", "workflows", "runs", "tables", "integrations", "webhooks"];
 const NAMES = Object.keys(SETTINGS);
-/** npm start runs both halves of runs, and says so when it is asked for one (see its tests). */
-const NOT_FOR_NPM_START = ["RUNS_ROLE"];
+/**
+ * npm start runs both halves of runs, and says so when it is asked for one (see its tests); it is one process,
+ * which nobody takes the place of while it stops.
+ */
+const NOT_FOR_NPM_START = ["RUNS_ROLE", "STOP_DELAY_MS"];
 
 /** Beside npm start: the list of parts that run apart. */
 const OF_SEPARATE_PARTS = ["deploy/dev/src/topology.ts"];

@@ -45,6 +45,7 @@ import type {
   WholeSystem,
 } from "./system-types.ts";
 import { sharedDatabaseUrl, startOwnServices, startServicesApart } from "./apart/services-apart.ts";
+import type { MoreApart } from "./apart/services-apart.ts";
 import type { Apart } from "./apart/start-apart.ts";
 
 export type { Company, Gateway, Person, SystemOptions, WholeSystem } from "./system-types.ts";
@@ -67,10 +68,11 @@ export interface ReplicatedSystem extends WholeSystem {
 /** Starts one for this file alone, whatever SYSTEM says. */
 export async function startReplicatedSystem(
   options: SystemOptions = {},
+  more: MoreApart = {},
 ): Promise<ReplicatedSystem> {
   let apart: Apart | undefined;
   const system = await startWith(async (databaseUrl) => {
-    const services = await startOwnServices(databaseUrl, options);
+    const services = await startOwnServices(databaseUrl, options, more);
     ({ apart } = services);
     return services;
   }, options);

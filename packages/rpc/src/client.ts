@@ -17,6 +17,7 @@ import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "
 import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
 import { renewingOptions } from "./renewing-resolver.ts";
+import { Replacement } from "./replacement.ts";
 import { sendRequests } from "./send-requests.ts";
 import type { Requests } from "./send-requests.ts";
 import { widenSessions } from "./session-windows.ts";
@@ -52,8 +53,9 @@ interface ClientLife {
 
 /**
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
- * (`RunsServiceClient`). Every call has a deadline. Nothing is retried, as calls may have effects,
- * and while the server is away calls fail at once with UNAVAILABLE.
+ * (`RunsServiceClient`). Every call has a deadline. Calls may have effects, so only those are sent again
+ * that the application of a server never saw. While the server is away calls fail at once with UNAVAILABLE;
+ * in the first seconds they wait for its replacement.
  *
  * @throws Error when the address is beyond this machine and plain text is not allowed
  */
@@ -76,9 +78,10 @@ export function createRpcClient(
   const client = new Client(channelTarget(address), channelCredentials(address, tls), {
     ...channelOptions(options),
   });
+  const channel = { client, replacement: new Replacement(client) };
   const methods: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
-    methods[name] = clientMethod(client, method, options);
+    methods[name] = clientMethod(channel, method, options);
   }
   const life: ClientLife = {
     waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
@@ -88,8 +91,14 @@ export function createRpcClient(
   return { ...methods, ...life };
 }
 
+/** What calls are made on. */
+interface Channel {
+  client: Client;
+  replacement: Replacement;
+}
+
 function clientMethod(
-  client: Client,
+  channel: Channel,
   method: RpcMethodDefinition,
   defaults: RpcClientOptions,
 ): unknown {
@@ -98,23 +107,23 @@ function clientMethod(
     if (responseStream) return undefined;
     return (requests: Requests<unknown>, given?: RpcCallOptions) =>
       tracedCall(defaults.tracer, method, given, (options) =>
-        callClientStream(client, method, requests, defaults, options),
+        callClientStream(channel, method, requests, defaults, options),
       );
   }
   if (responseStream) {
     return (request: unknown, given?: RpcCallOptions) =>
       tracedStream(defaults.tracer, method, given, (options) =>
-        callStream(client, method, request, defaults, options),
+        callStream(channel, method, request, defaults, options),
       );
   }
   return (request: unknown, given?: RpcCallOptions) =>
     tracedCall(defaults.tracer, method, given, (options) =>
-      callUnary(client, method, request, defaults, options),
+      callUnary(channel, method, request, defaults, options),
     );
 }
 
 async function callUnary(
-  client: Client,
+  { client, replacement }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
   defaults: RpcClientOptions,
@@ -123,6 +132,8 @@ async function callUnary(
   const metadata = await callMetadata(defaults, options);
   const deadline = callDeadline(defaults, options);
   const { signal } = options;
+  const replaced = replacement.wait(deadline, signal);
+  if (replaced !== undefined) await replaced;
   throwIfAborted(signal);
 
   return new Promise((resolve, reject) => {
@@ -161,7 +172,7 @@ function withoutStack<Call>(makeCall: () => Call): Call {
 }
 
 async function* callStream(
-  client: Client,
+  { client, replacement }: Channel,
   method: RpcMethodDefinition,
   request: unknown,
   defaults: RpcClientOptions,
@@ -170,6 +181,8 @@ async function* callStream(
   const metadata = await callMetadata(defaults, options);
   const deadline = streamDeadline(defaults, options);
   const { signal } = options;
+  const replaced = replacement.wait(deadline, signal);
+  if (replaced !== undefined) await replaced;
   throwIfAborted(signal);
 
   const call = withoutReadAhead((): ClientReadableStream<unknown> =>
@@ -212,7 +225,7 @@ function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
 }
 
 async function callClientStream(
-  client: Client,
+  { client, replacement }: Channel,
   method: RpcMethodDefinition,
   requests: Requests<unknown>,
   defaults: RpcClientOptions,
@@ -221,6 +234,8 @@ async function callClientStream(
   const metadata = await callMetadata(defaults, options);
   const deadline = streamDeadline(defaults, options);
   const { signal } = options;
+  const replaced = replacement.wait(deadline, signal);
+  if (replaced !== undefined) await replaced;
   throwIfAborted(signal);
 
   return new Promise((resolve, reject) => {
@@ -269,7 +284,8 @@ function channelOptions(options: RpcClientOptions) {
     "grpc.keepalive_timeout_ms": 10_000,
     "grpc.initial_reconnect_backoff_ms": 50,
     "grpc.max_reconnect_backoff_ms": 1_000,
-    "grpc.enable_retries": 0,
+    // Only what was never sent or was refused by a server that stops: no policy says more.
+    "grpc.enable_retries": 1,
     "grpc.enable_channelz": 0,
     // Internal calls never leave through the proxy that outside calls may need.
     "grpc.enable_http_proxy": 0,

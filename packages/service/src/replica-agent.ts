@@ -25,6 +25,8 @@ export class NoReplicaError extends Error {
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** Above the time for which a server that stops still takes connections. */
+const AVOID_MS = 5_000;
 
 /**
  * An agent of node:http whose connections go to the first of several replicas that takes one. A request
@@ -34,11 +36,20 @@ const CONNECT_TIMEOUT_MS = 2_000;
 export class ReplicaAgent extends Agent {
   readonly #order: () => readonly ReplicaAddress[];
   readonly #connectTimeoutMs: number;
+  readonly #addresses = new WeakMap<Duplex, ReplicaAddress>();
+  /** Until when replicas are tried last, by `performance.now()`. */
+  readonly #avoided = new Map<string, number>();
 
   constructor({ order, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options }: ReplicaAgentOptions) {
     super(options);
     this.#order = order;
     this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  /** For some seconds the replica of this connection is tried last: it has said that it closes. */
+  avoid(socket: Duplex): void {
+    const address = this.#addresses.get(socket);
+    if (address !== undefined) this.#avoided.set(nameOf(address), performance.now() + AVOID_MS);
   }
 
   override createConnection(_options: object, callback: OnSocket = ignore): undefined {
@@ -59,9 +70,16 @@ export class ReplicaAgent extends Agent {
 
   async #connect(): Promise<Socket> {
     let cause: unknown;
-    for (const address of this.#order()) {
+    const now = performance.now();
+    const isAvoided = (address: ReplicaAddress): boolean =>
+      (this.#avoided.get(nameOf(address)) ?? now) > now;
+    const order = this.#order();
+    const willing = order.filter((address) => !isAvoided(address));
+    for (const address of [...willing, ...order.filter(isAvoided)]) {
       try {
-        return await connected(address, this.#connectTimeoutMs);
+        const socket = await connected(address, this.#connectTimeoutMs);
+        this.#addresses.set(socket, address);
+        return socket;
       } catch (error) {
         cause = error;
       }
@@ -86,6 +104,10 @@ export function inTurn<Address>(addresses: readonly Address[]): () => readonly A
     const first = turn++ % Math.max(1, addresses.length);
     return [...addresses.slice(first), ...addresses.slice(0, first)];
   };
+}
+
+function nameOf({ host, port }: ReplicaAddress): string {
+  return `${host}:${port}`;
 }
 
 function connected({ host, port }: ReplicaAddress, timeoutMs: number): Promise<Socket> {

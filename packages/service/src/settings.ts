@@ -174,6 +174,11 @@ export const SETTINGS = {
     .describe(
       "Open connections of all to one gateway; nobody holds more of them than are free. Further ones are cut.",
     ),
+  STOP_DELAY_MS: wholeNumber(0, 4_000)
+    .default(2_000)
+    .describe(
+      "How long a gateway or webhooks process that was asked to stop goes on taking connections, while /readyz says that it stops: the time in which what is in front of it sends callers elsewhere.",
+    ),
   RUN_RETENTION_DAYS: wholeNumber(0, 36_500)
     .default(0)
     .describe(

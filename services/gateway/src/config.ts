@@ -9,6 +9,7 @@ export const settings = pickSettings(
   "CORS_ORIGINS",
   "CONNECTIONS_MAX",
   "COMPANY_CONNECTIONS_MAX",
+  "STOP_DELAY_MS",
   "AUDIT_RETENTION_DAYS",
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",

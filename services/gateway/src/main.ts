@@ -83,6 +83,7 @@ async function start(signal: AbortSignal) {
         corsOrigins: config.CORS_ORIGINS,
         connectionsMax: config.CONNECTIONS_MAX,
         companyConnectionsMax: config.COMPANY_CONNECTIONS_MAX,
+        stopDelayMs: config.STOP_DELAY_MS,
         auditRetentionDays: config.AUDIT_RETENTION_DAYS,
         databaseUrl: config.DATABASE_URL,
         databasePoolSize: config.DATABASE_POOL_SIZE,

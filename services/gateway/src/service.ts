@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
@@ -52,6 +53,8 @@ export interface GatewayServiceOptions extends BackendOptions {
   connectionsMax?: number;
   /** Those of one company; 2,000 by default. */
   companyConnectionsMax?: number;
+  /** How long connections are taken after the gateway was asked to stop, in milliseconds; 0 by default. */
+  stopDelayMs?: number;
   /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
   lingeringMs?: number;
   /** How long the gateway waits for its clients. */
@@ -76,7 +79,7 @@ export interface GatewayServiceOptions extends BackendOptions {
 export interface RunningGateway {
   readonly host: string;
   readonly port: number;
-  /** Unready, no new connections, requests under way finished (10 s), everything closed. */
+  /** Unready, `stopDelayMs` later no new connections, requests under way finished (10 s), everything closed. */
   stop(): Promise<void>;
 }
 
@@ -124,7 +127,11 @@ export async function startGatewayService(options: GatewayServiceOptions): Promi
     });
     scope.defer(() => server.close(DRAIN_MS));
     scope.defer(() => stopping.abort());
-    scope.defer(() => readiness.setStopping());
+    scope.defer(() => {
+      readiness.setStopping();
+      server.leave();
+      return delay(options.stopDelayMs ?? 0);
+    });
     return { host: server.host, port: server.port, stop: () => scope.close() };
   });
 }

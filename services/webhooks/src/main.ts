@@ -67,6 +67,7 @@ async function start(signal: AbortSignal) {
         bus,
         grpcAddress: config.WEBHOOKS_GRPC_ADDR,
         httpAddress: config.WEBHOOKS_HTTP_ADDR,
+        stopDelayMs: config.STOP_DELAY_MS,
         runsGrpcAddress: config.RUNS_GRPC_ADDR,
         integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
         tokenSigner: createTokenSigner({

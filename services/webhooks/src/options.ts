@@ -26,6 +26,8 @@ export interface WebhooksServiceOptions {
   grpcAddress: string;
   /** Where to listen for what the gateway hands on of inbound webhooks: `host:port`, port 0 for a free one. */
   httpAddress: string;
+  /** How long inbound webhooks are taken after the service was asked to stop, in milliseconds; 0 by default. */
+  stopDelayMs?: number | undefined;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of another service. */

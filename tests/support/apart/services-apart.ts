@@ -11,7 +11,7 @@ import { environmentOf, gatewayEnvironmentOf } from "./options-apart.ts";
 import { findSharedSystem } from "./shared-system.ts";
 import type { SharedSystem } from "./shared-system.ts";
 import { startApart } from "./start-apart.ts";
-import type { Apart } from "./start-apart.ts";
+import type { Apart, ApartOptions } from "./start-apart.ts";
 
 const READY_TIMEOUT_MS = 120_000;
 
@@ -32,22 +32,31 @@ export async function startServicesApart(
   return servicesOf(shared, createScope(), () => {});
 }
 
+/** What no option of a system says, as its services have no processes in general. */
+export type MoreApart = Pick<ApartOptions, "replicas" | "onLine" | "environment">;
+
 /** The services as separate processes that nobody else uses. */
 export async function startOwnServices(
   databaseUrl: string,
   options: SystemOptions,
+  more: MoreApart = {},
 ): Promise<Services & { apart: Apart }> {
   const scope = createScope();
   return scope.guard(async () => {
     const tokens = createTestTokens();
     const { log } = options;
-    const onLine = (line: string): void => log?.write(`${line}\n`);
+    const onLine = (line: string): void => {
+      log?.write(`${line}\n`);
+      more.onLine?.(line);
+    };
     const apart = await startApart(
       {
+        ...more,
         databaseUrl,
         tokens,
         environment: {
           ...environmentOf(options),
+          ...more.environment,
           ...(log === undefined ? {} : { LOG_LEVEL: "debug" }),
         },
         onLine,

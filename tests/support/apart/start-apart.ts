@@ -43,6 +43,8 @@ const TEST_SETTINGS = {
   WORKER_CONCURRENCY: "50",
   OUTBOUND_ALLOW_PRIVATE: "true",
   GRPC_REFLECTION: "false",
+  // Where nobody is there while parts stop.
+  STOP_DELAY_MS: "0",
   // The balancer.
   TRUSTED_PROXIES: "1",
   RATE_LIMIT_READ: "0",

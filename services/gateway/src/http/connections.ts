@@ -14,6 +14,7 @@ export class Connections {
   readonly #server: Server;
   readonly #answerHeaders: AnswerHeaders;
   readonly #open = new Set<Socket>();
+  #isLeaving = false;
   #isClosing = false;
 
   constructor(server: Server, answerHeaders: AnswerHeaders) {
@@ -27,11 +28,16 @@ export class Connections {
 
   /** To be called for each request before it is served. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
-    if (this.#isClosing) response.shouldKeepAlive = false;
+    if (this.#isLeaving) response.shouldKeepAlive = false;
     beginAnswer(socket, response, () => {
       // Streams have said before that the connection is kept.
       if (this.#isClosing) socket.destroySoon();
     });
+  }
+
+  /** Tells each client with its next answer that it goes on elsewhere, before anything is cut. */
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   /**
@@ -40,6 +46,7 @@ export class Connections {
    * the rest is cut off.
    */
   async close(graceMs: number): Promise<void> {
+    this.#isLeaving = true;
     this.#isClosing = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#open) {

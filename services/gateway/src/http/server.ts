@@ -19,6 +19,8 @@ import type { ParserError } from "./unreadable.ts";
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
+  /** From now on each answer says that its connection closes. */
+  leave(): void;
   /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off; see `Connections.close`. */
   close(graceMs: number): Promise<void>;
 }
@@ -86,6 +88,7 @@ export function listenHttp(app: RequestListener, options: ListenOptions): Promis
       resolve({
         host,
         port: portOf(server),
+        leave: () => connections.leave(),
         close: (graceMs) => {
           lingering.stop();
           return connections.close(graceMs);

@@ -36,8 +36,11 @@ interface Exchange {
   fail(error: AppError, status?: number): void;
 }
 
-/** Below the time after which Node servers close idle connections: a closed one would lose a request. */
-const IDLE_MS = 4_000;
+/**
+ * Below the time after which Node servers close idle connections, and below STOP_DELAY_MS: a request on one
+ * that is being closed would be lost.
+ */
+const IDLE_MS = 1_000;
 /** The service answers in a few words. */
 const ANSWER_CHARS_MAX = 64 * 1024;
 
@@ -52,7 +55,10 @@ export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listen: Plugin = (proxy) => {
     proxy.on("proxyReq", (upstream, request) => exchanges.get(request)?.begin(upstream));
-    proxy.on("proxyRes", (answer, request) => exchanges.get(request)?.answer(answer));
+    proxy.on("proxyRes", (answer, request) => {
+      if (answer.headers.connection === "close") agent.avoid(answer.socket);
+      exchanges.get(request)?.answer(answer);
+    });
     proxy.on("error", (error, request) => {
       if (request !== undefined) exchanges.get(request)?.fail(explain(error, request));
     });

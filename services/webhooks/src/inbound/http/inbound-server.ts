@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { databaseErrorToAppError, newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Scope } from "@workflow/service";
@@ -30,6 +31,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 interface InboundServerOptions {
   /** `host:port`, port 0 for a free one. */
   address: string;
+  /** How long connections are taken after the scope began to close, in milliseconds. */
+  stopDelayMs: number;
   routes: ReadonlyMap<string, InboundRoute>;
   tracer?: Tracer | undefined;
   logger: Logger;
@@ -42,12 +45,14 @@ interface InboundServerOptions {
  * @throws Error when the address is taken
  */
 export async function startInboundServer(
-  { address, routes, tracer, logger }: InboundServerOptions,
+  { address, stopDelayMs, routes, tracer, logger }: InboundServerOptions,
   scope: Scope,
 ): Promise<string> {
   const room = new Turns({ perTenant: BODY_BYTES_PER_SENDER, total: BODY_BYTES_IN_ALL });
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 });
+  let isLeaving = false;
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (isLeaving) response.shouldKeepAlive = false;
     void serve(request, response, { routes, room, tracer, logger });
   });
   server.on("clientError", refuseBroken);
@@ -55,7 +60,12 @@ export async function startInboundServer(
   const [host, port] = splitAddress(address);
   server.listen(port, host);
   await once(server, "listening");
-  scope.defer(() => close(server, connections));
+  scope.defer(async () => {
+    // Gateways hear with the next answer that they go on elsewhere, before anything is cut.
+    isLeaving = true;
+    await delay(stopDelayMs);
+    await close(server, connections);
+  });
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new Error("The server has no port.");
   return `${host}:${bound.port}`;
