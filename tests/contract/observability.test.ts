@@ -12,6 +12,7 @@ import {
   waitFor,
 } from "@workflow/testkit";
 import type { HttpDouble, OtlpCollector } from "@workflow/testkit";
+import GithubSlugger from "github-slugger";
 import { z } from "zod";
 import { makeReceived } from "../support/received-webhooks.ts";
 import { createActive, failing, startRun, transform, waitForRun } from "../support/scenarios.ts";
@@ -102,6 +103,20 @@ describe("the files of deploy/observability", () => {
     expect(await missingFrom(expressions.map(([, folded, line]) => folded ?? line ?? ""))).toEqual(
       [],
     );
+  });
+
+  it("have a runbook for each rule, whose page and heading are there", async () => {
+    const rules = await readFile(join(FOLDER, "alerts.yml"), "utf8");
+    const runbooks = [...rules.matchAll(/^ {10}runbook: (\S+\.md)#(\S+)$/gm)];
+    expect(runbooks).toHaveLength([...rules.matchAll(/- alert:/g)].length);
+    const lost: string[] = [];
+    for (const [, page = "", anchor] of runbooks) {
+      const slugger = new GithubSlugger();
+      const headings = (await readFile(join(ROOT, page), "utf8")).matchAll(/^#+ (.+)$/gm);
+      const anchors = [...headings].map(([, heading = ""]) => slugger.slug(heading));
+      if (!anchors.includes(anchor ?? "")) lost.push(`${page}#${anchor}`);
+    }
+    expect(lost).toEqual([]);
   });
 
   it("have a board about series that the service exports, whose panels do not overlap", async () => {

@@ -22,6 +22,11 @@ export interface DatabaseTrouble {
 }
 
 const TIMEOUT_MS = 3_000;
+/**
+ * An internal token lives for two minutes, of which its signer uses it for a minute and a half. So 30 s between two
+ * machines always pass, and two that are off by half of it in opposite directions.
+ */
+const CLOCK_OFF_MS_MAX = 15_000;
 
 const UNDEFINED_TABLE = ["42P01", "3F000"];
 const WRONG_LOGIN = ["28000", "28P01"];
@@ -35,8 +40,13 @@ const TOO_MANY_CONNECTIONS = "53300";
 /**
  * Looks whether a service could work with a database, over a connection of its own; null when it
  * could. A schema that is newer than needed is fine. Never rejects.
+ *
+ * @param now the clock of this machine, in milliseconds since the epoch: one that is set off does not start
  */
-export async function examineDatabase(needed: NeededDatabase): Promise<DatabaseTrouble | null> {
+export async function examineDatabase(
+  needed: NeededDatabase,
+  now: () => number = Date.now,
+): Promise<DatabaseTrouble | null> {
   assertPlainName(needed.schema, "schema");
   const uri = withSession(needed.connectionUri, {
     applicationName: "readiness",
@@ -51,10 +61,14 @@ export async function examineDatabase(needed: NeededDatabase): Promise<DatabaseT
   client.on("error", () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ newest: number | null }>(
-      `select max(number) as newest from ${needed.schema}.schema_migrations`,
+    const askedAt = now();
+    const { rows } = await client.query<{ newest: number | null; nowMs: number }>(
+      `select max(number) as newest,
+        (extract(epoch from clock_timestamp()) * 1000)::double precision as "nowMs"
+      from ${needed.schema}.schema_migrations`,
     );
-    return outdated(needed, rows[0]?.newest ?? 0);
+    const { newest = null, nowMs = askedAt } = rows[0] ?? {};
+    return outdated(needed, newest ?? 0) ?? clockTrouble(nowMs, { from: askedAt, to: now() });
   } catch (error) {
     return explain(needed, error);
   } finally {
@@ -76,6 +90,18 @@ function outdated({ schema, migration }: NeededDatabase, newest: number): Databa
   return trouble(
     `the schema ${schema} has migration ${newest} and this release needs ${migration}: migrate the database`,
   );
+}
+
+/** @param own when Postgres has looked at its clock, by that of this machine */
+function clockTrouble(nowMs: number, own: { from: number; to: number }): DatabaseTrouble | null {
+  const aheadMs = own.from - nowMs;
+  const behindMs = nowMs - own.to;
+  const offMs = Math.max(aheadMs, behindMs);
+  if (offMs <= CLOCK_OFF_MS_MAX) return null;
+  const how = aheadMs > 0 ? "ahead of" : "behind";
+  const message = `the clock of this machine is ${Math.round(offMs / 1_000)} s ${how} that of Postgres`;
+  // Of those that run nobody knows whose clock is wrong: Postgres' own would stop all of them.
+  return { message, isOnlyForNewcomers: true };
 }
 
 function explain({ schema, role }: NeededDatabase, error: unknown): DatabaseTrouble {

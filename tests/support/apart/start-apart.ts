@@ -15,6 +15,8 @@ export interface ApartOptions {
   environment?: Readonly<Record<string, string>>;
   /** By default a server of its own. */
   natsUrl?: string;
+  /** In the form of SECRETS_KEK; by default a new one. */
+  secretsKek?: string;
   /** By default those of `npm run start:separate`. */
   replicas?: Partial<Replicas>;
   /** Gets every line that is logged. */
@@ -77,7 +79,7 @@ export async function startApart(options: ApartOptions, scope: Scope): Promise<A
       webhooks: keys.webhooks.privateKeyPem,
       admin: keys.admin.privateKeyPem,
     },
-    secretsKek: randomBytes(32).toString("base64"),
+    secretsKek: options.secretsKek ?? randomBytes(32).toString("base64"),
     tlsOf: null,
     environment: {
       ...COMPILE_CACHE,
