@@ -712,7 +712,7 @@ export function listSecrets(api: Api, workflowId: string, options?: CallOptions)
 /**
  * Store a secret for a workflow.
  *
- * The value is encrypted, and no answer, log or record of a run shows it again. Steps name it as `{{secrets.KEY}}`; with `allowedHosts` they can send it to those hosts alone. A key that the workflow has already is CONFLICT; its value is replaced with PUT. A key of another form, or an empty value, is VALIDATION_ERROR.
+ * The value is encrypted, and no answer, log or record of a run shows it again. Steps name it as `{{secrets.KEY}}`; with `allowedHosts` they can send it to those hosts alone. A key that the workflow has already is CONFLICT; its value is replaced with PUT. A key of another form, or an empty value, is VALIDATION_ERROR. A workflow has at most 1,000 secrets; one more is BAD_REQUEST.
  *
  * Needs the scope `secrets:write`. Counts as a write request. Leaves `secret.created` in the audit log.
  */
@@ -1362,7 +1362,7 @@ export function listApiKeys(
 /**
  * Create an API key.
  *
- * The key is shown in this answer only; a hash of it is stored. It may have scopes that its maker has, and no others: else FORBIDDEN. With `expiresAt` it is refused from then on. Each request makes a key.
+ * The key is shown in this answer only; a hash of it is stored. It may have scopes that its maker has, and no others: else FORBIDDEN. With `expiresAt` it is refused from then on. Each request makes a key; a company has at most 1,000, and one more is BAD_REQUEST.
  *
  * Needs the scope `api_keys:write`. Counts as a write request. Leaves `api_key.created` in the audit log.
  */
@@ -1744,7 +1744,7 @@ export function listTables(api: Api, options?: CallOptions): List<Table> {
 /**
  * Create a table.
  *
- * The table has no rows; its columns say how rows are shown, filtered and sorted. A column without an id gets one, which rows, filters and sorting use. Columns are advice: rows keep every key that is written. Each request makes a table, also of the same name.
+ * The table has no rows; its columns say how rows are shown, filtered and sorted. A column without an id gets one, which rows, filters and sorting use. Columns are advice: rows keep every key that is written. Each request makes a table, also of the same name. A company has at most 1,000 tables; one more is BAD_REQUEST.
  *
  * Needs the scope `workflows:write`. Counts as a write request. Leaves `table.created` in the audit log.
  */
@@ -1755,7 +1755,7 @@ export function createTable(api: Api, body: NewTable, options?: CallOptions): Pr
 /**
  * Create a table with rows.
  *
- * The table and all rows are made, or nothing is: a row that cannot be taken is BAD_REQUEST with its path. The body is JSON, or with `format=csv` a CSV file whose types are guessed unless `columns` says them. More rows than `maxRows` are BAD_REQUEST; the body may have 64 MiB. It counts as one write request.
+ * The table and all rows are made, or nothing is: a row that cannot be taken is BAD_REQUEST with its path. The body is JSON, or with `format=csv` a CSV file whose types are guessed unless `columns` says them. More rows than `maxRows` are BAD_REQUEST; the body may have 64 MiB. It counts as one write request. A company has at most 1,000 tables; one more is BAD_REQUEST.
  *
  * Needs the scope `workflows:write`. Counts as a write request. Leaves `table.created` in the audit log.
  */
@@ -1781,7 +1781,7 @@ export function getTable(api: Api, id: string, options?: CallOptions): Promise<T
 /**
  * Change a table.
  *
- * Fields that are left out stay; `columns`, `schema` and `metadata` are replaced as wholes. Rows stay as they are, also data of columns that are gone. Fewer `maxRows` than there are rows only keeps more from being added.
+ * Fields that are left out stay; `columns`, `schema` and `metadata` are replaced as wholes. Rows stay as they are, also data of columns that are gone. What all tables of a company say about themselves may have 16 MiB: else BAD_REQUEST. Fewer `maxRows` than there are rows only keeps more from being added.
  *
  * Needs the scope `workflows:write`. Counts as a write request. Leaves `table.updated` in the audit log.
  */
@@ -2040,7 +2040,7 @@ export function listFolders(api: Api, options?: CallOptions): List<TableFolder> 
 /**
  * Create a folder of tables.
  *
- * Folders are one level deep; they cannot be renamed or deleted. A name that the company has already, in the same case, is CONFLICT.
+ * Folders are one level deep; they cannot be renamed or deleted. A name that the company has already, in the same case, is CONFLICT. Their number has no limit; all together may have 16 MiB, each with its name and 100 bytes: else BAD_REQUEST.
  *
  * Needs the scope `workflows:write`. Counts as a write request. Leaves `table_folder.created` in the audit log.
  */

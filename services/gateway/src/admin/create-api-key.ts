@@ -68,7 +68,7 @@ export async function insertNewApiKey(
   await lockMembers(transaction, companyId);
   if ((await countApiKeys(transaction, companyId)) >= KEYS_MAX) {
     const message = `The company has ${KEYS_MAX} API keys. Revoke some that are not used.`;
-    throw new AppError("BAD_REQUEST", message);
+    throw new AppError("BAD_REQUEST", message, { details: { limit: "apiKeys", max: KEYS_MAX } });
   }
   const id = newUuid();
   const key = generateApiKey();

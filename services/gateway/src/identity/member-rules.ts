@@ -52,5 +52,7 @@ export async function requireAnotherOwner(
  */
 export async function requireRoom(transaction: Transaction, companyId: string): Promise<void> {
   if ((await countMembers(transaction, companyId)) < MEMBERS_MAX) return;
-  throw new AppError("BAD_REQUEST", `A company has at most ${MEMBERS_MAX} members.`);
+  throw new AppError("BAD_REQUEST", `A company has at most ${MEMBERS_MAX} members.`, {
+    details: { limit: "members", max: MEMBERS_MAX },
+  });
 }

@@ -32,7 +32,7 @@ export function forgetArchivedWorkflows(
     async handler({ companyId, data }) {
       const workflow = { companyId, workflowId: archived.parse(data).workflowId };
       await database.transaction(async (transaction) => {
-        await lockWorkflow(transaction, workflow, "archive");
+        await lockWorkflow(transaction, workflow);
         await forgetWorkflow(transaction, workflow);
       });
     },

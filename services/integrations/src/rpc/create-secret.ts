@@ -1,17 +1,22 @@
 import { newUuid } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { CreateSecretRequest, Secret } from "@workflow/proto/integrations/v1/secrets";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { secretEntry } from "../domain/secret-audit.ts";
+import type { WorkflowKey } from "../domain/secret-place.ts";
 import { lockWorkflow } from "../store/archived-workflows.ts";
-import { insertSecret } from "../store/secrets.ts";
+import { countSecrets, insertSecret } from "../store/secrets.ts";
 import { sealFor } from "./seal-for.ts";
 import { toSecretMessage } from "./secret-message.ts";
 import { requireValid, requireWorkflowKey } from "./secret-request.ts";
 
-/** Stores a new secret, unless its workflow is known to be archived: BAD_REQUEST. */
+/** Secrets of one workflow: they are listed whole. */
+const SECRETS_MAX = 1_000;
+
+/** Stores a new secret. BAD_REQUEST when its workflow is known to be archived, or has as many as it may have. */
 export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretRequest, Secret> {
   const { writes, audit } = context;
   return rpc({
@@ -22,9 +27,14 @@ export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretR
       const sealed = await sealFor(context, place, value);
       const id = newUuid();
       const row = await writes.transaction(call, async (transaction) => {
-        await lockWorkflow(transaction, place, "create");
-        const created = await insertSecret(transaction, id, place, sealed, hosts);
-        if (created === null) return null;
+        await lockWorkflow(transaction, place);
+        const created = await insertSecret(transaction, place, {
+          id,
+          sealed,
+          allowedHosts: hosts,
+          secretsMax: SECRETS_MAX,
+        });
+        if (created === null) throw await refusalOf(transaction, place);
         await audit.record(
           transaction,
           call,
@@ -32,11 +42,20 @@ export function createSecret(context: ServiceContext): UnaryMethod<CreateSecretR
         );
         return created;
       });
-      if (row === null) {
-        throw new AppError("BAD_REQUEST", "The workflow is archived; it keeps no secrets.");
-      }
       audit.wake();
       return toSecretMessage(row);
     },
   });
+}
+
+/** Why a workflow takes no secret. The transaction must hold the workflow's lock. */
+async function refusalOf(transaction: Transaction, workflow: WorkflowKey): Promise<AppError> {
+  if ((await countSecrets(transaction, workflow)) < SECRETS_MAX) {
+    return new AppError("BAD_REQUEST", "The workflow is archived; it keeps no secrets.");
+  }
+  return new AppError(
+    "BAD_REQUEST",
+    `The workflow has ${SECRETS_MAX} secrets, which is the most; delete one first.`,
+    { details: { limit: "secrets", max: SECRETS_MAX } },
+  );
 }

@@ -6,25 +6,17 @@ import type { WorkflowKey } from "../domain/secret-place.ts";
 const nothing = z.object({});
 
 /**
- * Keeps a workflow's archiving and the creation of its secrets apart until the transaction ends:
- * `create` may be held by many at once, `archive` by one and by no `create` beside it. The
- * statements after it see what others committed before.
+ * Lets nobody else make secrets of a workflow, or note that it is archived, until the transaction ends.
+ * The statements after it see what others committed before, so they can count.
  */
 export async function lockWorkflow(
   transaction: Transaction,
-  workflow: WorkflowKey,
-  purpose: "create" | "archive",
+  { companyId, workflowId }: WorkflowKey,
 ): Promise<void> {
-  const name = `integrations secrets ${workflow.companyId} ${workflow.workflowId}`;
-  await transaction.query(
-    purpose === "create"
-      ? sql.prepared("workflow_lock_create", nothing)`
-          select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))
-        `
-      : sql.prepared("workflow_lock_archive", nothing)`
-          select pg_advisory_xact_lock(hashtextextended(${name}, 0))
-        `,
-  );
+  const name = `integrations secrets ${companyId} ${workflowId}`;
+  await transaction.query(sql.prepared("workflow_lock", nothing)`
+    select pg_advisory_xact_lock(hashtextextended(${name}, 0))
+  `);
 }
 
 /** Notes that a workflow is archived and deletes its secrets. May be done again. */

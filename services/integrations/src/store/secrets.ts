@@ -67,16 +67,35 @@ export async function listSecrets(
   `);
 }
 
+/** How many secrets a workflow has. */
+export async function countSecrets(
+  database: Queryable,
+  { companyId, workflowId }: WorkflowKey,
+): Promise<number> {
+  return database.oneFirst(sql.prepared("secrets_count", z.object({ count: z.number() }))`
+    select count(*) as count
+    from integrations.secrets as secret
+    where secret.company_id = ${companyId} and secret.workflow_id = ${workflowId}
+  `);
+}
+
+/** A secret to be stored. */
+export interface NewSecret {
+  id: string;
+  sealed: SealedSecret;
+  allowedHosts: readonly string[] | null;
+  /** Of the workflow, this one included. */
+  secretsMax: number;
+}
+
 /**
- * Stores a new secret; null when the workflow is known to be archived. Throws CONFLICT when the key
- * exists. The transaction must hold the workflow's lock.
+ * Stores a new secret; null when the workflow is known to be archived, or has `secretsMax`. Throws CONFLICT
+ * when the key exists. The transaction must hold the workflow's lock.
  */
 export async function insertSecret(
   transaction: Transaction,
-  id: string,
   { companyId, workflowId, key }: SecretPlace,
-  sealed: SealedSecret,
-  allowedHosts: readonly string[] | null,
+  { id, sealed, allowedHosts, secretsMax }: NewSecret,
 ): Promise<SecretRow | null> {
   try {
     return await transaction.maybeOne(sql.prepared("secret_insert", secretRow)`
@@ -90,7 +109,11 @@ export async function insertSecret(
         select
         from integrations.archived_workflows as archived
         where archived.company_id = ${companyId} and archived.workflow_id = ${workflowId}
-      )
+      ) and (
+        select count(*)
+        from integrations.secrets as each
+        where each.company_id = ${companyId} and each.workflow_id = ${workflowId}
+      ) < ${secretsMax}::integer
       returning ${secretColumns}
     `);
   } catch (error) {

@@ -4,8 +4,10 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { Problems } from "../domain/problems.ts";
+import { tooManyFolders } from "../domain/company-room.ts";
 import { folderCreated } from "../domain/table-audit.ts";
 import { checkName } from "../domain/table-fields.ts";
+import { lockRoom } from "../store/company-room.ts";
 import { insertFolder } from "../store/folders.ts";
 
 /** Stores a new folder. The company's other folders have other names, capitals being different. */
@@ -24,7 +26,9 @@ export function createFolder({
       const folder = await connections
         .of(call.identity.companyId)
         .transaction(async (transaction) => {
+          await lockRoom(transaction, key.companyId);
           const created = await insertFolder(transaction, key, name);
+          if (created === null) throw tooManyFolders();
           await audit.record(transaction, call, folderCreated(created));
           return created;
         });

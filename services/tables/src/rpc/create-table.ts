@@ -10,6 +10,7 @@ import { touchFolders } from "../store/folders.ts";
 import { getTable, insertTable } from "../store/tables.ts";
 import { newColumnId } from "./column-id.ts";
 import { fromColumnList, toTableMessage } from "./table-message.ts";
+import { requireRoom } from "./require-room.ts";
 import { requireFolderId } from "./table-name.ts";
 
 /** Stores a new table without rows. */
@@ -27,6 +28,7 @@ export function createTable({
       const row = await connections.of(call.identity.companyId).transaction(async (transaction) => {
         if (folderId !== null) await touchFolders(transaction, name.companyId, [folderId]);
         await insertTable(transaction, name, { ...content, folderId }, 0);
+        await requireRoom(transaction, name.companyId);
         const created = await getTable(transaction, name);
         await audit.record(transaction, call, tableCreated(created));
         return created;

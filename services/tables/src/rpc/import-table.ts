@@ -11,6 +11,7 @@ import { insertImportedRows } from "../store/import-rows.ts";
 import { requireFolder, touchFolders } from "../store/folders.ts";
 import { getTable, insertTable } from "../store/tables.ts";
 import type { TableRow } from "../store/tables.ts";
+import { requireRoom } from "./require-room.ts";
 import { toTableMessage } from "./table-message.ts";
 
 /** What all imports under way may hold together: two of the largest. */
@@ -57,8 +58,9 @@ async function storeImport(
       await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
       position += batch.count;
     }
-    // Last, as it keeps others from moving tables into and out of the folder.
+    // Last, as it keeps others from making tables, and from moving them into and out of the folder.
     if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
+    await requireRoom(transaction, companyId);
     const row = await getTable(transaction, name);
     await audit.record(transaction, call, tableCreated(row));
     return row;

@@ -2,6 +2,7 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
+import { FOLDER_BYTES_MAX_OF_ALL, FOLDER_OVERHEAD_BYTES } from "../domain/company-room.ts";
 
 const folderRow = z.object({
   id: z.string(),
@@ -43,16 +44,25 @@ export async function listFolders(
   `);
 }
 
-/** Stores an empty folder. Throws CONFLICT when the company has one of this name. */
+/**
+ * Stores an empty folder; null when the company's folders would have more bytes than they may have. The
+ * transaction must hold the company's room. Throws CONFLICT when the company has one of this name.
+ */
 export async function insertFolder(
   transaction: Transaction,
   { companyId, folderId }: FolderKey,
   name: string,
-): Promise<FolderRow> {
+): Promise<FolderRow | null> {
   try {
-    return await transaction.one(sql.prepared("folders_insert", folderRow)`
+    return await transaction.maybeOne(sql.prepared("folders_insert", folderRow)`
       insert into tables.folders (id, company_id, name)
-      values (${folderId}, ${companyId}, ${name})
+      select ${folderId}, ${companyId}, ${name}
+      where (
+        select coalesce(sum(octet_length(folder.name) + ${FOLDER_OVERHEAD_BYTES}::integer), 0)
+        from tables.folders as folder
+        where folder.company_id = ${companyId}
+      ) + octet_length(${name}) + ${FOLDER_OVERHEAD_BYTES}::integer
+        <= ${FOLDER_BYTES_MAX_OF_ALL}::integer
       returning
         id,
         name,

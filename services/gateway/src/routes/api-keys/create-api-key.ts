@@ -23,7 +23,7 @@ export const createApiKey = route({
     "The key is shown in this answer only; a hash of it is stored.",
     "It may have scopes that its maker has, and no others: else FORBIDDEN.",
     "With `expiresAt` it is refused from then on.",
-    "Each request makes a key.",
+    "Each request makes a key; a company has at most 1,000, and one more is BAD_REQUEST.",
   ],
   params: {},
   query: NO_QUERY,

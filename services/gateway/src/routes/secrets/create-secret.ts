@@ -17,6 +17,7 @@ export const createSecret = route({
     "Steps name it as `{{secrets.KEY}}`; with `allowedHosts` they can send it to those hosts alone.",
     "A key that the workflow has already is CONFLICT; its value is replaced with PUT.",
     "A key of another form, or an empty value, is VALIDATION_ERROR.",
+    "A workflow has at most 1,000 secrets; one more is BAD_REQUEST.",
   ],
   params: { workflowId: "The workflow's id." },
   query: NO_QUERY,

@@ -13,6 +13,7 @@ export const createFolder = route({
   description: [
     "Folders are one level deep; they cannot be renamed or deleted.",
     "A name that the company has already, in the same case, is CONFLICT.",
+    "Their number has no limit; all together may have 16 MiB, each with its name and 100 bytes: else BAD_REQUEST.",
   ],
   params: {},
   query: NO_QUERY,

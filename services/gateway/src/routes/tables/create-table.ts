@@ -15,6 +15,7 @@ export const createTable = route({
     "A column without an id gets one, which rows, filters and sorting use.",
     "Columns are advice: rows keep every key that is written.",
     "Each request makes a table, also of the same name.",
+    "A company has at most 1,000 tables; one more is BAD_REQUEST.",
   ],
   params: {},
   query: NO_QUERY,

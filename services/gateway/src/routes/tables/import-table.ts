@@ -21,6 +21,7 @@ export const importTable = uploadRoute({
     "The body is JSON, or with `format=csv` a CSV file whose types are guessed unless `columns` says them.",
     "More rows than `maxRows` are BAD_REQUEST; the body may have 64 MiB.",
     "It counts as one write request.",
+    "A company has at most 1,000 tables; one more is BAD_REQUEST.",
   ],
   params: {},
   hasLongQuery: true,

@@ -16,6 +16,7 @@ export const updateTable = route({
   description: [
     "Fields that are left out stay; `columns`, `schema` and `metadata` are replaced as wholes.",
     "Rows stay as they are, also data of columns that are gone.",
+    "What all tables of a company say about themselves may have 16 MiB: else BAD_REQUEST.",
     "Fewer `maxRows` than there are rows only keeps more from being added.",
   ],
   params: { id: "The table's id." },
