@@ -1,12 +1,13 @@
-import type { Queryable, Transaction } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import type { VectorName } from "../engine/index.ts";
 import { freezeSnapshot } from "../store/export-rows.ts";
+import type { ReadingDatabase } from "../store/reading-database.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
+import type { OnCacheEvent } from "./cache-events.ts";
 import { gatherChanges } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
-import type { CacheEvents } from "./metrics.ts";
 import { Positions } from "./positions.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
@@ -29,8 +30,8 @@ export interface SeenSnapshot {
 export class LiveTable {
   readonly table: TableKey;
   readonly memory: TableMemory;
-  readonly #database: Queryable;
-  readonly #events: CacheEvents;
+  readonly #database: ReadingDatabase;
+  readonly #onEvent: OnCacheEvent;
   readonly #loads = new Map<string, Promise<void>>();
   #seen: SeenSnapshot | null = null;
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -38,15 +39,15 @@ export class LiveTable {
 
   /** @param options.database gives connections from the share of the table's company */
   constructor(options: {
-    database: Queryable;
+    database: ReadingDatabase;
     memory: TableMemory;
     head: TableHead;
-    events: CacheEvents;
+    onEvent: OnCacheEvent;
   }) {
     const { companyId, tableKey } = options.head;
     this.#database = options.database;
     this.memory = options.memory;
-    this.#events = options.events;
+    this.#onEvent = options.onEvent;
     this.table = { companyId, tableKey };
     options.memory.onDropped(() => (this.#seen = null));
   }
@@ -65,7 +66,7 @@ export class LiveTable {
   async ensure(names: readonly VectorName[]): Promise<void> {
     if (this.#seen === null) await this.catchUp([]);
     const missing = names.filter((name) => this.#seen?.snapshot.has(name) !== true);
-    this.#events.used(names.length - missing.length);
+    this.#onEvent("hit", names.length - missing.length);
     for (let start = 0; start < missing.length; start += LOADS_AT_ONCE) {
       const some = missing.slice(start, start + LOADS_AT_ONCE);
       await Promise.all(some.map((name) => this.#loadShared(name)));
@@ -93,7 +94,7 @@ export class LiveTable {
    */
   frozen<Result>(
     names: readonly VectorName[],
-    work: (transaction: Transaction, seen: SeenSnapshot) => Promise<Result>,
+    work: (transaction: Reading, seen: SeenSnapshot) => Promise<Result>,
   ): Promise<Result> {
     return this.#inLine(() =>
       this.#database.transaction(async (transaction) => {
@@ -140,7 +141,7 @@ export class LiveTable {
   async #load(name: VectorName): Promise<void> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
-    this.#events.loaded();
+    this.#onEvent("load");
     const stopKeeping = snapshot.keepIndexes();
     try {
       const loaded = await loadVector(this.#database, this.table.tableKey, snapshot, name);
@@ -155,13 +156,13 @@ export class LiveTable {
 
   /** Reads in a frozen transaction those of the columns that are not of its revision. */
   async #readMissing(
-    transaction: Transaction,
+    transaction: Reading,
     names: readonly VectorName[],
     snapshot: Snapshot,
   ): Promise<void> {
     for (const name of names) {
       if (snapshot.isCurrent([name])) continue;
-      this.#events.loaded();
+      this.#onEvent("load");
       const loaded = await loadVector(transaction, this.table.tableKey, snapshot, name);
       if (loaded === null) throw new Error("A transaction has seen two histories.");
       snapshot.putCurrent(loaded);
@@ -170,7 +171,7 @@ export class LiveTable {
   }
 
   /** Takes all changes that a frozen transaction sees. */
-  async #follow(transaction: Transaction, names: readonly VectorName[]): Promise<SeenSnapshot> {
+  async #follow(transaction: Reading, names: readonly VectorName[]): Promise<SeenSnapshot> {
     const seen = await this.#takeChanges(transaction, names, { isFrozen: true });
     if (seen === "more") throw new Error("A frozen transaction is told everything.");
     return seen;
@@ -178,7 +179,7 @@ export class LiveTable {
 
   /** "more": it takes a frozen transaction. */
   async #takeChanges(
-    database: Queryable,
+    database: Reading,
     names: readonly VectorName[],
     following: { isFrozen: boolean },
   ): Promise<SeenSnapshot | "more"> {
@@ -219,12 +220,12 @@ export class LiveTable {
     }
   }
 
-  #openAnew(database: Queryable): Promise<SeenSnapshot> {
+  #openAnew(database: Reading): Promise<SeenSnapshot> {
     this.#lose();
     return this.#open(database);
   }
 
-  async #open(database: Queryable): Promise<SeenSnapshot> {
+  async #open(database: Reading): Promise<SeenSnapshot> {
     const found = await loadPositions(database, this.table);
     if (found === null) throw tableNotFound();
     const { history, revision, schemaRevision, nextPosition, positions: given } = found;
@@ -237,7 +238,7 @@ export class LiveTable {
   }
 
   #lose(): void {
-    this.#events.lost();
+    this.#onEvent("lost");
     this.memory.forget();
     this.#seen = null;
   }

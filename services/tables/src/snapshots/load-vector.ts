@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { createVector } from "../engine/index.ts";
 import type { Vector, VectorName } from "../engine/index.ts";
 import { loadValues } from "../store/rows-load.ts";
@@ -20,7 +20,7 @@ const BATCH_CHARS = 1024 * 1024;
  * the snapshot is of another history than the rows.
  */
 export async function loadVector(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   snapshot: Snapshot,
   name: VectorName,
@@ -59,7 +59,7 @@ function inPlace(loaded: LoadedValues, snapshot: Snapshot, from: number, to: num
 
 /** False when they are of another history than the snapshot. */
 async function setLargeValues(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   { largePositions }: LoadedValues,
