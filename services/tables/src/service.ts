@@ -54,6 +54,8 @@ export interface TablesServiceOptions {
   cacheBytesMax?: number;
   /** Threads that hold these columns; 0, the default, is one for each core but one, from 1 to 4. */
   threads?: number;
+  /** What questions of one company may use of one thread at a time, by default all of its memory. */
+  companyBytesMax?: number | undefined;
   /** What V8 may have for the objects of one of them, in MiB; by default what its columns may need. */
   threadHeapMb?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
@@ -117,6 +119,7 @@ export async function startTablesService(options: TablesServiceOptions): Promise
       connections,
       threads: threadCount(options.threads),
       cacheBytesMax,
+      companyBytesMax: options.companyBytesMax,
       heapMb: options.threadHeapMb,
       metricsRegistry,
       logger,

@@ -10,6 +10,7 @@ import { gatherChanges } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
 import { Positions } from "./positions.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
+import type { LoadedVector } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
 
 /** Columns of a query are read side by side, but not so many that other queries starve. */
@@ -144,13 +145,32 @@ export class LiveTable {
     this.#onEvent("load");
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const loaded = await loadVector(this.#database, this.table.tableKey, snapshot, name);
+      const loaded = await this.#readColumn(this.#database, snapshot, name);
       if (this.#seen?.snapshot !== snapshot) return;
       if (loaded === null) return this.#lose();
       snapshot.put(loaded);
       this.memory.used(snapshot, [name]);
     } finally {
       stopKeeping();
+    }
+  }
+
+  async #readColumn(
+    database: Reading,
+    snapshot: Snapshot,
+    name: VectorName,
+  ): Promise<LoadedVector | null> {
+    const load = this.memory.load();
+    try {
+      return await loadVector({
+        database,
+        tableKey: this.table.tableKey,
+        snapshot,
+        name,
+        onGrown: load.grown,
+      });
+    } finally {
+      load.end();
     }
   }
 
@@ -163,7 +183,7 @@ export class LiveTable {
     for (const name of names) {
       if (snapshot.isCurrent([name])) continue;
       this.#onEvent("load");
-      const loaded = await loadVector(transaction, this.table.tableKey, snapshot, name);
+      const loaded = await this.#readColumn(transaction, snapshot, name);
       if (loaded === null) throw new Error("A transaction has seen two histories.");
       snapshot.putCurrent(loaded);
       if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, [name]);

@@ -12,6 +12,7 @@ import { answerBy } from "./answer.ts";
 import type { Asked } from "./answer.ts";
 import type { CacheUsage, CompanyBytes, OnCacheEvent } from "./cache-events.ts";
 import { LiveTable } from "./live-table.ts";
+import { LoadLimits } from "./load-limits.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { readPage } from "./read-page.ts";
 import type { ReadPage, RowPage } from "./read-page.ts";
@@ -36,6 +37,8 @@ export interface TableReaderOptions {
   connections: ReadingConnections;
   /** Memory for columns. */
   cacheBytesMax: number;
+  /** What questions of one company may use at a time; by default as much, or 64 MiB if that is more. */
+  companyBytesMax?: number | undefined;
   onEvent?: OnCacheEvent;
 }
 
@@ -50,13 +53,17 @@ export interface TableReaderOptions {
 export class TableReader implements Reader {
   readonly #connections: ReadingConnections;
   readonly #budget: MemoryBudget;
+  readonly #limits: LoadLimits;
   readonly #onEvent: OnCacheEvent;
   readonly #tables = new Map<string, LiveTable>();
 
-  constructor({ connections, cacheBytesMax, onEvent = () => {} }: TableReaderOptions) {
-    this.#connections = connections;
+  constructor(options: TableReaderOptions) {
+    const { cacheBytesMax, onEvent = () => {} } = options;
+    const { companyBytesMax = LoadLimits.companyBytesMax(cacheBytesMax) } = options;
+    this.#connections = options.connections;
     this.#onEvent = onEvent;
     this.#budget = new MemoryBudget(cacheBytesMax, () => onEvent("evicted"));
+    this.#limits = new LoadLimits(this.#budget, companyBytesMax);
   }
 
   /** Estimate of the memory in use. */
@@ -71,11 +78,7 @@ export class TableReader implements Reader {
 
   /** Of those companies that have something in memory. */
   companyBytes(): CompanyBytes {
-    const bytes = new Map<string, number>();
-    for (const { memory } of this.#tables.values()) {
-      bytes.set(memory.companyId, (bytes.get(memory.companyId) ?? 0) + memory.bytes);
-    }
-    return bytes;
+    return this.#budget.companyBytes();
   }
 
   /**
@@ -135,7 +138,7 @@ export class TableReader implements Reader {
     this.#onEvent("table miss");
     // In another history the table may have another key.
     known?.memory.drop();
-    const memory = new TableMemory(this.#budget, companyId);
+    const memory = new TableMemory({ budget: this.#budget, limits: this.#limits }, companyId);
     const live = new LiveTable({ database, memory, head, onEvent: this.#onEvent });
     memory.onDropped(() => {
       if (this.#tables.get(tableId) === live) this.#tables.delete(tableId);

@@ -20,6 +20,7 @@ import type { TableHead, TableName } from "../store/states.ts";
 /** What a thread is started with. */
 export interface ThreadOptions {
   readonly cacheBytesMax: number;
+  readonly companyBytesMax: number | undefined;
 }
 
 /** What a thread may be asked, and what it answers. */

@@ -29,6 +29,7 @@ const connections = new RemoteConnections((request) => {
 const reader = new TableReader({
   connections,
   cacheBytesMax: options.cacheBytesMax,
+  companyBytesMax: options.companyBytesMax,
   onEvent: (event, count = 1) => counts.set(event, (counts.get(event) ?? 0) + count),
 });
 

@@ -11,6 +11,7 @@ import type {
 } from "../engine/index.ts";
 import type { CacheUsage, CompanyBytes } from "../snapshots/cache-events.ts";
 import type { Answered, Reader, RowPage } from "../snapshots/index.ts";
+import { LoadLimits } from "../snapshots/load-limits.ts";
 import { countEvents, showCache } from "../snapshots/metrics.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import { Thread, ThreadEnded } from "./thread.ts";
@@ -22,14 +23,15 @@ export interface TableThreadsOptions {
   threads: number;
   /** Memory for columns, of all threads together. */
   cacheBytesMax: number;
+  /** What questions of one company may use of one thread at a time; see `TableReaderOptions`. */
+  companyBytesMax?: number | undefined;
   /** What V8 may have for the objects of one thread, in MiB; by default what its columns may need. */
   heapMb?: number | undefined;
   metricsRegistry?: Registry | undefined;
   logger: Logger;
 }
 
-/** Texts are objects of V8, and while they are loaded there is more than what is kept. */
-const HEAP_FACTOR = 2;
+/** For what is read at a time, beside all columns that may be in use. */
 const HEAP_BASE_MB = 256;
 const MIB = 1024 * 1024;
 
@@ -115,10 +117,12 @@ export class TableThreads implements Reader {
   #start(): Thread {
     const { connections, threads, cacheBytesMax, logger } = this.#options;
     const bytes = Math.ceil(cacheBytesMax / threads);
-    const { heapMb = HEAP_BASE_MB + Math.ceil((HEAP_FACTOR * bytes) / MIB) } = this.#options;
+    const inUseMax = 2 * LoadLimits.companyBytesMax(bytes);
+    const { heapMb = HEAP_BASE_MB + Math.ceil(inUseMax / MIB) } = this.#options;
     return new Thread({
       connections,
       cacheBytesMax: bytes,
+      companyBytesMax: this.#options.companyBytesMax,
       heapMb,
       onEvents: (events) => {
         for (const [event, count] of events) this.#events.count(event, count);

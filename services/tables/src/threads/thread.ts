@@ -26,6 +26,7 @@ export interface ThreadSurroundings {
   connections: CompanyConnections;
   /** Memory for columns. */
   cacheBytesMax: number;
+  companyBytesMax: number | undefined;
   /** What V8 may have for all of the thread's objects, in MiB; with more the thread ends. */
   heapMb: number;
   onEvents(events: CountedEvents): void;
@@ -45,8 +46,8 @@ export class Thread {
   #usage: CacheUsage = { tables: 0, bytes: 0 };
 
   constructor(surroundings: ThreadSurroundings) {
-    const { connections, cacheBytesMax, heapMb } = surroundings;
-    const workerData: ThreadOptions = { cacheBytesMax };
+    const { connections, cacheBytesMax, companyBytesMax, heapMb } = surroundings;
+    const workerData: ThreadOptions = { cacheBytesMax, companyBytesMax };
     this.#surroundings = surroundings;
     this.#statements = new Statements(connections, (ask, page) => this.#pages.get(ask)?.(page));
     this.#worker = new Worker(PROGRAM, {
