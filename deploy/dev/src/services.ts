@@ -67,6 +67,7 @@ export async function startServices(
       databaseUrl: databaseUrlOf("tables"),
       bus,
       cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
+      threads: settings.TABLES_THREADS,
       grpcAddress: settings.TABLES_GRPC_ADDR,
       logger: log.loggerOf("tables"),
       tracer: tracerOf("tables"),

@@ -19,6 +19,8 @@ export type {
   ServiceSchema,
 } from "./migrate.ts";
 export { dumpSchema } from "./dump-schema.ts";
+export { readingThrough, runPlain } from "./remote-reading.ts";
+export type { PlainRow, PlainStatement, Reading } from "./remote-reading.ts";
 export { hexBytes } from "./hex-bytes.ts";
 export { sql } from "slonik";
 export { createCursorCodec } from "./cursor.ts";

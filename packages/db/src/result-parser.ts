@@ -1,4 +1,9 @@
-import type { Interceptor, QueryResultRow } from "slonik";
+import type { Interceptor, QueryResultRow, QuerySqlToken } from "slonik";
+
+type Schema = QuerySqlToken["parser"];
+
+/** What a schema makes of a row. */
+type Output<Parser extends Schema> = NonNullable<Parser["~standard"]["types"]>["output"];
 
 /**
  * Checks each row against the schema of its query and hands on what the schema made of it. The
@@ -9,16 +14,35 @@ export const resultParser: Interceptor = {
   transformRow: (context, query, row) => {
     const schema = context.resultParser;
     if (schema === undefined) return row;
-    const result = schema["~standard"].validate(row);
-    if (result instanceof Promise) throw new Error("A result schema must not be asynchronous.");
-    if (result.issues !== undefined) {
-      const columns = new Set(result.issues.map((issue) => formatPath(issue.path ?? [])));
-      throw new RowMismatchError([...columns], query.name ?? firstWords(query.sql));
-    }
-    if (!isRow(result.value)) throw new Error("A result schema must describe an object.");
-    return result.value;
+    const parsed = parseRow(schema, row, query);
+    if (!isRow(parsed)) throw new Error("A result schema must describe an object.");
+    return parsed;
   },
 };
+
+/** What the schema of a query makes of one row. */
+export function parseRow<Parser extends Schema>(
+  schema: Parser,
+  row: unknown,
+  query: { readonly name?: string | undefined; readonly sql: string },
+): Output<Parser> {
+  const result = schema["~standard"].validate(row);
+  if (result instanceof Promise) throw new Error("A result schema must not be asynchronous.");
+  if (result.issues !== undefined) {
+    const columns = new Set(result.issues.map((issue) => formatPath(issue.path ?? [])));
+    throw new RowMismatchError([...columns], query.name ?? firstWords(query.sql));
+  }
+  if (!isOutput(schema, result.value)) throw new Error("A result is what its schema gives.");
+  return result.value;
+}
+
+/** A schema's results are its output by definition; the general type of schemas does not say so. */
+function isOutput<Parser extends Schema>(
+  _schema: Parser,
+  _value: unknown,
+): _value is Output<Parser> {
+  return true;
+}
 
 /** A row does not look as its query's schema says: the two have drifted apart. */
 export class RowMismatchError extends Error {

@@ -191,6 +191,11 @@ export const SETTINGS = {
   TABLES_CACHE_MB: wholeNumber(1, 65_536)
     .default(256)
     .describe("Memory for columns of data tables that a tables process keeps, in MiB."),
+  TABLES_THREADS: wholeNumber(0, 64)
+    .default(0)
+    .describe(
+      "Threads of a tables process that hold these columns and share that memory; 0 is one for each core but one, from 1 to 4.",
+    ),
 
   RATE_LIMIT_READ: rateLimit(1_000).describe(
     "Reading requests in any minute of one API key, or one user in a company; 0 is no limit.",

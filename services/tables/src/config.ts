@@ -9,6 +9,7 @@ export const settings = pickSettings(
   "NATS_URL",
   "NATS_REPLICAS",
   "TABLES_CACHE_MB",
+  "TABLES_THREADS",
   "TABLES_GRPC_ADDR",
   "GRPC_REFLECTION",
   "GRPC_TLS_CERT_FILE",

@@ -38,9 +38,10 @@ import { moveTable } from "./rpc/move-table.ts";
 import { queryRows } from "./rpc/query-rows.ts";
 import { updateRow } from "./rpc/update-row.ts";
 import { updateTable } from "./rpc/update-table.ts";
-import { createTableHeads, Snapshots, TableReader } from "./snapshots/index.ts";
+import { createTableHeads, Snapshots } from "./snapshots/index.ts";
 import { forgetOldDeletions } from "./store/deletions.ts";
 import { forgetOldKeys } from "./store/write-keys.ts";
+import { TableThreads, threadCount } from "./threads/index.ts";
 import { RowWriter } from "./writes/index.ts";
 
 /** What the service needs from its surroundings. */
@@ -51,6 +52,12 @@ export interface TablesServiceOptions {
   bus: EventBus;
   /** Memory for columns that it keeps, default 256 MiB. */
   cacheBytesMax?: number;
+  /** Threads that hold these columns; 0, the default, is one for each core but one, from 1 to 4. */
+  threads?: number;
+  /** What questions of one company may use of one thread at a time, by default all of its memory. */
+  companyBytesMax?: number | undefined;
+  /** What V8 may have for the objects of one of them, in MiB; by default what its columns may need. */
+  threadHeapMb?: number | undefined;
   /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
   /** Whose tokens are accepted. */
@@ -108,8 +115,17 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     const connections = new CompanyConnections(database);
     const heads = createTableHeads(connections);
     const { cacheBytesMax = CACHE_BYTES_MAX } = options;
-    const reader = new TableReader({ connections, cacheBytesMax, metricsRegistry });
-    const snapshots = new Snapshots(reader, heads);
+    const reader = new TableThreads({
+      connections,
+      threads: threadCount(options.threads),
+      cacheBytesMax,
+      companyBytesMax: options.companyBytesMax,
+      heapMb: options.threadHeapMb,
+      metricsRegistry,
+      logger,
+    });
+    scope.defer(() => reader.stop());
+    const snapshots = new Snapshots({ reader, heads, connections });
     const rowWriter = new RowWriter({ connections, heads, onEvents: () => rowEvents.wake() });
     startForgetting(database, logger, scope);
     const context = { database, connections, audit, rowEvents, snapshots, rowWriter, logger };

@@ -39,7 +39,7 @@ beforeEach(() => {
     hookedDatabase(database, (statement) => hook(statement)),
   );
   const reader = new TableReader({ connections, cacheBytesMax: 1_000_000_000 });
-  snapshots = new Snapshots(reader, createTableHeads(connections));
+  snapshots = new Snapshots({ reader, heads: createTableHeads(connections), connections });
 });
 afterEach(() => {
   hook = () => undefined;

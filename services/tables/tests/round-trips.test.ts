@@ -62,7 +62,8 @@ async function statementsOf(asking: () => Promise<unknown>): Promise<number> {
 function openReader(cacheBytesMax: number): { snapshots: Snapshots; reader: TableReader } {
   const connections = new CompanyConnections(counting());
   const reader = new TableReader({ connections, cacheBytesMax });
-  return { snapshots: new Snapshots(reader, createTableHeads(connections)), reader };
+  const heads = createTableHeads(connections);
+  return { snapshots: new Snapshots({ reader, heads, connections }), reader };
 }
 
 function openSnapshots(cacheBytesMax: number): Snapshots {

@@ -1,17 +1,21 @@
 import type { Column } from "../domain/column.ts";
 import type { Filter } from "../domain/row-query.ts";
 import { CELL } from "./cell-state.ts";
-import { filterRows } from "./filter-rows.ts";
+import { filterInSteps } from "./filter-rows.ts";
 import { placeRows } from "./group-rows.ts";
 import type { PlacedRows } from "./group-rows.ts";
 import { countOf, liveMask } from "./mask.ts";
 import type { Mask } from "./mask.ts";
 import { NumberVector } from "./number-vector.ts";
 import type { RowSource } from "./row-source.ts";
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 import type { Vector } from "./vector.ts";
 
 /** More groups than an answer may have; what is found beyond is left out. */
 const GROUPS_MAX = 10_001;
+/** Groups that are written as JSON in one step. */
+const STEP_GROUPS = 500;
 
 /** A figure to compute. `count` without a column counts rows; sum and avg are of number columns. */
 export interface Measure {
@@ -42,20 +46,38 @@ export interface AggregateGroup {
  * 100,000 rows: 1 ms and for each figure 0.3 ms.
  */
 export function aggregateRows(source: RowSource, query: AggregateQuery): AggregateGroup[] {
+  return finish(aggregateInSteps(source, query));
+}
+
+/** As `aggregateRows`. */
+export function* aggregateInSteps(
+  source: RowSource,
+  query: AggregateQuery,
+): Steps<AggregateGroup[]> {
   const { groupBy, measures } = query;
-  const mask = filterRows(source, query.filter);
   const vector = groupBy === null ? null : source.vector(groupBy.id, groupBy.type);
+  if (vector !== null) yield* vector.prepareOrder();
+  const mask = yield* filterInSteps(source, query.filter);
   const grouped =
     groupBy === null || vector === null
       ? oneGroup(mask ?? liveMask(source))
       : placeRows({ column: groupBy, vector, size: source.size, mask, groupsMax: GROUPS_MAX });
   const cut = vector === null ? new Set<number>() : placesOfCut(vector, grouped);
-  const figures = measures.map((measure) => figuresOf(source, measure, grouped));
-  return grouped.groups.map(({ first }, place) => ({
-    keyJson: vector === null ? "null" : keyJson(vector, first),
-    keyIsCut: cut.has(place),
-    valuesJson: figures.map((values) => JSON.stringify(values[place] ?? null)),
-  }));
+  const figures: unknown[][] = [];
+  for (const measure of measures) {
+    yield;
+    figures.push(figuresOf(source, measure, grouped));
+  }
+  const groups: AggregateGroup[] = [];
+  for (const [place, { first }] of grouped.groups.entries()) {
+    if (place % STEP_GROUPS === 0) yield;
+    groups.push({
+      keyJson: vector === null ? "null" : keyJson(vector, first),
+      keyIsCut: cut.has(place),
+      valuesJson: figures.map((values) => JSON.stringify(values[place] ?? null)),
+    });
+  }
+  return groups;
 }
 
 function oneGroup(mask: Mask): PlacedRows {

@@ -3,26 +3,33 @@ import { needsWholeValue } from "./match-value.ts";
 import { liveMask, subtract, unite } from "./mask.ts";
 import type { Mask } from "./mask.ts";
 import type { RowSource } from "./row-source.ts";
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 import { TextVector } from "./text-vector.ts";
 import type { Vector } from "./vector.ts";
 
 /** The live rows that pass a filter; null stands for all rows, none of which is deleted. */
 export function filterRows(source: RowSource, filter: Filter): Mask | null {
+  return finish(filterInSteps(source, filter));
+}
+
+/** As `filterRows`. */
+export function* filterInSteps(source: RowSource, filter: Filter): Steps<Mask | null> {
   if (filter.length === 0 && source.liveCount === source.size) return null;
   const mask = liveMask(source);
-  narrowToFilter(source, filter, mask);
+  yield* narrowToFilter(source, filter, mask);
   return mask;
 }
 
 type Clause = Filter[number];
 
 /** Cheap clauses come first: those that search texts look only at the rows that are left. */
-function narrowToFilter(source: RowSource, filter: Filter, mask: Mask): void {
+function* narrowToFilter(source: RowSource, filter: Filter, mask: Mask): Steps {
   const clauses = filter.map((clause) => ({ clause, cost: costOf(source, clause) }));
   for (const { clause } of clauses.toSorted((a, b) => a.cost - b.cost)) {
     if (!mask.includes(1)) return;
-    if (clause.kind === "any") narrowToAny(source, clause, mask);
-    else narrowToClause(source, clause, mask);
+    if (clause.kind === "any") yield* narrowToAny(source, clause, mask);
+    else yield* narrowToClause(source, clause, mask);
   }
 }
 
@@ -36,30 +43,30 @@ function costOf(source: RowSource, clause: Clause): number {
 const SEARCH_COST = 1;
 const ANY_COST = 2;
 
-function narrowToAny(source: RowSource, { filters }: AnyClause, mask: Mask): void {
+function* narrowToAny(source: RowSource, { filters }: AnyClause, mask: Mask): Steps {
   const passing = new Uint8Array(mask.length);
   for (const filter of filters) {
     const candidates = mask.slice();
     subtract(candidates, passing);
-    narrowToFilter(source, filter, candidates);
+    yield* narrowToFilter(source, filter, candidates);
     unite(passing, candidates);
   }
   mask.set(passing);
 }
 
-function narrowToClause(
+function* narrowToClause(
   source: RowSource,
   clause: ColumnClause | SubstringClause,
   mask: Mask,
-): void {
+): Steps {
   const vector = vectorOf(source, clause);
   const undecided = rowsUndecided(vector, clause, mask);
   const matching = undecided.length > 0 ? source.longMatches?.(clause) : undefined;
   if (clause.kind === "substring") {
-    vector.narrow({ on: "text", operator: "contains", value: clause.text }, mask);
+    yield* vector.narrowInSteps({ on: "text", operator: "contains", value: clause.text }, mask);
   } else {
-    if (clause.condition !== undefined) vector.narrow(clause.condition, mask);
-    if (clause.list !== undefined) vector.narrowToList(clause.list, mask);
+    if (clause.condition !== undefined) yield* vector.narrowInSteps(clause.condition, mask);
+    if (clause.list !== undefined) yield* vector.narrowToList(clause.list, mask);
   }
   if (matching === undefined) return;
   for (const row of undecided) mask[row] = matching.has(row) ? 1 : 0;

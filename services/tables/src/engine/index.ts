@@ -1,12 +1,13 @@
-export { aggregateRows } from "./aggregate-rows.ts";
+export { aggregateInSteps, aggregateRows } from "./aggregate-rows.ts";
 export type { AggregateGroup, AggregateQuery, Measure } from "./aggregate-rows.ts";
 export { createVector } from "./create-vector.ts";
-export { listDistinct } from "./list-distinct.ts";
+export { distinctInSteps, listDistinct } from "./list-distinct.ts";
 export type { DistinctQuery, DistinctValues } from "./list-distinct.ts";
 export { hasLong, longIndexes } from "./long-values.ts";
 export { matchesValue, needsWholeValue } from "./match-value.ts";
 export { vectorsOf } from "./row-source.ts";
 export type { RowSource, VectorName } from "./row-source.ts";
-export { selectRows } from "./select-rows.ts";
+export { selectInSteps, selectRows } from "./select-rows.ts";
+export type { Steps } from "./steps.ts";
 export { cutObject } from "./stored-value.ts";
 export type { Vector, VectorType } from "./vector.ts";

@@ -2,12 +2,14 @@ import type { Column } from "../domain/column.ts";
 import { fold } from "../domain/fold.ts";
 import type { Filter } from "../domain/row-query.ts";
 import { CELL, isFitting } from "./cell-state.ts";
-import { filterRows } from "./filter-rows.ts";
+import { filterInSteps } from "./filter-rows.ts";
 import { groupRows } from "./group-rows.ts";
 import type { Group } from "./group-rows.ts";
 import { liveMask } from "./mask.ts";
 import type { Mask } from "./mask.ts";
 import type { RowSource } from "./row-source.ts";
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 import { tellableJson } from "./stored-value.ts";
 import { TextVector } from "./text-vector.ts";
 import type { Vector } from "./vector.ts";
@@ -45,17 +47,25 @@ export interface DistinctValue {
  * out. 100,000 rows: under 0.5 ms, with a search among texts that all differ 5 ms.
  */
 export function listDistinct(source: RowSource, query: DistinctQuery): DistinctValues {
+  return finish(distinctInSteps(source, query));
+}
+
+/** As `listDistinct`. */
+export function* distinctInSteps(source: RowSource, query: DistinctQuery): Steps<DistinctValues> {
   const { column, filter, search, limit } = query;
   const vector = source.vector(column.id, column.type);
   const needle = fold(search);
-  const mask = filterRows(source, filter);
+  yield* vector.prepareOrder();
+  const mask = yield* filterInSteps(source, filter);
   const found = needle === "" ? undefined : source.longLabels?.(column, search);
   let isOneTooLarge = hasCutValue(vector, mask, found);
+  const shown =
+    needle === "" ? mask : yield* narrowToLabels(source, vector, search, mask);
   const { groups, more } = groupRows({
     column,
     vector,
     size: source.size,
-    mask: needle === "" ? mask : narrowToLabels(source, vector, search, mask),
+    mask: shown,
     groupsMax: limit,
     accepts: (first) => {
       if (needle !== "" && !fold(labelOf(vector, first)).includes(needle)) return false;
@@ -94,16 +104,16 @@ function hasCutValue(vector: Vector, mask: Mask | null, found?: ReadonlySet<numb
 }
 
 /** Where each row has its own text, a search over all of them is faster than one label at a time. */
-function narrowToLabels(
+function* narrowToLabels(
   source: RowSource,
   vector: Vector,
   search: string,
   mask: Mask | null,
-): Mask | null {
+): Steps<Mask | null> {
   if (!(vector instanceof TextVector) || !vector.isSpelledOut) return mask;
   const rows = mask ?? liveMask(source);
   const narrowed = rows.slice();
-  vector.narrow({ on: "text", operator: "contains", value: search }, narrowed);
+  yield* vector.narrowInSteps({ on: "text", operator: "contains", value: search }, narrowed);
   for (let row = 0; row < rows.length; row += 1) {
     if (!isFitting(vector.states[row] ?? CELL.blank)) narrowed[row] = rows[row] ?? 0;
   }

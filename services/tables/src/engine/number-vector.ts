@@ -5,6 +5,7 @@ import { keptOf, roomFor } from "./growable.ts";
 import { sortByKey } from "./radix-sort.ts";
 import { LivingOrder } from "./row-order.ts";
 import type { RowOrder } from "./row-order.ts";
+import type { Steps } from "./steps.ts";
 import { storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 import { Vector } from "./vector.ts";
@@ -58,6 +59,9 @@ export class NumberVector extends Vector {
     this.#order.changed(row);
   }
 
+  // oxlint-disable-next-line require-yield -- An order of numbers takes 10 ms.
+  override *prepareOrder(): Steps {}
+
   protected override makeRoom(length: number): void {
     this.#values = roomFor(this.#values, length, Number.NaN);
   }
@@ -67,7 +71,8 @@ export class NumberVector extends Vector {
     this.#order.forget();
   }
 
-  protected override narrowTyped(condition: TypedCondition, mask: Uint8Array): void {
+  // oxlint-disable-next-line require-yield -- 0.2 ms for 100,000 rows.
+  protected override *narrowTyped(condition: TypedCondition, mask: Uint8Array): Steps {
     const range = this.#rangeOf(condition);
     const values = this.#values;
     const { from, to } = range;
@@ -111,6 +116,7 @@ export class NumberVector extends Vector {
   #sortable(): ConstructorParameters<typeof LivingOrder>[0] {
     const valueAt = (row: number) => this.#values[row] ?? Number.NaN;
     const lengthOf = () => this.length;
+    const valuesOf = () => this.#values;
     return {
       get length() {
         return lengthOf();
@@ -121,7 +127,11 @@ export class NumberVector extends Vector {
         if (first === second) return 0;
         return first < second ? -1 : 1;
       },
-      sort: (rows) => sortByKey(keptOf(this.#values, rows), rows),
+      // 4 ms for 100,000: one step.
+      *sort(rows) {
+        sortByKey(keptOf(valuesOf(), rows), rows);
+        yield;
+      },
     };
   }
 }

@@ -1,3 +1,6 @@
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
+
 /** Indexes in the order of a column's values, ties by index. Only of values that fit the column's type. */
 export interface RowOrder {
   readonly rows: Int32Array;
@@ -11,11 +14,15 @@ export interface Sortable {
   /** Whether the value at this index stands in the order. */
   has(index: number): boolean;
   /** Puts ascending indexes into the order of their values; those of equal values stay ascending. */
-  sort(indexes: Int32Array): void;
+  sort(indexes: Int32Array): Steps;
   /** Negative, positive, or 0 when the values at both indexes are the same. */
   compare(a: number, b: number): number;
+  /** The same, which will not change; for orders that are made in steps. */
+  frozen?(): Sortable;
 }
 
+/** Neighbours that are compared in one step. */
+const STEP_ROWS = 4_096;
 /** With more changes than this, to sort everything again costs less than to put them in one by one. */
 const CHANGES_MAX = 1_000;
 
@@ -29,6 +36,7 @@ export class LivingOrder {
   /** How many indexes the order has seen. */
   #seen = 0;
   readonly #changed = new Set<number>();
+  #making: { steps: Steps; length: number } | null = null;
 
   constructor(sortable: Sortable) {
     this.#sortable = sortable;
@@ -41,7 +49,8 @@ export class LivingOrder {
 
   /** The value at an index has changed. New indexes at the end need not be told. */
   changed(index: number): void {
-    if (this.#order === null || index >= this.#seen) return;
+    const seen = this.#making?.length ?? (this.#order === null ? 0 : this.#seen);
+    if (index >= seen) return;
     this.#changed.add(index);
     if (this.#changed.size > CHANGES_MAX) this.forget();
   }
@@ -49,7 +58,34 @@ export class LivingOrder {
   /** The list is another one. */
   forget(): void {
     this.#order = null;
+    this.#making = null;
     this.#changed.clear();
+  }
+
+  /**
+   * Makes the order in steps, when it is not there, so that `current` takes little time afterwards. The list
+   * may change meanwhile. Who asks for the same at the same time takes part in it.
+   */
+  *prepare(): Steps {
+    const { length, frozen } = this.#sortable;
+    if (frozen === undefined) return;
+    if (this.#order !== null && length - this.#seen > CHANGES_MAX) this.forget();
+    if (this.#order !== null) return;
+    this.#making ??= this.#beginMaking(frozen.call(this.#sortable));
+    const making = this.#making;
+    while (this.#making === making && making.steps.next().done !== true) yield;
+  }
+
+  #beginMaking(sortable: Sortable): { steps: Steps; length: number } {
+    this.#changed.clear();
+    return { steps: this.#make(sortable), length: sortable.length };
+  }
+
+  *#make(sortable: Sortable): Steps {
+    const order = yield* this.#sorted(sortable);
+    this.#order = order;
+    this.#seen = sortable.length;
+    this.#making = null;
   }
 
   /** The order as of now. Good until the next change. */
@@ -57,7 +93,8 @@ export class LivingOrder {
     const { length } = this.#sortable;
     if (this.#order !== null && length - this.#seen > CHANGES_MAX) this.forget();
     if (this.#order === null) {
-      this.#order = this.#sorted();
+      this.#making = null;
+      this.#order = finish(this.#sorted(this.#sortable));
     } else if (this.#changed.size > 0 || length > this.#seen) {
       this.#order = this.#mended(this.#order);
     }
@@ -66,8 +103,7 @@ export class LivingOrder {
     return this.#order;
   }
 
-  #sorted(): RowOrder {
-    const sortable = this.#sortable;
+  *#sorted(sortable: Sortable): Steps<RowOrder> {
     const rows = new Int32Array(sortable.length);
     let count = 0;
     for (let index = 0; index < sortable.length; index += 1) {
@@ -76,10 +112,11 @@ export class LivingOrder {
       count += 1;
     }
     const sorted = rows.slice(0, count);
-    sortable.sort(sorted);
+    yield* sortable.sort(sorted);
     const begins = new Uint8Array(count);
     for (let place = 0; place < count; place += 1) {
-      begins[place] = this.#isBeginning(sorted, place) ? 1 : 0;
+      if (place % STEP_ROWS === STEP_ROWS - 1) yield;
+      begins[place] = isBeginning(sortable, sorted, place) ? 1 : 0;
     }
     return { rows: sorted, begins };
   }
@@ -132,8 +169,9 @@ export class LivingOrder {
     rows.set(kept.rows.subarray(taken), taken + moved.length);
     begins.set(kept.begins.subarray(taken), taken + moved.length);
     for (const place of places) {
-      begins[place] = this.#isBeginning(rows, place) ? 1 : 0;
-      if (place + 1 < rows.length) begins[place + 1] = this.#isBeginning(rows, place + 1) ? 1 : 0;
+      for (const at of [place, place + 1]) {
+        if (at < rows.length) begins[at] = isBeginning(this.#sortable, rows, at) ? 1 : 0;
+      }
     }
     return { rows, begins };
   }
@@ -150,10 +188,10 @@ export class LivingOrder {
     }
     return low;
   }
+}
 
-  #isBeginning(rows: Int32Array, place: number): boolean {
-    return place === 0 || this.#sortable.compare(rows[place - 1] ?? 0, rows[place] ?? 0) !== 0;
-  }
+function isBeginning(sortable: Sortable, rows: Int32Array, place: number): boolean {
+  return place === 0 || sortable.compare(rows[place - 1] ?? 0, rows[place] ?? 0) !== 0;
 }
 
 const BYTES_PER_ROW = Int32Array.BYTES_PER_ELEMENT + Uint8Array.BYTES_PER_ELEMENT;

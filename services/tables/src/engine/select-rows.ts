@@ -1,10 +1,12 @@
 import type { RowQuery } from "../domain/row-query.ts";
 import { CELL } from "./cell-state.ts";
-import { filterRows } from "./filter-rows.ts";
+import { filterInSteps } from "./filter-rows.ts";
 import { countOf } from "./mask.ts";
 import type { Mask } from "./mask.ts";
 import type { RowOrder } from "./row-order.ts";
 import type { RowSource } from "./row-source.ts";
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 
 /** How many rows match, and the indexes of those on the page. */
 export interface SelectedRows {
@@ -18,8 +20,14 @@ export interface SelectedRows {
  * 50 ms, the first sort by a text column after loading 100 ms (500 when all is Hindi or emoji).
  */
 export function selectRows(source: RowSource, query: RowQuery): SelectedRows {
+  return finish(selectInSteps(source, query));
+}
+
+/** As `selectRows`. */
+export function* selectInSteps(source: RowSource, query: RowQuery): Steps<SelectedRows> {
   const { filter, sort, limit, offset } = query;
-  const mask = filter.length === 0 ? null : filterRows(source, filter);
+  if (sort !== null) yield* source.vector(sort.column.id, sort.column.type).prepareOrder();
+  const mask = filter.length === 0 ? null : yield* filterInSteps(source, filter);
   const total = mask === null ? source.liveCount : countOf(mask);
   const length = Math.max(0, Math.min(limit, total - offset));
   if (length === 0) return { total, indexes: new Int32Array(0) };
@@ -28,7 +36,7 @@ export function selectRows(source: RowSource, query: RowQuery): SelectedRows {
     fillInTableOrder(page, source, mask, total);
   } else {
     const vector = source.vector(sort.column.id, sort.column.type);
-    const rows = mask ?? filterRows(source, filter);
+    const rows = mask ?? (yield* filterInSteps(source, filter));
     fillFromOrder(page, vector.order(sort.column), rows, sort.descending);
     for (const state of [CELL.misfit, CELL.blank]) {
       fillWithState(page, vector.states, rows, { state, size: source.size });

@@ -1,5 +1,6 @@
 import { compareTexts } from "./collation.ts";
 import { LivingOrder } from "./row-order.ts";
+import type { Sortable } from "./row-order.ts";
 import { bytesOf } from "./stored-value.ts";
 import { TextSearch } from "./text-search.ts";
 import { sortTexts } from "./text-sort.ts";
@@ -13,14 +14,7 @@ export class TextEntries {
 
   constructor() {
     const texts = this.#texts;
-    this.order = new LivingOrder({
-      get length() {
-        return texts.length;
-      },
-      has: (entry) => texts[entry] !== "",
-      compare: (a, b) => compareTexts(texts[a] ?? "", texts[b] ?? ""),
-      sort: (entries) => sortTexts(texts, entries),
-    });
+    this.order = new LivingOrder(sortableOf(texts, () => sortableOf([...texts])));
   }
 
   get length(): number {
@@ -46,6 +40,18 @@ export class TextEntries {
     this.search.changed(entry);
     this.order.changed(entry);
   }
+}
+
+function sortableOf(texts: readonly string[], frozen?: () => Sortable): Sortable {
+  return {
+    get length() {
+      return texts.length;
+    },
+    has: (entry) => texts[entry] !== "",
+    compare: (a, b) => compareTexts(texts[a] ?? "", texts[b] ?? ""),
+    sort: (entries) => sortTexts(texts, entries),
+    ...(frozen === undefined ? {} : { frozen }),
+  };
 }
 
 const POINTER_BYTES = 8;

@@ -1,4 +1,5 @@
 import { fold } from "../domain/fold.ts";
+import type { Steps } from "./steps.ts";
 import { bytesOf } from "./stored-value.ts";
 
 /** Texts are searched in joined chunks of 1,024: one `indexOf` instead of a thousand. */
@@ -48,9 +49,9 @@ export class TextSearch {
 
   /**
    * Clears what is 1 in the mask for texts that do not match, or with `negated` for those that do. The
-   * empty text matches nothing.
+   * empty text matches nothing. A step is a chunk.
    */
-  narrow(match: TextMatch, text: string, negated: boolean, mask: Uint8Array): void {
+  *narrow(match: TextMatch, text: string, negated: boolean, mask: Uint8Array): Steps {
     const needle = fold(text);
     let candidate = mask.indexOf(1);
     while (candidate !== -1 && candidate < this.#texts.length) {
@@ -65,6 +66,7 @@ export class TextSearch {
         }
       }
       candidate = mask.indexOf(1, end);
+      yield;
     }
   }
 

@@ -1,9 +1,13 @@
 import { compareTexts, latinAlphabet, wideAlphabet, windowKey } from "./collation.ts";
 import type { Alphabet } from "./collation.ts";
 import { sortByKey } from "./radix-sort.ts";
+import type { Steps } from "./steps.ts";
 
 /** So few are sorted faster by comparing them. */
 const FEW = 4;
+/** Texts that are looked at, or compared with others, in one step. */
+const LOOKED_AT = 2_048;
+const COMPARED = 512;
 /** When a larger part than this is written in other letters, all of the range is keyed in the wide alphabet. */
 const FOREIGN_PART_MAX = 1 / 16;
 
@@ -14,8 +18,9 @@ const FOREIGN_PART_MAX = 1 / 16;
  * texts take 40 to 90 ms, with the collator alone 350; only scripts with many marks (Hindi), or texts of
  * emoji, gain nothing.
  */
-export function sortTexts(texts: readonly string[], items: Int32Array): void {
-  sortFrom({ texts, keyTexts: withPairs(texts, items) }, items, 0);
+export function* sortTexts(texts: readonly string[], items: Int32Array): Steps {
+  const keyTexts = yield* withPairs(texts, items);
+  yield* sortFrom({ texts, keyTexts, untilStep: LOOKED_AT }, items, 0);
 }
 
 interface Texts {
@@ -23,16 +28,22 @@ interface Texts {
   readonly texts: readonly string[];
   /** What keys are made of: as the texts, but for characters that weigh as much as two. */
   readonly keyTexts: readonly string[];
+  /** Texts that may be looked at before the step ends. */
+  untilStep: number;
 }
 
 /** The texts with ss for ß and the like, which differs from them in nothing that a key holds. */
-function withPairs(texts: readonly string[], items: Int32Array): readonly string[] {
+function* withPairs(
+  texts: readonly string[],
+  items: Int32Array,
+): Steps<readonly string[]> {
   const { pairs } = latinAlphabet();
   if (pairs.size === 0) return texts;
   const composed = new RegExp(`[${[...pairs.keys()].join("")}]`, "g");
   const pairFor = (character: string) => pairs.get(character) ?? character;
   let replaced: string[] | null = null;
-  for (const item of items) {
+  for (const [place, item] of items.entries()) {
+    if (place % COMPARED === COMPARED - 1) yield;
     const text = texts[item] ?? "";
     const longer = text.replace(composed, pairFor);
     if (longer === text) continue;
@@ -43,22 +54,27 @@ function withPairs(texts: readonly string[], items: Int32Array): readonly string
 }
 
 /** Sorts texts that have the same beginning, of this many units, and stand in order of their indexes. */
-function sortFrom(texts: Texts, items: Int32Array, offset: number): void {
+function* sortFrom(texts: Texts, items: Int32Array, offset: number): Steps {
   if (items.length <= FEW) {
-    sortByComparing(texts, items);
+    compareFew(texts, items);
     return;
+  }
+  texts.untilStep -= items.length;
+  if (texts.untilStep < 0) {
+    texts.untilStep = LOOKED_AT;
+    yield;
   }
   const narrow = latinAlphabet();
   const shared = sharedOffset(texts, items, offset, narrow);
-  const foreign = partition(texts, items, shared, narrow);
+  const foreign = yield* partition(texts, items, shared, narrow);
   if (foreign.others.length <= items.length * FOREIGN_PART_MAX) {
-    sortKeyed(texts, items, foreign, { alphabet: narrow, offset: shared });
+    yield* sortKeyed(texts, items, foreign, { alphabet: narrow, offset: shared });
     return;
   }
   const wide = wideAlphabet();
   const widelyShared = sharedOffset(texts, items, offset, wide);
-  const keyed = partition(texts, items, widelyShared, wide);
-  sortKeyed(texts, items, keyed, { alphabet: wide, offset: widelyShared });
+  const keyed = yield* partition(texts, items, widelyShared, wide);
+  yield* sortKeyed(texts, items, keyed, { alphabet: wide, offset: widelyShared });
 }
 
 interface Partition {
@@ -69,17 +85,18 @@ interface Partition {
   readonly others: Int32Array;
 }
 
-function partition(
+function* partition(
   { keyTexts }: Texts,
   items: Int32Array,
   offset: number,
   alphabet: Alphabet,
-): Partition {
+): Steps<Partition> {
   const keyed = new Int32Array(items.length);
   const keys = new Float64Array(items.length);
   const others: number[] = [];
   let count = 0;
-  for (const item of items) {
+  for (const [place, item] of items.entries()) {
+    if (place % LOOKED_AT === LOOKED_AT - 1) yield;
     const key = windowKey(keyTexts[item] ?? "", offset, alphabet);
     if (Number.isNaN(key)) {
       others.push(item);
@@ -96,25 +113,25 @@ function partition(
   };
 }
 
-function sortKeyed(
+function* sortKeyed(
   texts: Texts,
   items: Int32Array,
   { keyed, keys, others }: Partition,
   { alphabet: { radix, width }, offset }: { alphabet: Alphabet; offset: number },
-): void {
+): Steps {
   sortByKey(keys, keyed);
   let start = 0;
   for (let end = 1; end <= keyed.length; end += 1) {
     if (end < keyed.length && keys[end] === keys[start]) continue;
     const run = keyed.subarray(start, end);
     // A key that ends with 0 is of texts that have ended: they differ in case and accents at most.
-    if ((keys[start] ?? 0) % radix === 0) sortByComparing(texts, run);
-    else sortFrom(texts, run, offset + width);
+    if ((keys[start] ?? 0) % radix === 0) yield* sortByComparing(texts, run);
+    else yield* sortFrom(texts, run, offset + width);
     start = end;
   }
   if (others.length > 0) {
-    sortByComparing(texts, others);
-    merge(texts, keyed, others, items);
+    yield* sortByComparing(texts, others);
+    yield* merge(texts, keyed, others, items);
   } else {
     items.set(keyed);
   }
@@ -140,16 +157,51 @@ function sharedOffset(
   return end;
 }
 
-function sortByComparing({ texts }: Texts, items: Int32Array): void {
-  if (items.length < 2) return;
-  items.sort((a, b) => compareTexts(texts[a] ?? "", texts[b] ?? "") || a - b);
+/** Parts are sorted, and then merged two by two. */
+function* sortByComparing(texts: Texts, items: Int32Array): Steps {
+  if (items.length <= COMPARED) {
+    compareFew(texts, items);
+    return;
+  }
+  const middle = items.length >>> 1;
+  const [first, second] = [items.slice(0, middle), items.slice(middle)];
+  yield* sortByComparing(texts, first);
+  yield;
+  yield* sortByComparing(texts, second);
+  yield* mergeEqual(texts, first, second, items);
+}
+
+function compareFew(texts: Texts, items: Int32Array): void {
+  if (items.length > 1) items.sort((a, b) => compareItems(texts, a, b));
+}
+
+function compareItems({ texts }: Texts, a: number, b: number): number {
+  return compareTexts(texts[a] ?? "", texts[b] ?? "") || a - b;
+}
+
+/** Both are sorted, and about as long. */
+function* mergeEqual(texts: Texts, first: Int32Array, second: Int32Array, into: Int32Array): Steps {
+  let [one, other] = [0, 0];
+  for (let place = 0; place < into.length; place += 1) {
+    if (place % LOOKED_AT === LOOKED_AT - 1) yield;
+    const a = first[one];
+    const b = second[other];
+    if (b === undefined || (a !== undefined && compareItems(texts, a, b) < 0)) {
+      into[place] = a ?? 0;
+      one += 1;
+    } else {
+      into[place] = b;
+      other += 1;
+    }
+  }
 }
 
 /** Both are sorted; the shorter one's places in the longer one are searched for. */
-function merge(texts: Texts, keyed: Int32Array, others: Int32Array, into: Int32Array): void {
+function* merge(texts: Texts, keyed: Int32Array, others: Int32Array, into: Int32Array): Steps {
   const [long, short] = keyed.length < others.length ? [others, keyed] : [keyed, others];
   let taken = 0;
   for (let place = 0; place < short.length; place += 1) {
+    if (place % COMPARED === COMPARED - 1) yield;
     const item = short[place] ?? 0;
     const end = lowerBound(texts, long, item, taken);
     into.set(long.subarray(taken, end), taken + place);
@@ -159,15 +211,13 @@ function merge(texts: Texts, keyed: Int32Array, others: Int32Array, into: Int32A
   into.set(long.subarray(taken), taken + short.length);
 }
 
-function lowerBound({ texts }: Texts, sorted: Int32Array, item: number, from: number): number {
-  const text = texts[item] ?? "";
+function lowerBound(texts: Texts, sorted: Int32Array, item: number, from: number): number {
   let low = from;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = sorted[middle] ?? 0;
-    const order = compareTexts(texts[other] ?? "", text) || other - item;
-    if (order < 0) low = middle + 1;
+    if (compareItems(texts, other, item) < 0) low = middle + 1;
     else high = middle;
   }
   return low;

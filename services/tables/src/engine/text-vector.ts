@@ -4,6 +4,7 @@ import { Dictionary } from "./dictionary.ts";
 import { roomFor } from "./growable.ts";
 import { orderByRank } from "./row-order.ts";
 import type { RowOrder } from "./row-order.ts";
+import type { Steps } from "./steps.ts";
 import { keptText, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 import { TextEntries } from "./text-entries.ts";
@@ -90,7 +91,11 @@ export class TextVector extends Vector {
     this.#dictionary = dictionary;
   }
 
-  protected override narrowTyped(condition: TypedCondition, mask: Uint8Array): void {
+  override prepareOrder(): Steps {
+    return this.#entries.order.prepare();
+  }
+
+  protected override *narrowTyped(condition: TypedCondition, mask: Uint8Array): Steps {
     const negated = condition.operator.startsWith("not_");
     if (condition.on !== "text") {
       if (!negated) mask.fill(0);
@@ -99,11 +104,11 @@ export class TextVector extends Vector {
     const match = TEXT_MATCHES[condition.operator];
     const { search } = this.#entries;
     if (this.#dictionary === null) {
-      search.narrow(match, condition.value, negated, mask);
+      yield* search.narrow(match, condition.value, negated, mask);
       return;
     }
     const passing = new Uint8Array(this.#entries.length).fill(1);
-    search.narrow(match, condition.value, negated, passing);
+    yield* search.narrow(match, condition.value, negated, passing);
     const codes = this.#codes;
     for (let row = 0; row < mask.length; row += 1) {
       mask[row] = (mask[row] ?? 0) & (passing[codes[row] ?? 0] ?? 0);

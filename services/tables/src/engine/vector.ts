@@ -4,6 +4,8 @@ import type { Condition, ValueList } from "../domain/row-query.ts";
 import { CELL, isFitting, isLong } from "./cell-state.ts";
 import { keptOf, roomFor } from "./growable.ts";
 import type { RowOrder } from "./row-order.ts";
+import { finish } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 import { bytesOf, jsonOf, storedValue } from "./stored-value.ts";
 import type { StoredValue } from "./stored-value.ts";
 
@@ -100,12 +102,21 @@ export abstract class Vector {
     this.keepValues(indexes);
   }
 
+  /** Makes `order` ready in steps, between which the vector may change. */
+  abstract prepareOrder(): Steps;
+
   /** Clears in the mask the rows that do not meet a condition. */
   narrow(condition: Condition, mask: Uint8Array): void {
-    if (condition.on !== "blank") {
-      this.narrowTyped(condition, mask);
-      return;
-    }
+    finish(this.narrowInSteps(condition, mask));
+  }
+
+  /** As `narrow`. */
+  *narrowInSteps(condition: Condition, mask: Uint8Array): Steps {
+    if (condition.on === "blank") this.#narrowToBlanks(condition, mask);
+    else yield* this.narrowTyped(condition, mask);
+  }
+
+  #narrowToBlanks(condition: Extract<Condition, { on: "blank" }>, mask: Uint8Array): void {
     const states = this.#states;
     const wanted = condition.operator === "is_empty" ? 1 : 0;
     for (let row = 0; row < mask.length; row += 1) {
@@ -114,10 +125,11 @@ export abstract class Vector {
   }
 
   /** Clears in the mask the rows whose values a list leaves out. */
-  narrowToList({ excluded, values, blanks }: ValueList, mask: Uint8Array): void {
+  *narrowToList({ excluded, values, blanks }: ValueList, mask: Uint8Array): Steps {
     const states = this.#states;
     const isListed = this.listTest(values);
     for (let row = 0; row < mask.length; row += 1) {
+      if (row % LISTED_ROWS === LISTED_ROWS - 1) yield;
       if (mask[row] === 0) continue;
       const state = states[row] ?? CELL.blank;
       let listed: boolean;
@@ -153,7 +165,7 @@ export abstract class Vector {
   protected abstract putNothing(row: number): void;
   protected abstract makeRoom(length: number): void;
   protected abstract keepValues(indexes: Int32Array): void;
-  protected abstract narrowTyped(condition: TypedCondition, mask: Uint8Array): void;
+  protected abstract narrowTyped(condition: TypedCondition, mask: Uint8Array): Steps;
   /** Tells of rows with fitting values whether these canonical JSON texts hold theirs. */
   protected abstract listTest(values: ReadonlySet<string>): (row: number) => boolean;
   protected abstract fitting(row: number): StoredValue;
@@ -186,6 +198,8 @@ export abstract class Vector {
   }
 }
 
+/** Rows that are looked for in a list in one step: their texts may be long. */
+const LISTED_ROWS = 4_096;
 /** A member of a map, and the object that it holds. */
 const MISFIT_BYTES = 100;
 const SET_ENTRY_BYTES = 32;

@@ -1,9 +1,11 @@
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { LongMatches } from "./long-matches.ts";
 import type { LiveTable, SeenSnapshot } from "./live-table.ts";
-import type { CacheEvents, Try } from "./metrics.ts";
+import type { OnCacheEvent, Try } from "./cache-events.ts";
 import type { Question } from "./question.ts";
+import { inSlices } from "./slices.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { TableSource } from "./table-source.ts";
 
 /**
  * What a try has come to: the answer, or that a surer try is needed, the one that reads whole values, or a
@@ -20,7 +22,7 @@ export interface Asked<Plan, Answer> {
    * @param isCurrent whether the columns were no older than the question
    */
   readonly finish: (
-    database: Queryable,
+    database: Reading,
     plan: Plan,
     seen: SeenSnapshot,
     isCurrent: boolean,
@@ -39,9 +41,9 @@ export interface Asked<Plan, Answer> {
  */
 export async function answerBy<Plan, Answer>(
   live: LiveTable,
-  database: Queryable,
+  database: Reading,
   asked: Asked<Plan, Answer>,
-  events: CacheEvents,
+  onEvent: OnCacheEvent,
 ): Promise<{ answer: Answer } | null> {
   const tries: Readonly<Record<Try, () => Promise<Outcome<Answer>>>> = {
     as_is: () => fromMemory(live, database, asked, false),
@@ -57,10 +59,10 @@ export async function answerBy<Plan, Answer>(
       if (needsWhole && kind !== "frozen") continue;
       const outcome = await tries[kind]();
       if (typeof outcome === "object") {
-        events.answered(kind);
+        onEvent(`${kind} answer`);
         return outcome;
       }
-      events.triedInVain(kind);
+      onEvent(`${kind} none`);
       if (outcome === "other head") return null;
       needsWhole ||= outcome === "whole values";
     }
@@ -72,7 +74,7 @@ export async function answerBy<Plan, Answer>(
 
 async function fromMemory<Plan, Answer>(
   live: LiveTable,
-  database: Queryable,
+  database: Reading,
   { question, finish }: Asked<Plan, Answer>,
   isCurrent: boolean,
 ): Promise<Outcome<Answer>> {
@@ -82,13 +84,26 @@ async function fromMemory<Plan, Answer>(
   const { seen } = live;
   if (seen === null || !seen.snapshot.isCurrent(question.vectors)) return "again";
   if (needsWholeValues(question, seen.snapshot)) return "whole values";
-  return finish(database, question.answer(seen.snapshot), seen, isCurrent);
+  const plan = await workOut(question, seen.snapshot, seen.snapshot);
+  return plan === null ? "again" : finish(database, plan.answer, seen, isCurrent);
+}
+
+/** Null when the snapshot has changed between two slices of the work. */
+async function workOut<Plan>(
+  question: Question<Plan>,
+  snapshot: Snapshot,
+  source: TableSource,
+): Promise<{ answer: Plan } | null> {
+  const { changes } = snapshot;
+  const isAsBefore = (): boolean =>
+    snapshot.changes === changes && question.vectors.every((name) => snapshot.has(name));
+  return inSlices(question.answer(source), isAsBefore);
 }
 
 async function frozen<Plan, Answer>(
   live: LiveTable,
   { question, finish }: Asked<Plan, Answer>,
-  database: Queryable,
+  database: Reading,
 ): Promise<Outcome<Answer>> {
   const { vectors, tests } = question;
   const { tableKey } = live.table;
@@ -102,7 +117,9 @@ async function frozen<Plan, Answer>(
       if (matches === null || seen.snapshot !== known)
         matches = new LongMatches(tests, seen.snapshot);
       await matches.read(transaction, tableKey);
-      return finish(transaction, question.answer(matches.source()), seen, true);
+      const plan = await workOut(question, seen.snapshot, matches.source());
+      if (plan === null) throw new Error("A snapshot has changed out of its turn.");
+      return finish(transaction, plan.answer, seen, true);
     });
   } finally {
     early?.stop();

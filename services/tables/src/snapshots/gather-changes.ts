@@ -1,4 +1,4 @@
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { cutObject } from "../engine/index.ts";
 import { findChanges } from "../store/rows-changes.ts";
 import type { ChangedRow } from "../store/rows-changes.ts";
@@ -30,7 +30,7 @@ export type Gathered =
  * @param options.isFrozen whether all statements see the same revision; else only one is made
  */
 export async function gatherChanges(
-  database: Queryable,
+  database: Reading,
   table: TableKey,
   lag: Lag,
   { isFrozen }: { isFrozen: boolean },
@@ -71,7 +71,7 @@ function hasLargeValues(rows: readonly ChangedRow[]): boolean {
 
 /** Puts in place what a page leaves out for its size, as far as columns keep it. */
 async function readLargeValues(
-  { database, table, keys }: { database: Queryable; table: TableKey; keys: readonly string[] },
+  { database, table, keys }: { database: Reading; table: TableKey; keys: readonly string[] },
   changed: readonly ChangedRow[],
   rows: Map<number, readonly unknown[]>,
 ): Promise<void> {

@@ -1,14 +1,16 @@
-import type { Queryable, Transaction } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import type { VectorName } from "../engine/index.ts";
 import { freezeSnapshot } from "../store/export-rows.ts";
+import type { ReadingDatabase } from "../store/reading-database.ts";
 import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
+import type { OnCacheEvent } from "./cache-events.ts";
 import { gatherChanges } from "./gather-changes.ts";
 import { loadVector } from "./load-vector.ts";
-import type { CacheEvents } from "./metrics.ts";
 import { Positions } from "./positions.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
+import type { LoadedVector } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
 
 /** Columns of a query are read side by side, but not so many that other queries starve. */
@@ -29,8 +31,8 @@ export interface SeenSnapshot {
 export class LiveTable {
   readonly table: TableKey;
   readonly memory: TableMemory;
-  readonly #database: Queryable;
-  readonly #events: CacheEvents;
+  readonly #database: ReadingDatabase;
+  readonly #onEvent: OnCacheEvent;
   readonly #loads = new Map<string, Promise<void>>();
   #seen: SeenSnapshot | null = null;
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -38,15 +40,15 @@ export class LiveTable {
 
   /** @param options.database gives connections from the share of the table's company */
   constructor(options: {
-    database: Queryable;
+    database: ReadingDatabase;
     memory: TableMemory;
     head: TableHead;
-    events: CacheEvents;
+    onEvent: OnCacheEvent;
   }) {
     const { companyId, tableKey } = options.head;
     this.#database = options.database;
     this.memory = options.memory;
-    this.#events = options.events;
+    this.#onEvent = options.onEvent;
     this.table = { companyId, tableKey };
     options.memory.onDropped(() => (this.#seen = null));
   }
@@ -65,7 +67,7 @@ export class LiveTable {
   async ensure(names: readonly VectorName[]): Promise<void> {
     if (this.#seen === null) await this.catchUp([]);
     const missing = names.filter((name) => this.#seen?.snapshot.has(name) !== true);
-    this.#events.used(names.length - missing.length);
+    this.#onEvent("hit", names.length - missing.length);
     for (let start = 0; start < missing.length; start += LOADS_AT_ONCE) {
       const some = missing.slice(start, start + LOADS_AT_ONCE);
       await Promise.all(some.map((name) => this.#loadShared(name)));
@@ -93,7 +95,7 @@ export class LiveTable {
    */
   frozen<Result>(
     names: readonly VectorName[],
-    work: (transaction: Transaction, seen: SeenSnapshot) => Promise<Result>,
+    work: (transaction: Reading, seen: SeenSnapshot) => Promise<Result>,
   ): Promise<Result> {
     return this.#inLine(() =>
       this.#database.transaction(async (transaction) => {
@@ -140,10 +142,10 @@ export class LiveTable {
   async #load(name: VectorName): Promise<void> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
-    this.#events.loaded();
+    this.#onEvent("load");
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const loaded = await loadVector(this.#database, this.table.tableKey, snapshot, name);
+      const loaded = await this.#readColumn(this.#database, snapshot, name);
       if (this.#seen?.snapshot !== snapshot) return;
       if (loaded === null) return this.#lose();
       snapshot.put(loaded);
@@ -153,16 +155,35 @@ export class LiveTable {
     }
   }
 
+  async #readColumn(
+    database: Reading,
+    snapshot: Snapshot,
+    name: VectorName,
+  ): Promise<LoadedVector | null> {
+    const load = this.memory.load();
+    try {
+      return await loadVector({
+        database,
+        tableKey: this.table.tableKey,
+        snapshot,
+        name,
+        onGrown: load.grown,
+      });
+    } finally {
+      load.end();
+    }
+  }
+
   /** Reads in a frozen transaction those of the columns that are not of its revision. */
   async #readMissing(
-    transaction: Transaction,
+    transaction: Reading,
     names: readonly VectorName[],
     snapshot: Snapshot,
   ): Promise<void> {
     for (const name of names) {
       if (snapshot.isCurrent([name])) continue;
-      this.#events.loaded();
-      const loaded = await loadVector(transaction, this.table.tableKey, snapshot, name);
+      this.#onEvent("load");
+      const loaded = await this.#readColumn(transaction, snapshot, name);
       if (loaded === null) throw new Error("A transaction has seen two histories.");
       snapshot.putCurrent(loaded);
       if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, [name]);
@@ -170,7 +191,7 @@ export class LiveTable {
   }
 
   /** Takes all changes that a frozen transaction sees. */
-  async #follow(transaction: Transaction, names: readonly VectorName[]): Promise<SeenSnapshot> {
+  async #follow(transaction: Reading, names: readonly VectorName[]): Promise<SeenSnapshot> {
     const seen = await this.#takeChanges(transaction, names, { isFrozen: true });
     if (seen === "more") throw new Error("A frozen transaction is told everything.");
     return seen;
@@ -178,7 +199,7 @@ export class LiveTable {
 
   /** "more": it takes a frozen transaction. */
   async #takeChanges(
-    database: Queryable,
+    database: Reading,
     names: readonly VectorName[],
     following: { isFrozen: boolean },
   ): Promise<SeenSnapshot | "more"> {
@@ -219,12 +240,12 @@ export class LiveTable {
     }
   }
 
-  #openAnew(database: Queryable): Promise<SeenSnapshot> {
+  #openAnew(database: Reading): Promise<SeenSnapshot> {
     this.#lose();
     return this.#open(database);
   }
 
-  async #open(database: Queryable): Promise<SeenSnapshot> {
+  async #open(database: Reading): Promise<SeenSnapshot> {
     const found = await loadPositions(database, this.table);
     if (found === null) throw tableNotFound();
     const { history, revision, schemaRevision, nextPosition, positions: given } = found;
@@ -237,7 +258,7 @@ export class LiveTable {
   }
 
   #lose(): void {
-    this.#events.lost();
+    this.#onEvent("lost");
     this.memory.forget();
     this.#seen = null;
   }

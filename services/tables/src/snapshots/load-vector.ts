@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { createVector } from "../engine/index.ts";
 import type { Vector, VectorName } from "../engine/index.ts";
 import { loadValues } from "../store/rows-load.ts";
@@ -13,18 +13,29 @@ const BATCH_ROWS_MAX = 10_000;
 /** To parse and take in that much keeps the event loop busy for about 10 ms. */
 const BATCH_CHARS = 1024 * 1024;
 
+/** What is to be loaded from where. */
+export interface VectorLoad {
+  readonly database: Reading;
+  readonly tableKey: number;
+  readonly snapshot: Snapshot;
+  readonly name: VectorName;
+  /** Hears how large it has become; what it throws ends the load. */
+  readonly onGrown: (bytes: number) => void;
+}
+
 /**
  * Reads the values under a key of all rows that a snapshot knows. It holds no transaction: a row may
  * be read as it is now rather than as it was at the snapshot's revision, which is put right when the
  * snapshot hears of everything that has changed since. Meanwhile rows must keep their indexes. Null when
  * the snapshot is of another history than the rows.
  */
-export async function loadVector(
-  database: Queryable,
-  tableKey: number,
-  snapshot: Snapshot,
-  name: VectorName,
-): Promise<LoadedVector | null> {
+export async function loadVector({
+  database,
+  tableKey,
+  snapshot,
+  name,
+  onGrown,
+}: VectorLoad): Promise<LoadedVector | null> {
   const { revision, size } = snapshot;
   const vector = createVector(name.type);
   let rows = FIRST_BATCH_ROWS;
@@ -41,6 +52,7 @@ export async function loadVector(
     vector.append(inPlace(loaded, snapshot, from, to));
     if (!(await setLargeValues(database, tableKey, name.key, loaded, snapshot, vector)))
       return null;
+    onGrown(vector.bytes);
     rows = nextBatchRows(to - from, loaded);
     await nextTurn();
   }
@@ -59,7 +71,7 @@ function inPlace(loaded: LoadedValues, snapshot: Snapshot, from: number, to: num
 
 /** False when they are of another history than the snapshot. */
 async function setLargeValues(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   { largePositions }: LoadedValues,

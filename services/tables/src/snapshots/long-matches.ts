@@ -1,4 +1,4 @@
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { isBlank, textOf } from "../domain/cell-text.ts";
 import type { Column } from "../domain/column.ts";
 import { fold } from "../domain/fold.ts";
@@ -69,7 +69,7 @@ export class LongMatches {
    * Reads what is not known yet. Reading that is not of the snapshot's own revision has to be finished
    * by another call on a connection that sees this revision.
    */
-  async read(database: Queryable, tableKey: number): Promise<void> {
+  async read(database: Reading, tableKey: number): Promise<void> {
     this.#forgetChanged();
     for (const [test, known] of this.#known) {
       const missing = this.#longRows(test)

@@ -1,46 +1,21 @@
-import { counterIn, gaugeIn } from "@workflow/service";
+import { cacheMetrics, counterIn, gaugeIn } from "@workflow/service";
 import type { Registry } from "prom-client";
-import type { TableMemory } from "./table-memory.ts";
+import type { CacheUsage, CompanyBytes, OnCacheEvent, Try } from "./cache-events.ts";
 
-/** How an answer was come by: from columns as they were, after catching up, or in a transaction. */
-export type Try = "as_is" | "caught_up" | "frozen";
-
-/** What happens to columns in memory. */
-export interface CacheEvents {
-  /** So many columns that a question needed were in memory. */
-  used(columns: number): void;
-  /** A column is read from the database. */
-  loaded(): void;
-  /** A column, or what is known of a table's rows, is given back for others. */
-  evicted(): void;
-  /** A table's columns are of no use any more. */
-  lost(): void;
-  /** A question was answered. */
-  answered(by: Try): void;
-  /** A try came to nothing. */
-  triedInVain(by: Try): void;
+/** What is counted. */
+export interface CacheCounters {
+  readonly count: OnCacheEvent;
+  threadLost(): void;
 }
 
-/** What a process holds in memory. */
-export interface CacheFigures {
-  readonly bytes: number;
-  /** Of those tables of which something is in memory. */
-  memories(): Iterable<TableMemory>;
-}
-
-const nobody = (): void => {};
-const UNHEARD: CacheEvents = {
-  used: nobody,
-  loaded: nobody,
-  evicted: nobody,
-  lost: nobody,
-  answered: nobody,
-  triedInVain: nobody,
-};
+const TRIES: readonly Try[] = ["as_is", "caught_up", "frozen"];
 
 /** Counts what happens; without a registry nothing is counted. No series is about a company. */
-export function cacheEvents(registry: Registry | undefined): CacheEvents {
-  if (registry === undefined) return UNHEARD;
+export function countEvents(
+  registry: Registry | undefined,
+  usage: () => CacheUsage,
+): CacheCounters {
+  if (registry === undefined) return { count: () => {}, threadLost: () => {} };
   const columns = counterIn(registry, {
     name: "tables_cache_columns_total",
     help: "Columns that questions needed, by whether they were in memory (hit) or read (load).",
@@ -59,39 +34,56 @@ export function cacheEvents(registry: Registry | undefined): CacheEvents {
     help: "Tries to answer a question, by kind and by whether they gave the answer.",
     labelNames: ["try", "outcome"],
   });
+  const threads = counterIn(registry, {
+    name: "tables_threads_lost_total",
+    help: "Threads that ended with the columns they held, for want of memory or by a fault.",
+  });
+  const tables = cacheMetrics(registry, "table_columns", () => {
+    const { tables: entries, bytes } = usage();
+    return { entries, bytes };
+  });
+  const counts = new Map<string, (count: number) => void>([
+    ["hit", (count) => columns.inc({ outcome: "hit" }, count)],
+    ["load", (count) => columns.inc({ outcome: "load" }, count)],
+    ["evicted", (count) => evictions.inc(count)],
+    ["lost", (count) => losses.inc(count)],
+    ["table hit", (count) => repeat(count, tables.hit)],
+    ["table miss", (count) => repeat(count, tables.miss)],
+  ]);
+  for (const kind of TRIES) {
+    for (const outcome of ["answer", "none"]) {
+      counts.set(`${kind} ${outcome}`, (count) => tries.inc({ try: kind, outcome }, count));
+    }
+  }
   return {
-    used: (count) => columns.inc({ outcome: "hit" }, count),
-    loaded: () => columns.inc({ outcome: "load" }),
-    evicted: () => evictions.inc(),
-    lost: () => losses.inc(),
-    answered: (by) => tries.inc({ try: by, outcome: "answer" }),
-    triedInVain: (by) => tries.inc({ try: by, outcome: "none" }),
+    count: (event, count = 1) => counts.get(event)?.(count),
+    threadLost: () => threads.inc(),
   };
 }
 
+function repeat(count: number, work: () => void): void {
+  for (let done = 0; done < count; done += 1) work();
+}
+
 /** Shows what is in memory whenever the registry is read. */
-export function showCache(registry: Registry | undefined, figures: CacheFigures): void {
+export function showCache(registry: Registry | undefined, threads: { companyBytes(): Promise<CompanyBytes> }): void {
   if (registry === undefined) return;
   gaugeIn(registry, {
     name: "tables_cache_bytes",
     help: "Memory that columns take up, about.",
-    collect() {
-      this.set(figures.bytes);
+    async collect() {
+      this.set(sumOf(await threads.companyBytes()));
     },
   });
   gaugeIn(registry, {
     name: "tables_cache_bytes_of_largest_company",
     help: "Memory that the columns of the company with most of them take up, about.",
-    collect() {
-      this.set(Math.max(0, ...bytesByCompany(figures.memories()).values()));
+    async collect() {
+      this.set(Math.max(0, ...(await threads.companyBytes()).values()));
     },
   });
 }
 
-function bytesByCompany(memories: Iterable<TableMemory>): Map<string, number> {
-  const bytes = new Map<string, number>();
-  for (const memory of memories) {
-    bytes.set(memory.companyId, (bytes.get(memory.companyId) ?? 0) + memory.bytes);
-  }
-  return bytes;
+function sumOf(bytes: CompanyBytes): number {
+  return bytes.values().reduce((sum, each) => sum + each, 0);
 }

@@ -1,10 +1,11 @@
 import type { RowQuery } from "../domain/row-query.ts";
-import { aggregateRows, listDistinct, selectRows, vectorsOf } from "../engine/index.ts";
+import { aggregateInSteps, distinctInSteps, selectInSteps, vectorsOf } from "../engine/index.ts";
 import type {
   AggregateGroup,
   AggregateQuery,
   DistinctQuery,
   DistinctValues,
+  Steps,
   VectorName,
 } from "../engine/index.ts";
 import { searchTest, testsOf } from "./long-matches.ts";
@@ -17,8 +18,8 @@ export interface Question<Answer> {
   readonly vectors: readonly VectorName[];
   /** What it asks of whole values, where memory holds their beginning only. */
   readonly tests: readonly WholeValueTest[];
-  /** Works the answer out, without a pause. */
-  answer(source: TableSource): Answer;
+  /** Works the answer out; it holds when the source has not changed between the steps. */
+  answer(source: TableSource): Steps<Answer>;
 }
 
 /** Where the rows of a page lie, in their order, at a revision of the table. */
@@ -33,8 +34,8 @@ export function pageQuestion(query: RowQuery): Question<PagePlan> {
   return {
     vectors: vectorsOf(query.filter, query.sort),
     tests: testsOf(query.filter),
-    answer(source) {
-      const { total, indexes } = selectRows(source, query);
+    *answer(source) {
+      const { total, indexes } = yield* selectInSteps(source, query);
       const positions = Array.from(indexes, (index) => source.positionAt(index));
       return { revision: source.revision, total, positions };
     },
@@ -49,7 +50,7 @@ export function distinctQuestion(query: DistinctQuery): Question<DistinctValues>
     // By the column's order, for its own vector.
     vectors: vectorsOf(filter, { column, descending: false }),
     tests: search === "" ? tests : [...tests, searchTest(column, search)],
-    answer: (source) => listDistinct(source, query),
+    answer: (source) => distinctInSteps(source, query),
   };
 }
 
@@ -61,7 +62,7 @@ export function aggregateQuestion(query: AggregateQuery): Question<AggregateGrou
     const isNew = column !== null && !vectors.some((name) => isVectorOf(name, column));
     if (isNew) vectors.push({ key: column.id, type: column.type });
   }
-  return { vectors, tests: testsOf(filter), answer: (source) => aggregateRows(source, query) };
+  return { vectors, tests: testsOf(filter), answer: (source) => aggregateInSteps(source, query) };
 }
 
 function isVectorOf(name: VectorName, { id, type }: { id: string; type: string }): boolean {

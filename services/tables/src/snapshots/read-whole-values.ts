@@ -1,4 +1,4 @@
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { UNPACKED_BYTES_MAX } from "../store/rows-size.ts";
 import { findRowSizes, findValueSizes, findWholeValues } from "../store/rows-values.ts";
 import type { ValueSize, WholeValue } from "../store/rows-values.ts";
@@ -12,7 +12,7 @@ const BATCH_ROWS = 1_000;
  * are gone are left out.
  */
 export async function* readWholeValues(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   positions: readonly number[],
@@ -31,7 +31,7 @@ export async function* readWholeValues(
 
 /** Of rows that are small enough together their own sizes are good enough. */
 async function valueSizes(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   rows: readonly ValueSize[],

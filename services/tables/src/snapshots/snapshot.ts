@@ -48,6 +48,7 @@ export class Snapshot implements TableSource {
   #live: Uint8Array;
   #liveCount: number;
   #readers = 0;
+  #changes = 0;
   readonly #vectors = new Map<string, LoadedVector>();
   readonly #watchers = new Set<Set<number>>();
 
@@ -69,6 +70,11 @@ export class Snapshot implements TableSource {
 
   get liveCount(): number {
     return this.#liveCount;
+  }
+
+  /** Grows with each change of its rows and their values. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Memory without the vectors. */
@@ -168,6 +174,7 @@ export class Snapshot implements TableSource {
    */
   apply(changes: ChangeSet, columns: readonly LoadedVector[]): void {
     const { revision, rows, keys } = changes;
+    this.#changes += 1;
     const last = this.#positions.last;
     const added = [...rows.keys()].filter((position) => position > last).sort((a, b) => a - b);
     for (const position of added) {

@@ -1,4 +1,5 @@
 import { AppError, isAppError } from "@workflow/errors";
+import { LRUCache } from "lru-cache";
 import type { Column } from "../domain/column.ts";
 import type { RowQuery } from "../domain/row-query.ts";
 import type {
@@ -7,13 +8,26 @@ import type {
   DistinctQuery,
   DistinctValues,
 } from "../engine/index.ts";
+import type { ReadingConnections } from "../store/reading-database.ts";
+import { findRowsFrom } from "../store/rows-read.ts";
+import { tableNotFound } from "../store/states.ts";
 import type { TableHead, TableName } from "../store/states.ts";
 import type { TableHeads } from "./table-heads.ts";
-import type { Answered, RowPage, TableReader } from "./table-reader.ts";
+import type { RowPage } from "./read-page.ts";
+import type { Answered, Reader } from "./table-reader.ts";
 
 /** Makes of a table's columns what is asked of it; throws what is wrong with the request. */
 export type Ask<Query> = (columns: readonly Column[]) => Query;
 
+/** What it takes to answer. */
+export interface SnapshotsOptions {
+  reader: Reader;
+  heads: TableHeads;
+  connections: ReadingConnections;
+}
+
+/** Tables that are remembered to have gaps. */
+const TABLES_MAX = 10_000;
 /** How often a question is asked anew because the table's columns were changed meanwhile. */
 const HEADS_MAX = 10;
 
@@ -23,17 +37,21 @@ const HEADS_MAX = 10;
  * no such table.
  */
 export class Snapshots {
-  readonly #reader: TableReader;
+  readonly #reader: Reader;
   readonly #heads: TableHeads;
+  readonly #connections: ReadingConnections;
+  /** Tables of which rows were deleted, so that the row at an offset is not the one at that position. */
+  readonly #withGaps = new LRUCache<string, true>({ max: TABLES_MAX });
 
-  constructor(reader: TableReader, heads: TableHeads) {
+  constructor({ reader, heads, connections }: SnapshotsOptions) {
     this.#reader = reader;
     this.#heads = heads;
+    this.#connections = connections;
   }
 
   /** A page of all rows in the table's own order. */
   async listRows(table: TableName, limit: number, offset: number): Promise<RowPage> {
-    const page = await this.#orForget(table, this.#reader.listRows(table, limit, offset));
+    const page = await this.#orForget(table, this.#listByPosition(table, limit, offset));
     const all = { filter: [], sort: null, limit, offset };
     return page ?? this.queryRows(table, () => all);
   }
@@ -51,6 +69,17 @@ export class Snapshots {
   /** Figures. */
   aggregate(table: TableName, ask: Ask<AggregateQuery>): Promise<AggregateGroup[]> {
     return this.#settle(table, ask, (head, query) => this.#reader.figures(head, query));
+  }
+
+  /** A page of all rows, when that can be told without columns in memory; else null. */
+  async #listByPosition(table: TableName, limit: number, offset: number): Promise<RowPage | null> {
+    if (offset > 0 && this.#withGaps.has(table.tableId)) return null;
+    const seen = await findRowsFrom(this.#connections.of(table.companyId), table, offset, limit);
+    if (seen === null) throw tableNotFound();
+    const { rowCount: total, nextPosition } = seen.table;
+    if (total !== nextPosition) this.#withGaps.set(table.tableId, true);
+    if (offset === 0 || total === nextPosition) return { rows: seen.rows, total };
+    return offset >= total ? { rows: [], total } : null;
   }
 
   /** Asks until the head by which the question was understood is the one that the table has. */

@@ -1,4 +1,5 @@
 import type { VectorName } from "../engine/index.ts";
+import type { LoadLimits } from "./load-limits.ts";
 import type { Cached, MemoryBudget } from "./memory-budget.ts";
 import { idOf } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -10,26 +11,25 @@ const BASE_BYTES = 1_024;
 export class TableMemory implements Cached {
   readonly companyId: string;
   readonly #budget: MemoryBudget;
+  readonly #limits: LoadLimits;
   readonly #slots = new Map<string, Cached>();
+  readonly #loads = new Set<Cached>();
   readonly #uses = new Map<string, number>();
   readonly #onDropped: (() => void)[] = [];
   #snapshot: Snapshot | null = null;
   #users = 0;
 
-  constructor(budget: MemoryBudget, companyId: string) {
+  constructor(
+    { budget, limits }: { budget: MemoryBudget; limits: LoadLimits },
+    companyId: string,
+  ) {
     this.#budget = budget;
+    this.#limits = limits;
     this.companyId = companyId;
   }
 
   get inUse(): boolean {
     return this.#users > 0;
-  }
-
-  /** Estimate of the memory in use. */
-  get bytes(): number {
-    let bytes = this.#budget.bytesOf(this);
-    for (const slot of this.#slots.values()) bytes += this.#budget.bytesOf(slot);
-    return bytes;
   }
 
   /** To be told when everything was given back because others need the memory. */
@@ -56,8 +56,38 @@ export class TableMemory implements Cached {
       }
       // Queries leave things behind in columns, such as the order of their values.
       if (this.#snapshot !== null) this.#noteSizes(this.#snapshot);
-      this.#budget.trim();
+      this.#budget.trim(this.companyId);
     };
+  }
+
+  /**
+   * Counts a column that is being loaded. `grown` says how large it has become, and others' columns make room
+   * for it; it throws when that is more than questions may use (`LoadLimits`). `end` is to be called in any
+   * case.
+   */
+  load(): { grown(bytes: number): void; end(): void } {
+    const { companyId } = this;
+    const loading: Cached = { companyId, inUse: true, drop: () => {} };
+    this.#loads.add(loading);
+    return {
+      grown: (bytes) => {
+        this.#budget.use(loading, bytes);
+        this.#budget.trim(companyId);
+        this.#limits.check(companyId, this.#bytesInUse());
+      },
+      end: () => {
+        this.#loads.delete(loading);
+        this.#budget.forget(loading);
+      },
+    };
+  }
+
+  #bytesInUse(): number {
+    let bytes = 0;
+    for (const each of [...this.#slots.values(), ...this.#loads]) {
+      if (each.inUse) bytes += this.#budget.bytesOf(each);
+    }
+    return bytes;
   }
 
   /** Notes that the snapshot and these columns of it are used, and how large all of it is now. */
@@ -70,7 +100,7 @@ export class TableMemory implements Cached {
     }
     // After its columns, so that it does not go before them.
     this.#budget.use(this, BASE_BYTES + snapshot.bytes);
-    this.#budget.trim();
+    this.#budget.trim(this.companyId);
   }
 
   /** Notes that a column is gone from the snapshot. */
@@ -102,6 +132,7 @@ export class TableMemory implements Cached {
     if (known !== undefined) return known;
     const uses = this.#uses;
     const slot: Cached = {
+      companyId: this.companyId,
       get inUse() {
         return uses.has(id);
       },

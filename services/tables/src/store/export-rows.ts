@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import type { Reading, Transaction } from "@workflow/db";
 import { z } from "zod";
 import type { TableKey } from "./states.ts";
 
@@ -12,8 +12,8 @@ const PAGE_ROWS = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** All later statements of the transaction see what the first one of them saw. */
-export async function freezeSnapshot(transaction: Transaction): Promise<void> {
-  await transaction.query(sql.type(z.object({}))`
+export async function freezeSnapshot(transaction: Pick<Reading, "any">): Promise<void> {
+  await transaction.any(sql.type(z.object({}))`
     set transaction isolation level repeatable read, read only
   `);
 }

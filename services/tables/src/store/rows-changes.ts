@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { z } from "zod";
 import { isLargeValue, shortValue } from "./rows-load.ts";
 import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
@@ -60,7 +60,7 @@ export interface WantedChanges {
  * gone.
  */
 export async function findChanges(
-  database: Queryable,
+  database: Reading,
   { companyId, tableKey }: TableKey,
   { after, keys, deleted }: WantedChanges,
 ): Promise<Changes | null> {

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable, SqlFragment } from "@workflow/db";
+import type { Reading, SqlFragment } from "@workflow/db";
 import { z } from "zod";
 import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
@@ -45,7 +45,7 @@ export type LoadedValues = z.infer<typeof valuesRow>;
 
 /** The positions of all rows in their order. Null when the table is gone. */
 export async function loadPositions(
-  database: Queryable,
+  database: Reading,
   { companyId, tableKey }: TableKey,
 ): Promise<LoadedPositions | null> {
   return database.maybeOne(sql.prepared("rows_load_positions", positionsRow)`
@@ -75,7 +75,7 @@ export async function loadPositions(
  * are told. A single row always fits.
  */
 export async function loadValues(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   range: { first: number; last: number },

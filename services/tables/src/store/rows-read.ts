@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Queryable, Reading } from "@workflow/db";
 import { z } from "zod";
 import { rowColumns, rowRecord } from "./rows-record.ts";
 import type { RowRecord } from "./rows-record.ts";
@@ -39,7 +39,7 @@ const seenColumns = sql.fragment`
 
 /** Reads rows by their positions, in no order, those that exist. Null when the table is gone. */
 export async function findRowsAt(
-  database: Queryable,
+  database: Reading,
   { companyId, tableKey }: TableKey,
   positions: readonly number[],
 ): Promise<SeenRows | null> {
@@ -55,7 +55,7 @@ export async function findRowsAt(
 
 /** Reads the first rows from a position on, in order. Null when the company has no such table. */
 export async function findRowsFrom(
-  database: Queryable,
+  database: Reading,
   { companyId, tableId }: TableName,
   position: number,
   limit: number,
@@ -79,7 +79,7 @@ export async function findRowsFrom(
 
 /** A row; null when the table has none of this id. Throws NOT_FOUND when there is no such table. */
 export async function findRow(
-  database: Queryable,
+  database: Reading,
   { companyId, tableId }: TableName,
   rowId: string,
 ): Promise<RowRecord | null> {

@@ -1,5 +1,5 @@
 import { sql } from "@workflow/db";
-import type { Queryable } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { z } from "zod";
 import { bytesAtMost } from "./rows-size.ts";
 import { history } from "./states.ts";
@@ -22,7 +22,7 @@ export type WholeValue = z.infer<typeof wholeValueRow>;
 
 /** How long the data of rows at these positions is at the most; cheap, however long it is. */
 export async function findRowSizes(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   positions: readonly number[],
 ): Promise<readonly ValueSize[]> {
@@ -35,7 +35,7 @@ export async function findRowSizes(
 
 /** How long the values under a key are as JSON, of rows at these positions. */
 export async function findValueSizes(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   positions: readonly number[],
@@ -51,7 +51,7 @@ export async function findValueSizes(
 
 /** Whole values under a key, of rows at these positions; of rows that are gone nothing. */
 export async function findWholeValues(
-  database: Queryable,
+  database: Reading,
   tableKey: number,
   key: string,
   positions: readonly number[],

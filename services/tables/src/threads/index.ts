@@ -1,0 +1,2 @@
+export { threadCount } from "./thread-count.ts";
+export { TableThreads } from "./table-threads.ts";

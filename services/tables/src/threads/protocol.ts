@@ -1,0 +1,106 @@
+import type { PlainRow, PlainStatement } from "@workflow/db";
+import { AppError, toAppError } from "@workflow/errors";
+import type { AppErrorOptions, Reason } from "@workflow/errors";
+import type { RowQuery } from "../domain/row-query.ts";
+import type {
+  AggregateGroup,
+  AggregateQuery,
+  DistinctQuery,
+  DistinctValues,
+} from "../engine/index.ts";
+import type { CacheEvent, CacheUsage, CompanyBytes } from "../snapshots/cache-events.ts";
+import type { Answered, Outcome, PlannedPage } from "../snapshots/index.ts";
+import type { TableHead, TableName } from "../store/states.ts";
+
+/*
+ * What the thread that has the connections ("main") and one that has columns say to each other. All of
+ * it is plain data.
+ */
+
+/** What a thread is started with. */
+export interface ThreadOptions {
+  readonly cacheBytesMax: number;
+  readonly companyBytesMax: number | undefined;
+}
+
+/** What a thread may be asked, and what it answers. */
+export interface Questions {
+  /** The rows of a page stay with main, which answers itself as soon as it has read them. */
+  page: { query: { head: TableHead; query: RowQuery }; answer: Answered<null> };
+  distinct: {
+    query: { head: TableHead; query: DistinctQuery };
+    answer: Answered<DistinctValues>;
+  };
+  figures: {
+    query: { head: TableHead; query: AggregateQuery };
+    answer: Answered<AggregateGroup[]>;
+  };
+  companyBytes: { query: null; answer: CompanyBytes };
+}
+
+type Kind = keyof Questions;
+
+/** A question of one of the kinds. */
+export type Question<K extends Kind = Kind> = {
+  [Each in K]: { readonly kind: Each; readonly query: Questions[Each]["query"] };
+}[K];
+
+/** Where a statement is made: in a transaction that was begun, or on any connection. */
+export interface Place {
+  readonly companyId: string;
+  readonly transaction: number | null;
+}
+
+/** What a thread asks of main. */
+export type Request =
+  | { readonly kind: "rows"; readonly place: Place; readonly statement: PlainStatement }
+  /** `ask` is the question that the page answers. */
+  | { readonly kind: "page"; readonly place: Place; readonly ask: number; readonly page: PlannedPage }
+  | { readonly kind: "begin"; readonly companyId: string; readonly transaction: number }
+  | { readonly kind: "end"; readonly transaction: number; readonly failed: boolean };
+
+/** What main answers. */
+export type Reply =
+  | { readonly kind: "rows"; readonly rows: readonly PlainRow[] }
+  | { readonly kind: "page"; readonly outcome: Outcome<null> }
+  | { readonly kind: "done" };
+
+/** An error as it crosses threads. */
+export interface PlainError extends AppErrorOptions {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** Events since the last message that told some. */
+export type CountedEvents = readonly (readonly [event: CacheEvent, count: number])[];
+
+export type ToThread =
+  | { readonly type: "ask"; readonly id: number; readonly question: Question }
+  | { readonly type: "forget"; readonly table: TableName }
+  | { readonly type: "reply"; readonly id: number; readonly reply: Reply }
+  | { readonly type: "failure"; readonly id: number; readonly error: PlainError };
+
+export type FromThread =
+  | { readonly type: "answer"; readonly id: number; readonly answer: Questions[Kind]["answer"] }
+  | { readonly type: "failure"; readonly id: number; readonly error: PlainError }
+  | { readonly type: "request"; readonly id: number; readonly request: Request }
+  | { readonly type: "report"; readonly events: CountedEvents; readonly usage: CacheUsage };
+
+/** What is left of an error on its way to another thread; what has caused it is told as text. */
+export function toPlainError(error: unknown): PlainError {
+  const { reason, message, internal, violations, details, retryAfterMs, cause } = toAppError(error);
+  const inside = internal ?? (cause instanceof Error ? cause.message : undefined);
+  return {
+    reason,
+    message,
+    violations,
+    details,
+    ...(inside === undefined ? {} : { internal: inside }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** The error as it was. */
+export function fromPlainError({ reason, message, ...options }: PlainError): AppError {
+  return new AppError(reason, message, options);
+}

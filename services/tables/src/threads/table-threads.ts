@@ -1,0 +1,166 @@
+import { AppError } from "@workflow/errors";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { CompanyConnections } from "../company-connections.ts";
+import type { RowQuery } from "../domain/row-query.ts";
+import type {
+  AggregateGroup,
+  AggregateQuery,
+  DistinctQuery,
+  DistinctValues,
+} from "../engine/index.ts";
+import type { CacheUsage, CompanyBytes } from "../snapshots/cache-events.ts";
+import type { Answered, Reader, RowPage } from "../snapshots/index.ts";
+import { LoadLimits } from "../snapshots/load-limits.ts";
+import { countEvents, showCache } from "../snapshots/metrics.ts";
+import type { TableHead, TableName } from "../store/states.ts";
+import { Thread, ThreadEnded } from "./thread.ts";
+
+/** What a service needs for its threads. */
+export interface TableThreadsOptions {
+  connections: CompanyConnections;
+  /** How many threads. */
+  threads: number;
+  /** Memory for columns, of all threads together. */
+  cacheBytesMax: number;
+  /** What questions of one company may use of one thread at a time; see `TableReaderOptions`. */
+  companyBytesMax?: number | undefined;
+  /** What V8 may have for the objects of one thread, in MiB; by default what its columns may need. */
+  heapMb?: number | undefined;
+  metricsRegistry?: Registry | undefined;
+  logger: Logger;
+}
+
+/** For what is read at a time, beside all columns that may be in use. */
+const HEAP_BASE_MB = 256;
+const MIB = 1024 * 1024;
+
+/**
+ * Answers questions about tables in threads, so that none of them holds the service's own. A table belongs
+ * to one thread, by its id. A thread that ends takes its columns with it and nothing else: it is replaced,
+ * and what it was asked is asked once more.
+ */
+export class TableThreads implements Reader {
+  readonly #options: TableThreadsOptions;
+  readonly #threads: Thread[] = [];
+  readonly #events: ReturnType<typeof countEvents>;
+  #hasStopped = false;
+
+  constructor(options: TableThreadsOptions) {
+    this.#options = options;
+    const { threads, metricsRegistry } = options;
+    this.#events = countEvents(metricsRegistry, () => this.#usage());
+    for (let place = 0; place < threads; place += 1) this.#threads.push(this.#start());
+    showCache(metricsRegistry, { companyBytes: () => this.#companyBytes() });
+  }
+
+  page(head: TableHead, query: RowQuery): Promise<Answered<RowPage>> {
+    return this.#askTwice(head, (thread) => thread.page(head, query));
+  }
+
+  distinct(head: TableHead, query: DistinctQuery): Promise<Answered<DistinctValues>> {
+    return this.#askTwice(head, (thread) =>
+      thread.ask("distinct", { kind: "distinct", query: { head, query } }),
+    );
+  }
+
+  figures(head: TableHead, query: AggregateQuery): Promise<Answered<AggregateGroup[]>> {
+    return this.#askTwice(head, (thread) =>
+      thread.ask("figures", { kind: "figures", query: { head, query } }),
+    );
+  }
+
+  forget(table: TableName): void {
+    this.#threads[this.#placeOf(table)]?.forget(table);
+  }
+
+  async stop(): Promise<void> {
+    this.#hasStopped = true;
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
+  }
+
+  async #askTwice<Answer>(
+    table: TableName,
+    ask: (thread: Thread) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await ask(this.#threadOf(table));
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error;
+    }
+    try {
+      return await ask(this.#threadOf(table));
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error;
+      throw new AppError("UNAVAILABLE", "The service is temporarily unavailable.", {
+        internal: "two threads of data tables have ended during one question",
+        retryAfterMs: 1_000,
+        cause: error,
+      });
+    }
+  }
+
+  #placeOf({ tableId }: TableName): number {
+    return Number.parseInt(tableId.slice(-8), 16) % this.#threads.length;
+  }
+
+  /** The thread of a table; one that has ended is replaced when it is asked for. */
+  #threadOf(table: TableName): Thread {
+    const place = this.#placeOf(table);
+    const known = this.#threads[place];
+    if (known !== undefined && (!known.hasEnded || this.#hasStopped)) return known;
+    const fresh = this.#start();
+    this.#threads[place] = fresh;
+    return fresh;
+  }
+
+  #start(): Thread {
+    const { connections, threads, cacheBytesMax, logger } = this.#options;
+    const bytes = Math.ceil(cacheBytesMax / threads);
+    const inUseMax = 2 * LoadLimits.companyBytesMax(bytes);
+    const { heapMb = HEAP_BASE_MB + Math.ceil(inUseMax / MIB) } = this.#options;
+    return new Thread({
+      connections,
+      cacheBytesMax: bytes,
+      companyBytesMax: this.#options.companyBytesMax,
+      heapMb,
+      onEvents: (events) => {
+        for (const [event, count] of events) this.#events.count(event, count);
+      },
+      onLost: (err) => {
+        this.#events.threadLost();
+        logger.error({ err }, "a thread of data tables has ended; its columns are read again");
+      },
+    });
+  }
+
+  #usage(): CacheUsage {
+    const usages = this.#threads.map(({ usage }) => usage);
+    return {
+      tables: usages.reduce((sum, { tables }) => sum + tables, 0),
+      bytes: usages.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+
+  async #companyBytes(): Promise<CompanyBytes> {
+    const all = new Map<string, number>();
+    await Promise.all(
+      this.#threads.map(async (thread) => {
+        for (const [company, bytes] of await bytesIn(thread)) {
+          all.set(company, (all.get(company) ?? 0) + bytes);
+        }
+      }),
+    );
+    return all;
+  }
+}
+
+/** A thread that has ended holds nothing. */
+async function bytesIn(thread: Thread): Promise<CompanyBytes> {
+  try {
+    return await thread.ask("companyBytes", { kind: "companyBytes", query: null });
+  } catch (error) {
+    if (error instanceof ThreadEnded) return new Map();
+    throw error;
+  }
+}

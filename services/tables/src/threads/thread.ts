@@ -1,0 +1,174 @@
+import { Worker } from "node:worker_threads";
+import type { CompanyConnections } from "../company-connections.ts";
+import type { RowQuery } from "../domain/row-query.ts";
+import type { CacheUsage } from "../snapshots/cache-events.ts";
+import type { Answered, RowPage } from "../snapshots/index.ts";
+import type { TableHead, TableName } from "../store/states.ts";
+import { fromPlainError, toPlainError } from "./protocol.ts";
+import type {
+  CountedEvents,
+  FromThread,
+  Question,
+  Questions,
+  Request,
+  ThreadOptions,
+  ToThread,
+} from "./protocol.ts";
+import { Statements } from "./statements.ts";
+
+const PROGRAM = new URL("./table-thread.ts", import.meta.url);
+
+/** The thread has ended before it has answered. */
+export class ThreadEnded extends Error {}
+
+/** What a thread needs from its surroundings. */
+export interface ThreadSurroundings {
+  connections: CompanyConnections;
+  /** Memory for columns. */
+  cacheBytesMax: number;
+  companyBytesMax: number | undefined;
+  /** What V8 may have for all of the thread's objects, in MiB; with more the thread ends. */
+  heapMb: number;
+  onEvents(events: CountedEvents): void;
+  /** Called once when it has ended without being told to. */
+  onLost(cause: Error): void;
+}
+
+/** One thread that holds columns of tables, as the thread sees it that has the connections. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #statements: Statements;
+  readonly #surroundings: ThreadSurroundings;
+  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #pages = new Map<number, (page: RowPage) => void>();
+  #asks = 0;
+  #ended: ThreadEnded | null = null;
+  #usage: CacheUsage = { tables: 0, bytes: 0 };
+
+  constructor(surroundings: ThreadSurroundings) {
+    const { connections, cacheBytesMax, companyBytesMax, heapMb } = surroundings;
+    const workerData: ThreadOptions = { cacheBytesMax, companyBytesMax };
+    this.#surroundings = surroundings;
+    this.#statements = new Statements(connections, (ask, page) => this.#pages.get(ask)?.(page));
+    this.#worker = new Worker(PROGRAM, {
+      name: "tables",
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    this.#worker.on("message", (message: FromThread) => this.#hear(message));
+    this.#worker.on("error", (error) => this.#lose(error));
+    this.#worker.on("exit", () => this.#lose(new Error("A thread of data tables has exited.")));
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
+  }
+
+  /** As it was told last. */
+  get usage(): CacheUsage {
+    return this.#ended === null ? this.#usage : { tables: 0, bytes: 0 };
+  }
+
+  /** @throws ThreadEnded */
+  async ask<Kind extends keyof Questions>(
+    kind: Kind,
+    question: Question & { kind: Kind },
+  ): Promise<Questions[Kind]["answer"]> {
+    const { answered } = this.#send(question);
+    const answer = await answered;
+    if (!isAnswer(kind, answer)) throw new Error("A thread answers what it is asked.");
+    return answer;
+  }
+
+  /**
+   * A page, as soon as its rows are read; the thread need not hear of that first.
+   *
+   * @throws ThreadEnded
+   */
+  async page(head: TableHead, query: RowQuery): Promise<Answered<RowPage>> {
+    const read = Promise.withResolvers<RowPage>();
+    const { id, answered } = this.#send({ kind: "page", query: { head, query } });
+    this.#pages.set(id, read.resolve);
+    const page = read.promise.then((answer) => ({ answer }));
+    const verdict = answered.then((answer) => (answer === null ? null : page));
+    const forget = (): void => void this.#pages.delete(id);
+    verdict.then(forget, forget);
+    return Promise.race([page, verdict]);
+  }
+
+  /** The table is gone. */
+  forget(table: TableName): void {
+    this.#post({ type: "forget", table });
+  }
+
+  async stop(): Promise<void> {
+    this.#end(new ThreadEnded("A thread was told to end."));
+    await this.#worker.terminate();
+  }
+
+  #send(question: Question): { id: number; answered: Promise<unknown> } {
+    if (this.#ended !== null) throw this.#ended;
+    const id = ++this.#asks;
+    const asked = Promise.withResolvers<unknown>();
+    this.#asked.set(id, asked);
+    this.#post({ type: "ask", id, question });
+    return { id, answered: asked.promise };
+  }
+
+  #hear(message: FromThread): void {
+    switch (message.type) {
+      case "answer":
+        this.#take(message.id)?.resolve(message.answer);
+        break;
+      case "failure":
+        this.#take(message.id)?.reject(fromPlainError(message.error));
+        break;
+      case "request":
+        void this.#serve(message.id, message.request);
+        break;
+      case "report":
+        this.#usage = message.usage;
+        this.#surroundings.onEvents(message.events);
+        break;
+    }
+  }
+
+  async #serve(id: number, request: Request): Promise<void> {
+    try {
+      this.#post({ type: "reply", id, reply: await this.#statements.answer(request) });
+    } catch (error) {
+      this.#post({ type: "failure", id, error: toPlainError(error) });
+    }
+  }
+
+  #take(id: number): PromiseWithResolvers<unknown> | undefined {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    return asked;
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message, []);
+  }
+
+  #lose(cause: Error): void {
+    if (this.#ended !== null) return;
+    this.#end(new ThreadEnded("A thread of data tables has ended.", { cause }));
+    this.#surroundings.onLost(cause);
+  }
+
+  #end(error: ThreadEnded): void {
+    this.#ended = error;
+    this.#statements.giveUp();
+    for (const { reject } of this.#asked.values()) reject(error);
+    this.#asked.clear();
+  }
+}
+
+/** What comes from the thread's own program is what its types say. */
+function isAnswer<Kind extends keyof Questions>(
+  _kind: Kind,
+  _answer: unknown,
+): _answer is Questions[Kind]["answer"] {
+  return true;
+}
