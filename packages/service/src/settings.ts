@@ -265,8 +265,12 @@ export const SETTINGS = {
     .describe(
       "Verifies webhooks of the OAuth broker; several with commas between them. Without it they are answered 500.",
     ),
-  STRIPE_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Stripe; several with commas between them."),
-  RESEND_WEBHOOK_SECRET: text().optional().describe("Verifies webhooks of Resend; several with commas between them."),
+  STRIPE_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Stripe; several with commas between them."),
+  RESEND_WEBHOOK_SECRET: text()
+    .optional()
+    .describe("Verifies webhooks of Resend; several with commas between them."),
   AIRWALLEX_WEBHOOK_SECRET: text()
     .optional()
     .describe("Verifies webhooks of Airwallex; several with commas between them."),
