@@ -1,42 +1,104 @@
 /**
- * The folders of services/runs/src from the top down. Each may use those below it; rooms of one floor
- * do not know each other, but for `starting`, which the rpc room shares with them.
+ * The folders of each service's `src` from the top down. Each may use those below it; rooms of one floor do
+ * not know each other. So no two folders import each other.
  */
-const RUNS_FLOORS = [
-  ["rpc"],
-  ["schedules", "triggers"],
-  ["operations"],
-  ["engine", "effects"],
-  ["starting", "concurrency"],
-  ["deployments"],
-  ["interpreter"],
-  ["journal"],
-  ["secrets", "memory"],
-  ["task-runtime"],
-  ["store"],
-  ["domain"],
-];
+const FLOORS = {
+  gateway: [
+    ["mcp"],
+    ["routes", "admin", "docs", "connect-page", "openapi", "inbound"],
+    ["http"],
+    ["identity"],
+    ["rate-limits"],
+    ["auth"],
+    ["audit"],
+    ["store"],
+    ["domain", "errors"],
+  ],
+  workflows: [["rpc"], ["deployment"], ["validation"], ["store"], ["dashboards"], ["domain"]],
+  runs: [
+    ["rpc"],
+    ["schedules", "triggers", "metrics"],
+    ["operations"],
+    ["engine", "effects"],
+    ["starting", "concurrency"],
+    ["deployments"],
+    ["interpreter"],
+    ["journal"],
+    ["secrets", "memory"],
+    ["task-runtime"],
+    ["store"],
+    ["domain"],
+  ],
+  tables: [["rpc"], ["writes", "export", "import"], ["snapshots"], ["engine", "store"], ["domain"]],
+  integrations: [
+    ["rpc", "events"],
+    ["email", "agents"],
+    ["actions"],
+    ["authorization"],
+    ["connections"],
+    ["store"],
+    ["encryption"],
+    ["provider-http", "files"],
+    ["domain"],
+  ],
+  webhooks: [
+    ["rpc", "admin"],
+    ["inbound", "endpoints"],
+    ["outbound"],
+    ["event-types"],
+    ["store"],
+    ["secrets"],
+    ["domain"],
+  ],
+};
 
-/** One rule a floor: none uses what is above it, or beside it. */
-function runsLayers() {
-  return RUNS_FLOORS.map((rooms, floor) => {
-    const above = RUNS_FLOORS.slice(0, floor).flat();
-    return rooms.map((room) => {
-      const beside = rooms.filter((other) => other !== room);
-      const forbidden = [...above, ...beside].join("|");
-      return {
-        name: `runs-${room}-looks-down`,
-        comment: "folders of the runs service are layers; see ARCHITECTURE.md",
-        severity: "error",
-        from: { path: `^services/runs/src/${room}/` },
-        // The files beside the folders wire them together and stand above them all.
-        to: {
-          path: `^services/runs/src/(${forbidden === "" ? "" : `(${forbidden})/|`}[^/]+\\.ts$)`,
-          ...(room === "rpc" ? { pathNot: "^services/runs/src/context\\.ts$" } : {}),
-        },
-      };
-    });
-  }).flat();
+/**
+ * Files beside the folders wire them together and stand above them all. These are the exceptions: what the
+ * rooms of a service have in common, by service and room (a pattern).
+ */
+const SHARED_FILES = {
+  gateway: { ".*": "(route|route-context|route-declaration|route-table-entry|reply)" },
+  workflows: { rpc: "context" },
+  runs: { rpc: "context" },
+  tables: { rpc: "context", "rpc|snapshots|writes": "company-connections" },
+  integrations: { rpc: "context" },
+  webhooks: { rpc: "context", "inbound|outbound": "(options|service-identity)" },
+};
+
+/** One rule a room: it uses nothing that is above it, or beside it. */
+function layers() {
+  return Object.entries(FLOORS).flatMap(([service, floors]) =>
+    floors.flatMap((rooms, floor) =>
+      rooms.map((room) => roomRule(service, room, [...floors.slice(0, floor).flat(), ...rooms])),
+    ),
+  );
+}
+
+function roomRule(service, room, known) {
+  const source = `^services/${service}/src`;
+  const forbidden = known.filter((other) => other !== room);
+  const rooms = forbidden.length === 0 ? "" : `(${forbidden.join("|")})/|`;
+  const shared = Object.entries(SHARED_FILES[service])
+    .filter(([pattern]) => new RegExp(`^(${pattern})$`).test(room))
+    .map(([, file]) => `${source}/${file}\\.ts$`);
+  return {
+    name: `${service}-${room}-looks-down`,
+    comment: "folders of a service are layers; see FLOORS",
+    severity: "error",
+    from: { path: `${source}/${room}/` },
+    to: { path: `${source}/(${rooms}[^/]+\\.ts$)`, pathNot: shared },
+  };
+}
+
+/** A folder that no floor names would obey no rule. */
+function unknownRooms() {
+  return Object.entries(FLOORS).map(([service, floors]) => ({
+    name: `${service}-has-known-folders`,
+    comment: "give each new folder of a service its floor in FLOORS",
+    severity: "error",
+    from: { path: `^services/${service}/src/(?!(${floors.flat().join("|")})/)[^/]+/` },
+    to: {},
+  }));
 }
 
 /** The direction of the code: services → packages → proto/gen. Everything else is an error. */
@@ -76,7 +138,17 @@ export default {
         path: "(^packages/(db|rpc|service)/|^services/[^/]+/src/(rpc|store)/|@grpc/grpc-js|/pg/)",
       },
     },
-    ...runsLayers(),
+    ...layers(),
+    ...unknownRooms(),
+    {
+      name: "engine-is-pure",
+      comment: "what runs in worker threads computes: no I/O, no database, no gRPC",
+      severity: "error",
+      from: { path: "^services/tables/src/engine/" },
+      to: {
+        pathNot: "^services/tables/src/(engine|domain)/|^packages/definition/",
+      },
+    },
     {
       name: "errors-depend-on-nothing",
       severity: "error",

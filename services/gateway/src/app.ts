@@ -18,7 +18,7 @@ import { afterAnswer, beginRequest, requestInfoOf } from "./http/request-info.ts
 import type { RequestSettings } from "./http/request-info.ts";
 import { sendError, sendSuccess } from "./http/respond.ts";
 import { createPlainErrorHandler } from "./inbound/plain-error.ts";
-import { INBOUND_BASE } from "./inbound/inbound-base.ts";
+import { INBOUND_BASE } from "./http/inbound-base.ts";
 import { serveDescription } from "./openapi/serve-description.ts";
 import { MCP_PATH } from "./mcp/serve-mcp.ts";
 import type { RequestReport } from "./request-report.ts";

@@ -25,7 +25,7 @@ import type {
 import type { Scope } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { Backends } from "./route-context.ts";
-import { createTableImporter } from "./imports/table-importer.ts";
+import { createTableImporter } from "./routes/table-imports/table-importer.ts";
 import { createRowBatcher } from "./row-batcher.ts";
 import { createStartBatcher } from "./start-batcher.ts";
 

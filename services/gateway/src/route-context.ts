@@ -19,11 +19,11 @@ import type { AnswerTurns } from "@workflow/service";
 import type { IncomingHttpHeaders } from "node:http";
 import type { AuditReader } from "./audit/audit-reader.ts";
 import type { Session } from "./auth/caller.ts";
-import type { IdentityChange } from "./auth/identity-change.ts";
-import type { Scope } from "./auth/scopes.ts";
+import type { IdentityChange } from "./domain/identity-change.ts";
+import type { Scope } from "./domain/scopes.ts";
 import type { AddressLimits } from "./http/address-limits.ts";
 import type { SignInGuard } from "./identity/sign-in-guard.ts";
-import type { TableImporter } from "./imports/table-importer.ts";
+import type { TableImporter } from "./routes/table-imports/table-importer.ts";
 import type { RowBatcher } from "./row-batcher.ts";
 import type { StartBatcher } from "./start-batcher.ts";
 

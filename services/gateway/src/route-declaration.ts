@@ -1,9 +1,9 @@
 import type { Reason } from "@workflow/errors";
 import type { AuditAction } from "@workflow/events";
 import type { z } from "zod";
-import type { Scope } from "./auth/scopes.ts";
+import type { Scope } from "./domain/scopes.ts";
 import type { Upload } from "./http/upload.ts";
-import type { Bucket } from "./rate-limits/bucket.ts";
+import type { Bucket } from "./domain/bucket.ts";
 import type {
   ContentType,
   EventStream,

@@ -1,6 +1,6 @@
 import type { AuditAction } from "@workflow/events";
 import { z } from "zod";
-import type { Scope } from "./auth/scopes.ts";
+import type { Scope } from "./domain/scopes.ts";
 import { invalidRequest } from "./errors/invalid-request.ts";
 import { explainIssue, toViolations } from "./errors/violations.ts";
 import { findLongList, listPlacesOf } from "./http/long-lists.ts";

@@ -13,7 +13,7 @@ import { createApp } from "./app.ts";
 import { createAuditReader } from "./audit/audit-reader.ts";
 import { startAuditRetention } from "./audit/audit-retention.ts";
 import { consumeAudit } from "./audit/consume-audit.ts";
-import { startIdentity } from "./auth/start-identity.ts";
+import { startIdentity } from "./identity/start-identity.ts";
 import { connectBackends } from "./connect-backends.ts";
 import type { BackendOptions } from "./connect-backends.ts";
 import { createReadiness } from "./health.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createApiKey, verifyAudit } from "../src/admin/index.ts";
 import { trimAudit } from "../src/audit/audit-retention.ts";
 import { toAuditRecord } from "../src/audit/to-audit-record.ts";
-import { appendAudit } from "../src/store/audit-log.ts";
+import { appendAudit } from "../src/audit/append-audit.ts";
 import { auditEvent } from "./support/audit-events.ts";
 import { call, startTestGateway } from "./support/gateway.ts";
 import type { TestGateway } from "./support/gateway.ts";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@jest/globals";
 import { isAppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { ColumnType } from "@workflow/proto/tables/v1/tables";
-import type { CsvImportFields } from "../src/imports/csv-import-fields.ts";
-import { openImport } from "../src/imports/open-import.ts";
+import type { CsvImportFields } from "../src/routes/table-imports/csv-import-fields.ts";
+import { openImport } from "../src/routes/table-imports/open-import.ts";
 
 const TYPE_NAMES = new Map(Object.entries(ColumnType).map(([name, type]) => [type, name]));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { createSeats } from "../src/imports/import-seats.ts";
+import { createSeats } from "../src/routes/table-imports/import-seats.ts";
 
 /** Whether a seat was given by now. */
 async function isGiven(seat: Promise<() => void>): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
-import { openImport } from "../src/imports/open-import.ts";
+import { openImport } from "../src/routes/table-imports/open-import.ts";
 
 async function read(text: string) {
   const open = await openImport({ format: "json", bytes: new TextEncoder().encode(text) });

@@ -4,7 +4,7 @@ import type { ModelDouble } from "@workflow/testkit";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { pino } from "pino";
-import type { Agent } from "../src/agents/agent.ts";
+import type { Agent } from "../src/domain/agent.ts";
 import { CORE_AGENTS } from "../src/agents/core/core-agents.ts";
 import { createModels } from "../src/agents/models/create-models.ts";
 import type { OpenModels } from "../src/agents/models/create-models.ts";

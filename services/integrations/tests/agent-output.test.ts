@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { AgentInputError } from "../src/agents/agent-input-error.ts";
-import type { Agent } from "../src/agents/agent.ts";
+import type { Agent } from "../src/domain/agent.ts";
 import type { AgentAnswer, AgentQuestion } from "../src/agents/agent-answer.ts";
 import { ModelCallError } from "../src/agents/models/model-call-error.ts";
 import type { Models } from "../src/agents/models/model.ts";

@@ -14,7 +14,7 @@ import type { DoubleHandler, HttpDouble, OAuthDouble } from "@workflow/testkit";
 import { z } from "zod";
 import { createConnectionAccess } from "../src/connections/access.ts";
 import type { AuthorizationFlow } from "../src/connections/authorization-flow.ts";
-import type { ConnectionKey } from "../src/connections/connection-key.ts";
+import type { ConnectionKey } from "../src/domain/connection-key.ts";
 import type { LoginTokens } from "../src/connections/login-tokens.ts";
 import { sealCredentials } from "../src/encryption/sealed-credentials.ts";
 import type { RunningService } from "../src/service.ts";

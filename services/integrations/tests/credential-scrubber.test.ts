@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { findProvider } from "@workflow/catalog";
 import type { ConnectionAccess, ProviderManifest } from "@workflow/catalog";
-import { keptScrubbers, scrubberOf } from "../src/actions/credential-scrubber.ts";
+import { keptScrubbers, scrubberOf } from "../src/provider-http/credential-scrubber.ts";
 import { withoutCredentials } from "../src/actions/call-failure.ts";
 
 const MASK = "••••";

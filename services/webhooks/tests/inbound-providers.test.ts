@@ -4,7 +4,7 @@ import { newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { createLogger } from "@workflow/service";
 import { createDispatcherRoute } from "../src/inbound/dispatcher.ts";
-import type { InboundMessage, Intake } from "../src/inbound/inbound-message.ts";
+import type { InboundMessage, Intake } from "../src/domain/inbound-message.ts";
 import type { InboundRequest } from "../src/inbound/inbound-request.ts";
 import type { ProviderHandler } from "../src/inbound/provider-handler.ts";
 import { createGithubHandler } from "./support/github-handler.ts";

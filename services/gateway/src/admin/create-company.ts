@@ -3,11 +3,11 @@ import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
-import { SCOPES } from "../auth/scopes.ts";
+import { SCOPES } from "../domain/scopes.ts";
 import { insertCompany, insertMembership, insertUser } from "../store/companies.ts";
 import { hasUser } from "../store/users.ts";
-import { apiKeyCreated, insertNewApiKey } from "./create-api-key.ts";
-import { emailInput, nameInput, passwordInput, readInput } from "./inputs.ts";
+import { apiKeyCreated, insertNewApiKey } from "../identity/create-api-key.ts";
+import { emailInput, nameInput, passwordInput, readInput } from "../identity/inputs.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 
 const input = z.object({ name: nameInput, email: emailInput, password: passwordInput });

@@ -2,14 +2,14 @@ import { newUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { z } from "zod";
 import { hashPassword } from "../auth/password.ts";
-import type { Role } from "../auth/roles.ts";
+import type { Role } from "../domain/roles.ts";
 import { addAccount } from "../identity/add-account.ts";
 import { requireRoom } from "../identity/member-rules.ts";
 import { insertMembership } from "../store/companies.ts";
 import { deleteInvitationOf } from "../store/invitations.ts";
 import { lockMembers } from "../store/members.ts";
 import { hasUser } from "../store/users.ts";
-import { emailInput, nameInput, passwordInput, readInput, roleInput } from "./inputs.ts";
+import { emailInput, nameInput, passwordInput, readInput, roleInput } from "../identity/inputs.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 
 const input = z.object({

@@ -6,7 +6,7 @@ import { notifyIdentityChange } from "../store/identity-changes.ts";
 import { lockUserId } from "../store/members.ts";
 import { deleteOtherSessions } from "../store/sessions.ts";
 import { hasUser, listOwnCompanies, overwritePassword } from "../store/users.ts";
-import { emailInput, passwordInput, readInput } from "./inputs.ts";
+import { emailInput, passwordInput, readInput } from "../identity/inputs.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 import type { AdminEvent } from "./record-admin-event.ts";
 

@@ -3,10 +3,10 @@ import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { changesBetween } from "@workflow/events";
 import { z } from "zod";
-import type { OwnLimits } from "../rate-limits/bucket.ts";
+import type { OwnLimits } from "../domain/bucket.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";
 import { lockOwnLimits, updateOwnLimits } from "../store/rate-limits.ts";
-import { readInput } from "./inputs.ts";
+import { readInput } from "../identity/inputs.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 
 /** As much as a setting takes. */

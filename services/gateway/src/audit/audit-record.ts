@@ -1,23 +1,5 @@
 import { createHash } from "node:crypto";
-
-/** One change as the log keeps it, without its place in the chain. */
-export interface AuditRecord {
-  companyId: string;
-  /** `evt_…`; what is recorded twice under one id is kept once. */
-  eventId: string;
-  action: string;
-  resourceType: string;
-  resourceId: string;
-  actorType: string;
-  actorId: string;
-  actorName: string | null;
-  ipAddress: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-  /** JSON text of an object. */
-  changes: string;
-  createdAt: Date;
-}
+import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** The `prevHash` of a company's first row. */
 export const FIRST_PREV_HASH: Buffer = Buffer.alloc(32);

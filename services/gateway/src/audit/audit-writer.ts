@@ -1,7 +1,7 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { appendAudit } from "../store/audit-log.ts";
-import type { AuditRecord } from "./audit-record.ts";
+import { appendAudit } from "./append-audit.ts";
+import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** Writes records that come one by one, many at a time. */
 export interface AuditWriter {

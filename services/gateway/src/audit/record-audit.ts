@@ -1,7 +1,7 @@
 import type { Transaction } from "@workflow/db";
 import { toAuditEvent } from "@workflow/events";
 import type { AuditCaller, AuditEntry } from "@workflow/events";
-import { appendAudit } from "../store/audit-log.ts";
+import { appendAudit } from "./append-audit.ts";
 import { toAuditRecord } from "./to-audit-record.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { auditDataSchema } from "@workflow/events";
-import type { AuditRecord } from "./audit-record.ts";
+import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** What an audit event has beside its data. */
 interface AuditEvent {

@@ -10,9 +10,9 @@ import type { StoredSession } from "../store/sessions.ts";
 import { hashApiKey, looksLikeApiKey } from "./api-key-format.ts";
 import type { KnownCaller } from "./caller.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import type { IdentityChange } from "./identity-change.ts";
-import { SCOPES_BY_ROLE } from "./roles.ts";
-import { sessionExpiry } from "./session-life.ts";
+import type { IdentityChange } from "../domain/identity-change.ts";
+import { SCOPES_BY_ROLE } from "../domain/roles.ts";
+import { sessionExpiry } from "../domain/session-life.ts";
 import { hashSessionToken, looksLikeSessionToken } from "./session-token.ts";
 
 /** What a request brings along to say who sends it. */

@@ -1,6 +1,6 @@
 import type { Identity } from "@workflow/rpc";
-import type { OwnLimits } from "../rate-limits/bucket.ts";
-import type { Role } from "./roles.ts";
+import type { OwnLimits } from "../domain/bucket.ts";
+import type { Role } from "../domain/roles.ts";
 
 /** A person who is signed in to a company. */
 export interface Session {

@@ -7,7 +7,7 @@ import type { RpcCallOptions } from "@workflow/rpc";
 import type { AnswerTurns } from "@workflow/service";
 import type { Caller } from "../auth/caller.ts";
 import { isCredentialEnded } from "../auth/credential-ended.ts";
-import type { IdentityChange } from "../auth/identity-change.ts";
+import type { IdentityChange } from "../domain/identity-change.ts";
 import type { SignInGuard } from "../identity/sign-in-guard.ts";
 import type { EventStream, FileReply, LongReply, RedirectReply, Reply } from "../reply.ts";
 import type { Backends, OpenContext, RouteContext } from "../route-context.ts";

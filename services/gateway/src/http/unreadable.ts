@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { AppError } from "@workflow/errors";
 import { toErrorBody } from "../errors/error-body.ts";
 import { HTTP_STATUS_BY_REASON } from "../errors/http-status.ts";
-import { INBOUND_BASE } from "../inbound/inbound-base.ts";
+import { INBOUND_BASE } from "./inbound-base.ts";
 import type { AnswerHeaders } from "./answer-headers.ts";
 import { headTooLarge } from "./head-size.ts";
 import { newRequestId } from "./request-info.ts";

@@ -5,7 +5,7 @@ import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import { hashPassword } from "../auth/password.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Role } from "../auth/roles.ts";
+import type { Role } from "../domain/roles.ts";
 import { ALREADY_MEMBER, insertMembership } from "../store/companies.ts";
 import { insertInvitation } from "../store/invitations.ts";
 import type { Invitation } from "../store/invitations.ts";

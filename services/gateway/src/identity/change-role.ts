@@ -2,7 +2,7 @@ import type { Database } from "@workflow/db";
 import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Role } from "../auth/roles.ts";
+import type { Role } from "../domain/roles.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";
 import { updateInvitedRole } from "../store/invitations.ts";
 import { getMember, lockMembers, updateRole } from "../store/members.ts";

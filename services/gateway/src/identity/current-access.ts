@@ -2,9 +2,9 @@ import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { Caller } from "../auth/caller.ts";
 import { credentialEnded } from "../auth/credential-ended.ts";
-import { SCOPES_BY_ROLE } from "../auth/roles.ts";
-import type { Role } from "../auth/roles.ts";
-import type { Scope } from "../auth/scopes.ts";
+import { SCOPES_BY_ROLE } from "../domain/roles.ts";
+import type { Role } from "../domain/roles.ts";
+import type { Scope } from "../domain/scopes.ts";
 import { findKeyScopes, findSessionRole } from "../store/current-access.ts";
 
 /** What a caller may do in a company. */

@@ -1,7 +1,7 @@
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { SCOPES_BY_ROLE } from "../auth/roles.ts";
-import type { Role } from "../auth/roles.ts";
+import { SCOPES_BY_ROLE } from "../domain/roles.ts";
+import type { Role } from "../domain/roles.ts";
 import { countMembers, countOwners } from "../store/members.ts";
 import type { Access } from "./current-access.ts";
 

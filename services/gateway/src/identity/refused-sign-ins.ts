@@ -3,7 +3,7 @@ import { toAuditEvent } from "@workflow/events";
 import type { AuditCaller } from "@workflow/events";
 import type { Logger } from "pino";
 import { toAuditRecord } from "../audit/to-audit-record.ts";
-import { appendAudit } from "../store/audit-log.ts";
+import { appendAudit } from "../audit/append-audit.ts";
 import { listMemberships } from "../store/users.ts";
 
 /** A try to sign in as somebody that was refused. */

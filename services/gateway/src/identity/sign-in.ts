@@ -3,7 +3,7 @@ import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { recordAudit } from "../audit/record-audit.ts";
 import { verifyPassword } from "../auth/password.ts";
-import { SESSION_LIFE_MS } from "../auth/session-life.ts";
+import { SESSION_LIFE_MS } from "../domain/session-life.ts";
 import { generateSessionToken, hashSessionToken } from "../auth/session-token.ts";
 import { findSession, insertSession } from "../store/sessions.ts";
 import type { StoredSession } from "../store/sessions.ts";

@@ -11,7 +11,7 @@ import { afterAnswer, requestInfoOf } from "../http/request-info.ts";
 import type { RequestInfo } from "../http/request-info.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { prepareHeaders } from "./forwarded-headers.ts";
-import { INBOUND_BASE } from "./inbound-base.ts";
+import { INBOUND_BASE } from "../http/inbound-base.ts";
 import { createKnownCompanies } from "./known-companies.ts";
 import type { KnownCompanies } from "./known-companies.ts";
 import { createInboundProxy } from "./proxy.ts";

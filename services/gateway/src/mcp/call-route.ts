@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import type { Scope } from "../auth/scopes.ts";
+import type { Scope } from "../domain/scopes.ts";
 import { EMPTY_BODY } from "../http/json-body.ts";
 import type { JsonBody } from "../http/json-body.ts";
 import { writeJson } from "../http/write-json.ts";

@@ -1,5 +1,5 @@
 import type { KnownCaller } from "../auth/caller.ts";
-import type { Bucket, BucketLimits } from "./bucket.ts";
+import type { Bucket, BucketLimits } from "../domain/bucket.ts";
 import type { Claimed } from "./messages.ts";
 import { CLIENT_PREFIX, GROUP_END } from "./window-store.ts";
 

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import type { KnownCaller } from "../auth/caller.ts";
-import type { Bucket } from "./bucket.ts";
+import type { Bucket } from "../domain/bucket.ts";
 import { claimsOf, inboundClaim, limitOf } from "./limit-policy.ts";
 import type { LimitPolicy } from "./limit-policy.ts";
 import type { Claimed, Outcome } from "./messages.ts";

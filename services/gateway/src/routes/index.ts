@@ -248,7 +248,7 @@ export const OPERATIONS: Readonly<Record<string, Route>> = {
 /** The routes without their names. */
 export const ROUTES: readonly Route[] = Object.values(OPERATIONS);
 
-export type { Bucket } from "../rate-limits/bucket.ts";
+export type { Bucket } from "../domain/bucket.ts";
 export type { Method } from "../route-declaration.ts";
 export type { Route } from "../route-table-entry.ts";
-export type { Scope } from "../auth/scopes.ts";
+export type { Scope } from "../domain/scopes.ts";

@@ -2,7 +2,7 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import type { Role } from "../auth/roles.ts";
+import type { Role } from "../domain/roles.ts";
 
 const nothing = z.object({});
 const company = z.object({

@@ -1,8 +1,8 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { formatChange, IDENTITY_CHANNEL } from "../auth/identity-change.ts";
-import type { IdentityChange } from "../auth/identity-change.ts";
+import { formatChange, IDENTITY_CHANNEL } from "../domain/identity-change.ts";
+import type { IdentityChange } from "../domain/identity-change.ts";
 
 /** Tells all gateways of a change of access; inside a transaction, with its commit. */
 export async function notifyIdentityChange(

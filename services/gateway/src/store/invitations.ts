@@ -1,8 +1,8 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { ROLES } from "../auth/roles.ts";
-import type { Role } from "../auth/roles.ts";
+import { ROLES } from "../domain/roles.ts";
+import type { Role } from "../domain/roles.ts";
 
 const invitation = z.object({
   id: z.string(),

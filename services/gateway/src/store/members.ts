@@ -2,8 +2,8 @@ import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import { ROLES } from "../auth/roles.ts";
-import type { Role } from "../auth/roles.ts";
+import { ROLES } from "../domain/roles.ts";
+import type { Role } from "../domain/roles.ts";
 
 const member = z.object({
   userId: z.string(),

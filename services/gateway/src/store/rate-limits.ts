@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import type { OwnLimits } from "../rate-limits/bucket.ts";
+import type { OwnLimits } from "../domain/bucket.ts";
 
 const perMinute = z.number().nullable();
 const nothing = z.object({});

@@ -1,8 +1,8 @@
 import { constraintOf, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { ROLES } from "../auth/roles.ts";
-import { SESSION_IDLE_MS } from "../auth/session-life.ts";
+import { ROLES } from "../domain/roles.ts";
+import { SESSION_IDLE_MS } from "../domain/session-life.ts";
 import { ownLimitsColumns, ownLimitsRow } from "./rate-limits.ts";
 
 const storedSession = ownLimitsRow.extend({

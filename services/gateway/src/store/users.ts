@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { ROLES } from "../auth/roles.ts";
+import { ROLES } from "../domain/roles.ts";
 
 const signInUser = z.object({
   id: z.string(),

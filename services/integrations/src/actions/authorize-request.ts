@@ -2,7 +2,7 @@ import { baseUrlOf, fill, MissingFieldError, patternValues } from "@workflow/cat
 import type { Credentials, ProviderManifest } from "@workflow/catalog";
 import type { OpenConnection } from "../connections/open-connection.ts";
 import { StepFailureError } from "./action-failure.ts";
-import { scrubberOf } from "./credential-scrubber.ts";
+import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 
 /** What makes a request one of a connection's, and where it may go. */
 export interface SignedParts {

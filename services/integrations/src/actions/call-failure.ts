@@ -5,11 +5,11 @@ import {
   MissingFieldError,
 } from "@workflow/catalog";
 import type { ActionManifest, ProviderFailure, ProviderManifest } from "@workflow/catalog";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import { invalidInput, StepFailureError } from "./action-failure.ts";
-import type { CredentialScrubber } from "./credential-scrubber.ts";
+import type { CredentialScrubber } from "../provider-http/credential-scrubber.ts";
 
 /** What of a call its failure depends on. */
 interface FailedCall {

@@ -5,7 +5,7 @@ import { isAppError } from "@workflow/errors";
 import type { ConnectionAccessCache } from "../connections/access.ts";
 import { CONNECTION_ID_PREFIX } from "../connections/connection-key.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
-import { LIVE_STATUSES } from "../connections/states.ts";
+import { LIVE_STATUSES } from "../domain/connection-states.ts";
 import { isId } from "@workflow/db";
 import { listActiveConnections } from "../store/active-connections.ts";
 import { findConnection } from "../store/connections.ts";

@@ -2,7 +2,7 @@ import type { Database } from "@workflow/db";
 import { loop } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Logger } from "pino";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import {
   deleteOldPauses,
   listPauses,

@@ -1,5 +1,5 @@
-import type { Agent, AgentOverrides, AgentUsage } from "./agent.ts";
-import type { FinishReason } from "./models/model.ts";
+import type { Agent, AgentOverrides, AgentUsage } from "../domain/agent.ts";
+import type { FinishReason } from "../domain/finish-reason.ts";
 import type { Spent } from "./spending.ts";
 
 /** One question to an agent. */

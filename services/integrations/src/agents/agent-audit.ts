@@ -1,6 +1,6 @@
 import { changesBetween, unchanged } from "@workflow/events";
 import type { AuditChange, AuditEntry, AuditFields } from "@workflow/events";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../domain/agent.ts";
 
 /** What a caller can do to an agent. */
 type AgentAction = "agent.created" | "agent.updated" | "agent.deleted";

@@ -2,7 +2,7 @@ import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import type { AgentContent } from "../store/agents.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../domain/agent.ts";
 import { chooseProvider } from "./choose-provider.ts";
 import type { ModelChoice } from "./choose-provider.ts";
 import { CORE_AGENTS } from "./core/core-agents.ts";

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../domain/agent.ts";
 import { agentNotFound, findAgent } from "./find-agent.ts";
 import type { FindingContext } from "./find-agent.ts";
 

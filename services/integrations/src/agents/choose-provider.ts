@@ -1,6 +1,6 @@
 import type { Violation } from "@workflow/errors";
-import { AGENT_PROVIDERS } from "./agent.ts";
-import type { AgentProvider } from "./agent.ts";
+import { AGENT_PROVIDERS } from "../domain/agent.ts";
+import type { AgentProvider } from "../domain/agent.ts";
 import type { Models } from "./models/model.ts";
 
 /** What a caller says of the model to be asked. */

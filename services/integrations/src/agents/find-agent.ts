@@ -3,7 +3,7 @@ import type { Queryable } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { findOwnAgent } from "../store/agents.ts";
 import type { AgentKey } from "../store/agents.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../domain/agent.ts";
 import { findCoreAgent } from "./core/core-agents.ts";
 import type { Models } from "./models/model.ts";
 

@@ -1,4 +1,4 @@
-import type { AgentUsage } from "./agent.ts";
+import type { AgentUsage } from "../domain/agent.ts";
 import { estimateQuestionTokens } from "./models/estimate-tokens.ts";
 import type { ModelQuestion } from "./models/model.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";

@@ -1,4 +1,4 @@
-import type { AgentUsage } from "./agent.ts";
+import type { AgentUsage } from "../domain/agent.ts";
 
 /** What nothing was used of. */
 export const NO_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };

@@ -10,7 +10,7 @@ import { AppError } from "@workflow/errors";
 import type { GrantedAccess } from "../connections/authorization-flow.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { rebase } from "./oauth-endpoints.ts";
 
 /** What is known of an account right after it was authorized. */

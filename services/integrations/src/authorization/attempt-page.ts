@@ -8,7 +8,7 @@ import { findConnection } from "../store/connections.ts";
 import { hashAttemptToken } from "./attempt-token.ts";
 import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
-import { brokerIntegration } from "./ways.ts";
+import { brokerIntegration } from "../connections/broker-integration.ts";
 
 /** How an attempt stands, as far as its page has to know. */
 export interface AttemptStanding {

@@ -1,7 +1,8 @@
 import { readPath } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import { AuthorizationRefusedError, refusalOf } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
+import { refusalOf } from "./oauth-errors.ts";
 import { OperatorFaultError } from "./operator-faults.ts";
 
 /** An answer of the broker that is none of good status. */

@@ -9,7 +9,7 @@ import { claimConfirmation, releaseConfirmation } from "../store/open-attempts.t
 import { hashAttemptToken } from "./attempt-token.ts";
 import { confirmAttempt } from "./confirm-attempt.ts";
 import type { CallbackParams, ConfirmContext } from "./confirm-attempt.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import type { SharedAsks } from "./shared-asks.ts";
 import { storeGrant } from "./store-grant.ts";
 import type { CallbackOrigin } from "./store-grant.ts";

@@ -7,14 +7,15 @@ import { describeAccount } from "./ask-account.ts";
 import type { FindAccount, FreshGrant } from "./ask-account.ts";
 import type { GrantedAccess } from "../connections/authorization-flow.ts";
 import type { BrokerAccount } from "./nango.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { callbackFields, exchangeCode, readFields } from "./oauth-client.ts";
 import { fieldsNeeded } from "./oauth-endpoints.ts";
 import { judgeRefusal, settingMissing } from "./operator-faults.ts";
 import { requireBroker } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
 import { openVerifier } from "./sealed-verifier.ts";
-import { brokerIntegration, findApplication } from "./ways.ts";
+import { brokerIntegration } from "../connections/broker-integration.ts";
+import { findApplication } from "./ways.ts";
 
 /** What outcomes of attempts are found out with. */
 export interface ConfirmContext extends AttemptContext {

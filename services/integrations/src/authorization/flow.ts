@@ -9,13 +9,14 @@ import type {
 import { fromBroker } from "./confirm-attempt.ts";
 import { refreshTokens } from "./oauth-client.ts";
 import type { OAuthTarget } from "./oauth-client.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { judgeRefusal, settingMissing } from "./operator-faults.ts";
 import { lockConnectionsOf } from "../store/connections.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
 import { beginnerOf, prepareAttempt, storeAttempt } from "./prepare-attempt.ts";
 import type { AttemptContext } from "./prepare-attempt.ts";
-import { brokerIntegration, chooseWay, findApplication } from "./ways.ts";
+import { brokerIntegration } from "../connections/broker-integration.ts";
+import { chooseWay, findApplication } from "./ways.ts";
 
 /** Begins attempts; renews and takes back what they have brought, at the broker or the provider itself. */
 export function createAuthorizationFlow(context: AttemptContext): AuthorizationFlow {

@@ -2,7 +2,7 @@ import type { ProviderManifest } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import { providerSettingName } from "@workflow/service";
 import type { Logger } from "pino";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 
 /**
  * The installation's own settings keep it from asking a provider or the broker. No company is to blame:

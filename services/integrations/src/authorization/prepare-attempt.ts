@@ -7,7 +7,7 @@ import type { Principal } from "@workflow/rpc";
 import type { KeyRing } from "@workflow/sealing";
 import { randomPKCECodeVerifier } from "openid-client";
 import type { CompanyWrites } from "@workflow/service";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";
 import type { Beginner } from "../store/authorization-attempts.ts";
 import { countOtherAttempts, insertAttempt, replaceOpenAttempt } from "../store/open-attempts.ts";

@@ -7,7 +7,7 @@ import { loop } from "@workflow/service";
 import type { Loop, Scope } from "@workflow/service";
 import type { Logger } from "pino";
 import type { AuthorizationFlow } from "../connections/authorization-flow.ts";
-import { AuthorizationRefusedError } from "./oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { openCredentials } from "../encryption/sealed-credentials.ts";
 import {
   claimRevocations,

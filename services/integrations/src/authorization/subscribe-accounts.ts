@@ -4,7 +4,7 @@ import { isAppError } from "@workflow/errors";
 import { loop } from "@workflow/service";
 import type { ProviderSettings, Scope } from "@workflow/service";
 import type { Logger } from "pino";
-import { scrubberOf } from "../actions/credential-scrubber.ts";
+import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 import type { ConnectionAccessCache } from "../connections/access.ts";
 import { requireManifest } from "../connections/renew-access.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";

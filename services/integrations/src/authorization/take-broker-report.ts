@@ -13,7 +13,7 @@ import { findConnection } from "../store/connections.ts";
 import { completeAuthorization } from "./complete-authorization.ts";
 import type { CallbackContext } from "./complete-authorization.ts";
 import type { CallbackOrigin } from "./store-grant.ts";
-import { brokerIntegration } from "./ways.ts";
+import { brokerIntegration } from "../connections/broker-integration.ts";
 
 /** What the broker says of an attempt to connect an account, or of an account that is connected. */
 export interface BrokerReport extends BrokerName {

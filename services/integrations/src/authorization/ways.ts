@@ -2,6 +2,7 @@ import type { OAuthAuth, ProviderManifest } from "@workflow/catalog";
 import { AppError } from "@workflow/errors";
 import { providerSettingName } from "@workflow/service";
 import type { ProviderSettings } from "@workflow/service";
+import { brokerIntegration } from "../connections/broker-integration.ts";
 import type { OAuthApplication } from "./oauth-client.ts";
 
 /** How accounts of a provider are connected. */
@@ -46,11 +47,6 @@ export function findApplication(
   const { clientId, clientSecret, oauthBaseUrl } = providers.get(providerId) ?? {};
   if (clientId === undefined || clientSecret === undefined) return null;
   return { clientId, clientSecret, oauthBaseUrl };
-}
-
-/** What the broker calls a provider. */
-export function brokerIntegration({ id, auth }: ProviderManifest): string {
-  return auth.kind === "oauth" ? (auth.brokerIntegration ?? id) : id;
 }
 
 function notSetUp(name: string, [broker = "", ...own]: readonly string[]): AppError {

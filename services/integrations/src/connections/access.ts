@@ -1,6 +1,6 @@
 import { AppError } from "@workflow/errors";
 import { LRUCache } from "lru-cache";
-import type { ConnectionKey } from "./connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import { openConnection } from "./open-connection.ts";
 import type { OpenConnection } from "./open-connection.ts";
 import { ensureFresh } from "./renew-access.ts";

@@ -1,6 +1,6 @@
 import type { ConnectionFields, Credentials, ProviderManifest } from "@workflow/catalog";
 import type { RpcContext } from "@workflow/rpc";
-import type { ConnectionKey } from "./connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 
 /** What an authorization is asked for. */
 export interface AuthorizationRequest extends ConnectionKey {

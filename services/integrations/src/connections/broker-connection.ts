@@ -1,7 +1,7 @@
 import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Database } from "@workflow/db";
-import { brokerIntegration } from "../authorization/ways.ts";
+import { brokerIntegration } from "./broker-integration.ts";
 import { findByBrokerId } from "../store/account-connections.ts";
 import type { FoundConnectionRow } from "../store/account-connections.ts";
 import { requireManifest } from "./renew-access.ts";

@@ -1,11 +1,6 @@
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-
-/** Names one connection of one company. */
-export interface ConnectionKey {
-  companyId: string;
-  connectionId: string;
-}
+import type { ConnectionKey } from "../domain/connection-key.ts";
 
 export const CONNECTION_ID_PREFIX = "conn_";
 

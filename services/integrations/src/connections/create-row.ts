@@ -1,8 +1,8 @@
 import { newId } from "@workflow/db";
-import type { Transaction } from "@workflow/db";
+import type { Database, Transaction } from "@workflow/db";
+import type { AuditTrail } from "@workflow/events";
 import type { RpcContext } from "@workflow/rpc";
 import type { CompanyWrites } from "@workflow/service";
-import type { ServiceContext } from "../context.ts";
 import { insertConnection, lockConnectionsOf, trimEndedConnections } from "../store/connections.ts";
 import type { ConnectionRow, NewConnection } from "../store/connections.ts";
 import { connectionEntry } from "./connection-audit.ts";
@@ -28,7 +28,7 @@ export async function insertConnectionRow(
 
 /** The same for one that is complete at once, together with what the audit log says of it. */
 export async function insertRecordedConnection(
-  { writes, audit }: Pick<ServiceContext, "writes" | "audit">,
+  { writes, audit }: { writes: CompanyWrites; audit: AuditTrail },
   call: RpcContext,
   connection: NewConnection,
 ): Promise<ConnectionRow> {
@@ -59,7 +59,7 @@ async function insertWithin(
  * removed again.
  */
 export async function recordCreated(
-  { database, audit }: Pick<ServiceContext, "database" | "audit">,
+  { database, audit }: { database: Database; audit: AuditTrail },
   call: RpcContext,
   connection: ConnectionRow,
 ): Promise<void> {

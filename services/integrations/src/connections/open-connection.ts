@@ -4,8 +4,8 @@ import type { KeyRing } from "@workflow/sealing";
 import { openCredentials } from "../encryption/sealed-credentials.ts";
 import { findSealedConnection } from "../store/connection-access.ts";
 import { connectionNotFound } from "./connection-key.ts";
-import type { ConnectionKey } from "./connection-key.ts";
-import type { ConnectionStatus } from "./states.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
+import type { ConnectionStatus } from "../domain/connection-states.ts";
 
 /** A connection with its credentials in plain text; never to be stored, logged or sent to a caller. */
 export interface OpenConnection extends ConnectionAccess, ConnectionKey {

@@ -1,7 +1,7 @@
 import type { Verdict } from "@workflow/catalog";
 import { isAppError } from "@workflow/errors";
-import type { ServiceContext } from "../context.ts";
-import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import type { ProviderHttp } from "../provider-http/provider-http.ts";
+import { AuthorizationRefusedError } from "./authorization-refused.ts";
 import { NOT_RENEWED } from "../store/connection-renewals.ts";
 import { AuthorizationRevokedError } from "./authorization-flow.ts";
 import type { OpenConnection } from "./open-connection.ts";
@@ -20,10 +20,7 @@ export interface VerifiedConnection {
  * have ended, or that the provider refuses, are renewed before it is said that they are bad.
  */
 export async function verifyConnection(
-  context: Pick<
-    ServiceContext,
-    "database" | "ring" | "flow" | "tokens" | "renewals" | "providerHttp"
-  >,
+  context: RenewContext & { providerHttp: ProviderHttp },
   opened: OpenConnection,
 ): Promise<VerifiedConnection> {
   const mayRenew = requireManifest(opened).auth.kind === "oauth" && isRenewable(opened);
@@ -41,7 +38,7 @@ export async function verifyConnection(
 }
 
 async function ask(
-  { providerHttp }: Pick<ServiceContext, "providerHttp">,
+  { providerHttp }: { providerHttp: ProviderHttp },
   connection: OpenConnection,
 ): Promise<VerifiedConnection> {
   const { companyId } = connection;

@@ -1,7 +1,7 @@
 import { buildVerification, judgeVerification, MissingFieldError } from "@workflow/catalog";
 import type { ConnectionAccess, ProviderManifest, Verdict } from "@workflow/catalog";
 import { AppError, isAppError } from "@workflow/errors";
-import { scrubberOf } from "../actions/credential-scrubber.ts";
+import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { storableText } from "../provider-http/storable-text.ts";
 import type { ProviderHttp } from "../provider-http/provider-http.ts";

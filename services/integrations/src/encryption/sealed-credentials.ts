@@ -3,7 +3,7 @@ import type { Database } from "@workflow/db";
 import { ensureCompanyKey, openText, sealText, unwrapCompanyKey } from "@workflow/sealing";
 import type { KeyRing, WrappedKey } from "@workflow/sealing";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 
 /** Credentials that were encrypted for their connection, and with which of the company's keys. */
 export interface SealedCredentials {

@@ -3,8 +3,8 @@ import {
   AgentType as MessageType,
 } from "@workflow/proto/integrations/v1/agents";
 import type { Agent as AgentMessage } from "@workflow/proto/integrations/v1/agents";
-import { AGENT_TYPES } from "../agents/agent.ts";
-import type { Agent, AgentStatus, AgentType } from "../agents/agent.ts";
+import { AGENT_TYPES } from "../domain/agent.ts";
+import type { Agent, AgentStatus, AgentType } from "../domain/agent.ts";
 import type { Models } from "../agents/models/model.ts";
 import { wrongField } from "./connection-request.ts";
 

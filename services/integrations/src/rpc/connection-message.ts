@@ -1,6 +1,6 @@
 import { ConnectionStatus as MessageStatus } from "@workflow/proto/integrations/v1/connections";
 import type { Connection } from "@workflow/proto/integrations/v1/connections";
-import type { ConnectionStatus } from "../connections/states.ts";
+import type { ConnectionStatus } from "../domain/connection-states.ts";
 import type { ConnectionRow } from "../store/connections.ts";
 
 /** How each status is called in messages. */

@@ -9,7 +9,7 @@ import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { connectionEntry } from "../connections/connection-audit.ts";
 import { connectionNotFound, requireConnectionKey } from "../connections/connection-key.ts";
-import { TRANSITIONS } from "../connections/states.ts";
+import { TRANSITIONS } from "../domain/connection-states.ts";
 import type { ServiceContext } from "../context.ts";
 import { replaceOpenAttempt } from "../store/open-attempts.ts";
 import { changeConnection, deleteConnection as deleteRow } from "../store/connection-changes.ts";

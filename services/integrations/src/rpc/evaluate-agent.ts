@@ -6,7 +6,7 @@ import type {
 import { isStorableText } from "@workflow/definition";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import type { Agent } from "../agents/agent.ts";
+import type { Agent } from "../domain/agent.ts";
 import { getAskableAgent } from "../agents/askable-agent.ts";
 import { checkExpressions } from "../agents/evaluation/check-expressions.ts";
 import { checkInputs } from "../agents/evaluation/check-inputs.ts";

@@ -6,7 +6,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import { StepFailureError } from "../actions/action-failure.ts";
-import type { Agent } from "../agents/agent.ts";
+import type { Agent } from "../domain/agent.ts";
 import type { AgentCallContext } from "../agents/executions/agent-call.ts";
 import { findEnded, recordedAsk } from "../agents/executions/recorded-ask.ts";
 import type { RecordedQuestion } from "../agents/executions/recorded-question.ts";

@@ -5,8 +5,8 @@ import { AgentStatus as MessageStatus } from "@workflow/proto/integrations/v1/ag
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { AnswerTurns } from "@workflow/service";
-import { AGENT_STATUSES } from "../agents/agent.ts";
-import type { Agent, AgentStatus, AgentType } from "../agents/agent.ts";
+import { AGENT_STATUSES } from "../domain/agent.ts";
+import type { Agent, AgentStatus, AgentType } from "../domain/agent.ts";
 import { listCoreAgents } from "../agents/core/core-agents.ts";
 import { hasAtMost } from "../agents/limits.ts";
 import type { ServiceContext } from "../context.ts";

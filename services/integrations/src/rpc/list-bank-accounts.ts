@@ -8,12 +8,12 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { withoutCredentials } from "../actions/call-failure.ts";
-import { scrubberOf } from "../actions/credential-scrubber.ts";
+import { scrubberOf } from "../provider-http/credential-scrubber.ts";
 import { requireConnectionKey } from "../connections/connection-key.ts";
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
 import { requireManifest } from "../connections/renew-access.ts";
-import { TRANSITIONS } from "../connections/states.ts";
+import { TRANSITIONS } from "../domain/connection-states.ts";
 import type { ServiceContext } from "../context.ts";
 import { ProviderCallError } from "../provider-http/provider-call-error.ts";
 import { storableText } from "../provider-http/storable-text.ts";

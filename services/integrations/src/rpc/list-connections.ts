@@ -5,8 +5,8 @@ import type {
 import { ConnectionStatus as MessageStatus } from "@workflow/proto/integrations/v1/connections";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { CONNECTION_STATUSES } from "../connections/states.ts";
-import type { ConnectionStatus } from "../connections/states.ts";
+import { CONNECTION_STATUSES } from "../domain/connection-states.ts";
+import type { ConnectionStatus } from "../domain/connection-states.ts";
 import type { ServiceContext } from "../context.ts";
 import { listConnections as listRows } from "../store/connections.ts";
 import { MESSAGE_STATUS, toConnectionMessage } from "./connection-message.ts";

@@ -5,14 +5,14 @@ import type {
 } from "@workflow/proto/integrations/v1/connections";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { AuthorizationRefusedError } from "../authorization/oauth-errors.ts";
+import { AuthorizationRefusedError } from "../connections/authorization-refused.ts";
 import { AuthorizationRevokedError } from "../connections/authorization-flow.ts";
 import { connectionEntry } from "../connections/connection-audit.ts";
 import { requireConnectionKey } from "../connections/connection-key.ts";
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
 import { isRenewable, renewAuthorization, requireManifest } from "../connections/renew-access.ts";
-import { TRANSITIONS } from "../connections/states.ts";
+import { TRANSITIONS } from "../domain/connection-states.ts";
 import { verifyConnection } from "../connections/verify-connection.ts";
 import type { ServiceContext } from "../context.ts";
 import { changeConnection } from "../store/connection-changes.ts";

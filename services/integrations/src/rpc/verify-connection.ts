@@ -12,7 +12,7 @@ import { connectionNotFound, requireConnectionKey } from "../connections/connect
 import { openConnection } from "../connections/open-connection.ts";
 import type { OpenConnection } from "../connections/open-connection.ts";
 import { requireManifest } from "../connections/renew-access.ts";
-import type { ConnectionStatus } from "../connections/states.ts";
+import type { ConnectionStatus } from "../domain/connection-states.ts";
 import { verifyConnection as verify } from "../connections/verify-connection.ts";
 import type { VerifiedConnection } from "../connections/verify-connection.ts";
 import type { ServiceContext } from "../context.ts";

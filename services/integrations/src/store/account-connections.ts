@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { CONNECTION_STATUSES } from "../connections/states.ts";
+import { CONNECTION_STATUSES } from "../domain/connection-states.ts";
 
 const foundRow = z.object({
   connectionId: z.string(),

@@ -1,10 +1,10 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import { AGENT_PROVIDERS } from "../agents/agent.ts";
-import type { AgentProvider, AgentUsage } from "../agents/agent.ts";
-import { FINISH_REASONS } from "../agents/models/model.ts";
-import type { FinishReason } from "../agents/models/model.ts";
+import { AGENT_PROVIDERS } from "../domain/agent.ts";
+import type { AgentProvider, AgentUsage } from "../domain/agent.ts";
+import { FINISH_REASONS } from "../domain/finish-reason.ts";
+import type { FinishReason } from "../domain/finish-reason.ts";
 import { admission, admissionColumns, settlement } from "./agent-calls.ts";
 import type { NewCall } from "./agent-calls.ts";
 

@@ -2,8 +2,8 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import { AGENT_PROVIDERS, AGENT_STATUSES, AGENT_TYPES } from "../agents/agent.ts";
-import type { Agent, AgentProvider, AgentType } from "../agents/agent.ts";
+import { AGENT_PROVIDERS, AGENT_STATUSES, AGENT_TYPES } from "../domain/agent.ts";
+import type { Agent, AgentProvider, AgentType } from "../domain/agent.ts";
 
 /** Names one agent of one company; the id is a UUID in lower case. */
 export interface AgentKey {

@@ -1,7 +1,7 @@
 import { hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { TRANSITIONS } from "../connections/states.ts";
+import { TRANSITIONS } from "../domain/connection-states.ts";
 
 const ABANDONED = TRANSITIONS.abandoned;
 

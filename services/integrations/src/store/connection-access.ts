@@ -1,7 +1,7 @@
 import { hexBytes, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import { connectionColumns, connectionRow } from "./connections.ts";
 
 const sealedConnectionRow = connectionRow.extend({

@@ -1,8 +1,8 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
-import type { ConnectionKey } from "../connections/connection-key.ts";
-import { TRANSITIONS } from "../connections/states.ts";
-import type { Transition } from "../connections/states.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
+import { TRANSITIONS } from "../domain/connection-states.ts";
+import type { Transition } from "../domain/connection-states.ts";
 import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
 import { connectionColumns, connectionRow } from "./connections.ts";
 import type { ConnectionRow } from "./connections.ts";

@@ -1,8 +1,8 @@
 import { constraintOf, sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
-import { LIVE_STATUSES } from "../connections/states.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
+import { LIVE_STATUSES } from "../domain/connection-states.ts";
 
 const pauseRow = z.object({
   connectionId: z.string(),

@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 
 const claimedRow = z.object({ lease: z.string() });
 const pausedRow = z.object({ paused: z.boolean() });

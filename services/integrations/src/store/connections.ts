@@ -2,9 +2,9 @@ import { constraintOf, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
-import { CONNECTION_STATUSES, LIVE_STATUSES } from "../connections/states.ts";
-import type { ConnectionStatus } from "../connections/states.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
+import { CONNECTION_STATUSES, LIVE_STATUSES } from "../domain/connection-states.ts";
+import type { ConnectionStatus } from "../domain/connection-states.ts";
 import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
 
 const fieldsText = z

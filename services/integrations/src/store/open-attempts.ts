@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import type { AttemptRow, Beginner } from "./authorization-attempts.ts";
 
 const counted = z.object({ open: z.number() });

@@ -1,7 +1,7 @@
 import { hexBytes, newUuid, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import type { ConnectionKey } from "../connections/connection-key.ts";
+import type { ConnectionKey } from "../domain/connection-key.ts";
 import type { SealedCredentials } from "../encryption/sealed-credentials.ts";
 
 const revocationRow = z.object({

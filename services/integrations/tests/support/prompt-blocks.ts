@@ -1,7 +1,7 @@
 import { composePrompt } from "../../src/agents/prompt/compose-prompt.ts";
 import type { ComposedPrompt } from "../../src/agents/prompt/composed-prompt.ts";
 import { findCoreAgent } from "../../src/agents/core/core-agents.ts";
-import type { Agent } from "../../src/agents/agent.ts";
+import type { Agent } from "../../src/domain/agent.ts";
 
 /** A block of a user's turn, read back. */
 export interface ReadBlock {

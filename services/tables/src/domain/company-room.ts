@@ -1,9 +1,9 @@
 import { AppError } from "@workflow/errors";
 
 /** Tables of one company: `GET /tables` lists them whole. */
-export const TABLES_MAX = 1_000;
+const TABLES_MAX = 1_000;
 /** Of all tables of a company together. The list says columns twice, so an answer has about twice as much. */
-export const DOCUMENT_BYTES_MAX_OF_ALL = 16 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX_OF_ALL = 16 * 1024 * 1024;
 /**
  * Of all folders of a company together. Their number has no limit by the contract; this keeps the list of
  * them an answer that can be sent. Some 150,000 folders with ordinary names fit.

@@ -5,7 +5,7 @@ import type { RpcContext } from "@workflow/rpc";
 import { findEndpoint } from "../store/endpoints.ts";
 import type { EndpointRow } from "../store/endpoints.ts";
 import type { EndpointKey } from "../store/lanes.ts";
-import { ENDPOINT_ID_PREFIX } from "./endpoint.ts";
+import { ENDPOINT_ID_PREFIX } from "../domain/endpoint.ts";
 
 /** The endpoint that a caller names. Throws NOT_FOUND for an id of the wrong form (D1). */
 export function requireEndpointKey(

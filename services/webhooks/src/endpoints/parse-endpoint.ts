@@ -14,7 +14,7 @@ import {
   checkWorkflowIds,
 } from "./endpoint-fields.ts";
 import { checkUrl } from "./endpoint-url.ts";
-import type { EndpointPatch, NewEndpoint } from "./endpoint.ts";
+import type { EndpointPatch, NewEndpoint } from "../domain/endpoint.ts";
 import { wrongField } from "./wrong-field.ts";
 
 /** The endpoint that a request asks for. Throws BAD_REQUEST that names the field. */

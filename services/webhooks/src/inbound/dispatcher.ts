@@ -1,6 +1,6 @@
 import { AppError, isAppError } from "@workflow/errors";
 import type { InboundContext } from "./inbound-context.ts";
-import type { InboundMessage, SignatureVerified } from "./inbound-message.ts";
+import type { InboundMessage, SignatureVerified } from "../domain/inbound-message.ts";
 import type { InboundAnswer, InboundRequest, InboundRoute } from "./inbound-request.ts";
 import type { ProviderHandler, SignatureVerdict } from "./provider-handler.ts";
 import { toInputJson } from "./provider-input.ts";

@@ -2,7 +2,7 @@ import type { AccountsServiceService } from "@workflow/proto/integrations/v1/acc
 import type { RpcClient } from "@workflow/rpc";
 import type { Logger } from "pino";
 import type { InboundSecrets } from "../options.ts";
-import type { Intake } from "./inbound-message.ts";
+import type { Intake } from "../domain/inbound-message.ts";
 
 /** What the routes work with. */
 export interface InboundContext {

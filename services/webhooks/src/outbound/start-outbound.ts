@@ -1,8 +1,11 @@
 import { listen } from "@workflow/db";
+import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
+import type { AuditTrail } from "@workflow/events";
+import type { SafeHttpClient } from "@workflow/http-client";
+import type { KeyRing } from "@workflow/sealing";
 import type { Scope } from "@workflow/service";
 import { Turns } from "@workflow/service";
-import type { ServiceContext } from "../context.ts";
 import type { WebhooksServiceOptions } from "../options.ts";
 import { listWaiting } from "../store/deliveries.ts";
 import type { LaneReading, WaitingDelivery } from "../store/deliveries.ts";
@@ -49,8 +52,13 @@ const PLACES = { perTenant: 64, total: 512 } as const;
 /** Bytes of bodies that are being sent. */
 const ROOM = { perTenant: 16 * MIB, total: 64 * MIB } as const;
 
-/** What of the service delivering needs. */
-type OutboundParts = Pick<ServiceContext, "database" | "ring" | "http" | "audit">;
+/** The parts of the service that delivering needs. */
+interface OutboundParts {
+  database: Database;
+  ring: KeyRing;
+  http: SafeHttpClient;
+  audit: AuditTrail;
+}
 
 /** Delivers the events of runs until the scope closes. */
 export async function startOutbound(

@@ -7,7 +7,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { ENDPOINT_ID_PREFIX, ENDPOINTS_MAX } from "../endpoints/endpoint.ts";
+import { ENDPOINT_ID_PREFIX, ENDPOINTS_MAX } from "../domain/endpoint.ts";
 import { endpointChanges, endpointEntry } from "../endpoints/endpoint-audit.ts";
 import { getEndpointRow } from "../endpoints/find-endpoint.ts";
 import { newSecret } from "../endpoints/open-endpoint.ts";

@@ -1,6 +1,6 @@
 import { EndpointStatus as MessageStatus } from "@workflow/proto/webhooks/v1/endpoints";
 import type { Endpoint, Selection } from "@workflow/proto/webhooks/v1/endpoints";
-import type { EndpointStatus } from "../endpoints/endpoint.ts";
+import type { EndpointStatus } from "../domain/endpoint.ts";
 import type { EndpointRow } from "../store/endpoints.ts";
 
 const MESSAGE_STATUS = {

@@ -3,7 +3,7 @@ import type { Delivery, GetDeliveryRequest } from "@workflow/proto/webhooks/v1/e
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { DELIVERY_ID_PREFIX } from "../endpoints/endpoint.ts";
+import { DELIVERY_ID_PREFIX } from "../domain/endpoint.ts";
 import {
   deliveryNotFound,
   getEndpointRow,

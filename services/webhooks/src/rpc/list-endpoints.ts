@@ -7,7 +7,7 @@ import type {
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import type { EndpointStatus } from "../endpoints/endpoint.ts";
+import type { EndpointStatus } from "../domain/endpoint.ts";
 import { openEndpoint } from "../endpoints/open-endpoint.ts";
 import { wrongField } from "../endpoints/wrong-field.ts";
 import { listEndpoints as listRows } from "../store/endpoints.ts";

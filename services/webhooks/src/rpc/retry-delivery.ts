@@ -5,7 +5,7 @@ import type { Delivery, RetryDeliveryRequest } from "@workflow/proto/webhooks/v1
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { DELIVERY_ID_PREFIX } from "../endpoints/endpoint.ts";
+import { DELIVERY_ID_PREFIX } from "../domain/endpoint.ts";
 import { deliveryEntry } from "../endpoints/endpoint-audit.ts";
 import {
   deliveryNotFound,

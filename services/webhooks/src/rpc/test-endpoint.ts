@@ -7,7 +7,7 @@ import type {
 } from "@workflow/proto/webhooks/v1/endpoints";
 import { rpc } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { DELIVERY_ID_PREFIX } from "../endpoints/endpoint.ts";
+import { DELIVERY_ID_PREFIX } from "../domain/endpoint.ts";
 import { endpointEntry } from "../endpoints/endpoint-audit.ts";
 import { getEndpointRow, requireEndpointKey } from "../endpoints/find-endpoint.ts";
 import { openEndpoint } from "../endpoints/open-endpoint.ts";

@@ -3,7 +3,7 @@ import type { Endpoint, UpdateEndpointRequest } from "@workflow/proto/webhooks/v
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import type { EndpointStatus } from "../endpoints/endpoint.ts";
+import type { EndpointStatus } from "../domain/endpoint.ts";
 import { endpointChanges, endpointEntry } from "../endpoints/endpoint-audit.ts";
 import {
   endpointNotFound,

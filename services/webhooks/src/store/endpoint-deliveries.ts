@@ -1,7 +1,7 @@
 import { firstIdAt, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { DELIVERY_ID_PREFIX } from "../endpoints/endpoint.ts";
+import { DELIVERY_ID_PREFIX } from "../domain/endpoint.ts";
 import type { EndpointKey } from "./lanes.ts";
 
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;

@@ -1,8 +1,8 @@
 import { hexBytes, sql } from "@workflow/db";
 import type { Queryable, Transaction } from "@workflow/db";
 import { z } from "zod";
-import { DISABLED_REASONS, ENDPOINT_STATUSES } from "../endpoints/endpoint.ts";
-import type { EndpointContent, EndpointStatus } from "../endpoints/endpoint.ts";
+import { DISABLED_REASONS, ENDPOINT_STATUSES } from "../domain/endpoint.ts";
+import type { EndpointContent, EndpointStatus } from "../domain/endpoint.ts";
 import type { Sealed } from "../secrets/endpoint-secrets.ts";
 import type { EndpointKey } from "./lanes.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable } from "@workflow/db";
 import { z } from "zod";
-import type { SignatureVerified } from "../inbound/inbound-message.ts";
+import type { SignatureVerified } from "../domain/inbound-message.ts";
 
 const idRow = z.object({ id: z.string() });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { timeText, uuidText } from "../answer-schemas.ts";
-import { SCOPES } from "../../auth/scopes.ts";
+import { SCOPES } from "../../domain/scopes.ts";
 
 const keyFields = {
   id: uuidText.describe("The key's id; not the key."),

@@ -1,9 +1,9 @@
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import { apiKeyCreated, insertNewApiKey } from "../../admin/create-api-key.ts";
-import { nameInput, scopesInput } from "../../admin/inputs.ts";
+import { apiKeyCreated, insertNewApiKey } from "../../identity/create-api-key.ts";
+import { nameInput, scopesInput } from "../../identity/inputs.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import type { Scope } from "../../auth/scopes.ts";
+import type { Scope } from "../../domain/scopes.ts";
 import { accessOnEntry, getCurrentAccess } from "../../identity/current-access.ts";
 import type { Access } from "../../identity/current-access.ts";
 import { NO_QUERY, route } from "../../route.ts";

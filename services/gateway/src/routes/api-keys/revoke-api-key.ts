@@ -1,7 +1,7 @@
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import { recordAudit } from "../../audit/record-audit.ts";
-import type { IdentityChange } from "../../auth/identity-change.ts";
+import type { IdentityChange } from "../../domain/identity-change.ts";
 import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { revokeApiKey as markRevoked } from "../../store/api-keys.ts";
 import { notifyIdentityChange } from "../../store/identity-changes.ts";

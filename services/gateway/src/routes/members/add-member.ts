@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { emailInput, nameInput, passwordInput, roleInput } from "../../admin/inputs.ts";
+import { emailInput, nameInput, passwordInput, roleInput } from "../../identity/inputs.ts";
 import { addMember as addPerson } from "../../identity/add-member.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberJson } from "./member-json.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { roleInput } from "../../admin/inputs.ts";
+import { roleInput } from "../../identity/inputs.ts";
 import { changeRole as giveRole } from "../../identity/change-role.ts";
 import { NO_QUERY, route } from "../../route.ts";
 import { memberId } from "./member-id.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SESSION_LIFE_MS } from "../../auth/session-life.ts";
+import { SESSION_LIFE_MS } from "../../domain/session-life.ts";
 import { sessionCookie, sessionTokenOf } from "../../http/session-cookie.ts";
 import { changeCompany as enterCompany } from "../../identity/change-company.ts";
 import { NO_QUERY, sessionRoute } from "../../route.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { passwordInput } from "../../admin/inputs.ts";
+import { passwordInput } from "../../identity/inputs.ts";
 import { changePassword as replacePassword } from "../../identity/change-password.ts";
 import { NO_QUERY, sessionRoute } from "../../route.ts";
 import { CREDENTIAL_BYTES_MAX, givenPassword } from "./session-fields.ts";

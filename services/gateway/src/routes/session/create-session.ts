@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SESSION_LIFE_MS } from "../../auth/session-life.ts";
+import { SESSION_LIFE_MS } from "../../domain/session-life.ts";
 import { sessionCookie } from "../../http/session-cookie.ts";
 import { signIn } from "../../identity/sign-in.ts";
 import { NO_QUERY, openRoute } from "../../route.ts";

@@ -1,5 +1,5 @@
 import { recordAudit } from "../../audit/record-audit.ts";
-import type { IdentityChange } from "../../auth/identity-change.ts";
+import type { IdentityChange } from "../../domain/identity-change.ts";
 import { endedSessionCookie } from "../../http/session-cookie.ts";
 import { NO_BODY, NO_QUERY, sessionRoute } from "../../route.ts";
 import { notifyIdentityChange } from "../../store/identity-changes.ts";

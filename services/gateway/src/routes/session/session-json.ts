@@ -1,4 +1,4 @@
-import { sessionExpiry } from "../../auth/session-life.ts";
+import { sessionExpiry } from "../../domain/session-life.ts";
 import type { Session } from "../../auth/caller.ts";
 import type { Writable } from "../../http/write-json.ts";
 import type { OwnCompany } from "../../store/users.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ROLES } from "../../auth/roles.ts";
+import { ROLES } from "../../domain/roles.ts";
 import { timeText, uuidText } from "../answer-schemas.ts";
 
 const companyFields = {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { invalidRequest } from "../../errors/invalid-request.ts";
-import { csvImportQuery } from "../../imports/csv-import-fields.ts";
-import { importFields } from "../../imports/import-fields.ts";
-import type { ImportJob } from "../../imports/import-plan.ts";
+import { csvImportQuery } from "../table-imports/csv-import-fields.ts";
+import { importFields } from "../table-imports/import-fields.ts";
+import type { ImportJob } from "../table-imports/import-plan.ts";
 import { uploadRoute } from "../../route.ts";
 import { tableJson } from "./table-json.ts";
 import { tableSchema } from "./table-schema.ts";

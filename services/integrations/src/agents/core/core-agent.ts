@@ -3,7 +3,7 @@ import { findOversized, ENTRIES_MAX } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
-import type { AgentType } from "../agent.ts";
+import type { AgentType } from "../../domain/agent.ts";
 import { AgentInputError } from "../agent-input-error.ts";
 import type { JsonObject } from "./json-object.ts";
 

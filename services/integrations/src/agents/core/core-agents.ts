@@ -1,4 +1,4 @@
-import type { Agent, AgentProvider } from "../agent.ts";
+import type { Agent, AgentProvider } from "../../domain/agent.ts";
 import { agentContent } from "./agent-content.ts";
 import { agentDecision } from "./agent-decision.ts";
 import { agentExtraction } from "./agent-extraction.ts";

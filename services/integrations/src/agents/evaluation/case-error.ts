@@ -1,7 +1,7 @@
 import { isAppError } from "@workflow/errors";
 import { z } from "zod";
 import type { AgentFailure } from "../agent-answer.ts";
-import type { AgentUsage } from "../agent.ts";
+import type { AgentUsage } from "../../domain/agent.ts";
 import { toAgentFailure } from "../executions/agent-error.ts";
 import { ModelCallError } from "../models/model-call-error.ts";
 import { NO_USAGE } from "../usage.ts";

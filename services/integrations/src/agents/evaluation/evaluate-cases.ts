@@ -1,5 +1,5 @@
 import type { AgentAnswer, AgentFailure, AgentQuestion } from "../agent-answer.ts";
-import type { Agent, AgentOverrides } from "../agent.ts";
+import type { Agent, AgentOverrides } from "../../domain/agent.ts";
 import { isDayOver, outOfTime, toCaseError } from "./case-error.ts";
 import { NO_USAGE } from "../usage.ts";
 import type { CaseError } from "./case-error.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@workflow/definition";
 import type { AgentFailure } from "../agent-answer.ts";
-import type { AgentUsage } from "../agent.ts";
+import type { AgentUsage } from "../../domain/agent.ts";
 
 /** What an output must be. */
 export type Expectation =

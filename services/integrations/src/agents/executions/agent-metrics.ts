@@ -1,7 +1,7 @@
 import { counterIn, gaugeIn, histogramIn } from "@workflow/service";
 import { Registry } from "prom-client";
-import { AGENT_PROVIDERS } from "../agent.ts";
-import type { AgentProvider } from "../agent.ts";
+import { AGENT_PROVIDERS } from "../../domain/agent.ts";
+import type { AgentProvider } from "../../domain/agent.ts";
 import type { AgentAnswer, PreparedQuestion } from "../agent-answer.ts";
 import { MODEL_CALL_CODES, ModelCallError } from "../models/model-call-error.ts";
 

@@ -1,9 +1,10 @@
 import type { OpenAIChatLanguageModel } from "@ai-sdk/openai/internal";
-import type { AgentUsage } from "../agent.ts";
+import type { AgentUsage } from "../../domain/agent.ts";
 import type { CalledProvider } from "./call-failure.ts";
 import { toModelCallError } from "./call-failure.ts";
 import { estimateQuestionTokens, estimateTokens } from "./estimate-tokens.ts";
-import type { FinishReason, ModelAnswer, ModelQuestion } from "./model.ts";
+import type { FinishReason } from "../../domain/finish-reason.ts";
+import type { ModelAnswer, ModelQuestion } from "./model.ts";
 import { openProviderRequest } from "./provider-request.ts";
 import type { ProviderRequestOptions } from "./provider-request.ts";
 

@@ -2,7 +2,7 @@ import { APICallError } from "ai";
 import type { HttpClientError, HttpClientErrorCode } from "@workflow/http-client";
 import type { Scrubber } from "@workflow/scrubber";
 import { storableText } from "../../provider-http/storable-text.ts";
-import type { AgentProvider } from "../agent.ts";
+import type { AgentProvider } from "../../domain/agent.ts";
 import { ModelCallError } from "./model-call-error.ts";
 import type { ModelCallFailure } from "./model-call-error.ts";
 import type { ProviderRequest } from "./provider-request.ts";

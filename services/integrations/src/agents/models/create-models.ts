@@ -3,7 +3,7 @@ import { createScrubber } from "@workflow/scrubber";
 import { Turns } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import { AnswerRooms } from "../../provider-http/answer-room.ts";
-import type { AgentProvider } from "../agent.ts";
+import type { AgentProvider } from "../../domain/agent.ts";
 import type { Logger } from "pino";
 import { createAnthropicModel } from "./anthropic.ts";
 import { askOnce } from "./ask-once.ts";

@@ -1,4 +1,4 @@
-import type { AgentProvider, AgentUsage } from "../agent.ts";
+import type { AgentProvider, AgentUsage } from "../../domain/agent.ts";
 
 /**
  * NOT_CONFIGURED (no key), AGENT_RATE_LIMITED (the provider's 429), AGENT_TIMEOUT,

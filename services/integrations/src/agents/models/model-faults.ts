@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { AgentProvider } from "../agent.ts";
+import type { AgentProvider } from "../../domain/agent.ts";
 import { ModelStatusError } from "./call-failure.ts";
 import { ModelCallError } from "./model-call-error.ts";
 

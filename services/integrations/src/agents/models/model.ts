@@ -1,4 +1,5 @@
-import type { AgentProvider, AgentUsage } from "../agent.ts";
+import type { AgentProvider, AgentUsage } from "../../domain/agent.ts";
+import type { FinishReason } from "../../domain/finish-reason.ts";
 
 /** One message to or from the model; the first is the user's, then they alternate. */
 export interface ModelMessage {
@@ -29,17 +30,6 @@ export interface AskOptions {
   /** Called when a request goes out; again when another one takes its place, as the first was refused. */
   readonly onSent: () => void;
 }
-
-/** Why an answer ended. */
-export const FINISH_REASONS = [
-  "stop",
-  "length",
-  "content-filter",
-  "tool-calls",
-  "error",
-  "other",
-] as const;
-export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** What a model answered. */
 export interface ModelAnswer {

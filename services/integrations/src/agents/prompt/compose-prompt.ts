@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Agent } from "../agent.ts";
+import type { Agent } from "../../domain/agent.ts";
 import type { AgentQuestion } from "../agent-answer.ts";
 import { AgentInputError } from "../agent-input-error.ts";
 import { CORE_AGENTS } from "../core/core-agents.ts";

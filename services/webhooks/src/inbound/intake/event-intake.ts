@@ -5,7 +5,7 @@ import { EVENT_ID_PREFIX } from "@workflow/events";
 import type { Logger } from "pino";
 import { ALL_COMPANIES } from "../../store/insert-inbound-events.ts";
 import type { MessageKey, NewInboundEvent, NewMessage } from "../../store/insert-inbound-events.ts";
-import type { Accepted, InboundMessage, Intake } from "../inbound-message.ts";
+import type { Accepted, InboundMessage, Intake } from "../../domain/inbound-message.ts";
 import type { AccountFinder } from "./account-finder.ts";
 import type { Backlog } from "./backlog.ts";
 import type { EventStarter, StartableEvent } from "./event-starter.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { listClaimed, listOutcomes } from "../../store/inbound-claims.ts";
 import type { EventOutcome } from "../../store/inbound-claims.ts";
 import type { MessageKey } from "../../store/insert-inbound-events.ts";
-import type { Accepted } from "../inbound-message.ts";
+import type { Accepted } from "../../domain/inbound-message.ts";
 
 const POLL_MS = 100;
 /** As many events as are asked for at once. */

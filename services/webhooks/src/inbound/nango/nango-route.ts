@@ -8,7 +8,7 @@ import { webhooksWith } from "../../service-identity.ts";
 import { brokerAccount } from "../broker-account.ts";
 import { listSecrets } from "../inbound-context.ts";
 import type { InboundContext } from "../inbound-context.ts";
-import type { Accepted, InboundMessage } from "../inbound-message.ts";
+import type { Accepted, InboundMessage } from "../../domain/inbound-message.ts";
 import type { InboundRequest, InboundRoute } from "../inbound-request.ts";
 import { toInputJson, toWord } from "../provider-input.ts";
 import { readSentObject } from "../sent-json.ts";

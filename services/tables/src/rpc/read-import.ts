@@ -3,11 +3,11 @@ import type { CreateTableRequest, ImportTableRequest } from "@workflow/proto/tab
 import { parseNewTable } from "../domain/new-table.ts";
 import type { TableContent } from "../domain/new-table.ts";
 import { badRequest } from "../domain/problems.ts";
-import { fromColumnList } from "../rpc/table-message.ts";
-import { requireFolderId } from "../rpc/table-name.ts";
-import type { MemoryShare } from "./memory-budget.ts";
-import { RowGatherer } from "./row-gatherer.ts";
-import type { RowBatch } from "./row-gatherer.ts";
+import { fromColumnList } from "./table-message.ts";
+import { requireFolderId } from "./table-name.ts";
+import type { MemoryShare } from "../import/memory-budget.ts";
+import { RowGatherer } from "../import/row-gatherer.ts";
+import type { RowBatch } from "../import/row-gatherer.ts";
 
 /** See the proto. */
 const BYTES_MAX = 256 * 1024 * 1024;

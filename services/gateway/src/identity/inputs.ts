@@ -1,7 +1,7 @@
 import { AppError } from "@workflow/errors";
 import { z } from "zod";
-import { ROLES } from "../auth/roles.ts";
-import { SCOPES } from "../auth/scopes.ts";
+import { ROLES } from "../domain/roles.ts";
+import { SCOPES } from "../domain/scopes.ts";
 import { toViolations } from "../errors/violations.ts";
 
 const PASSWORD_MIN = 8;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { newTable } from "../routes/tables/table-fields.ts";
+import { newTable } from "../tables/table-fields.ts";
 
 /** The body of a JSON import. */
 export const importFields = newTable

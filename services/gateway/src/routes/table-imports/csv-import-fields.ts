@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { queryBoolean } from "../routes/fields.ts";
-import { columnFields, tableName } from "../routes/tables/table-fields.ts";
+import { queryBoolean } from "../fields.ts";
+import { columnFields, tableName } from "../tables/table-fields.ts";
 
 /** What may stand between the values of a line. */
 const DELIMITERS = [",", ";", "\t", "|"] as const;

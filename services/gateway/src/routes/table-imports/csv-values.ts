@@ -5,7 +5,7 @@ import {
   LOST_NUMBER,
   scanJsonObject,
 } from "@workflow/definition";
-import type { ColumnTypeName } from "../routes/tables/table-fields.ts";
+import type { ColumnTypeName } from "../tables/table-fields.ts";
 
 /** How the values of a column are read from a CSV file. */
 export interface ValueReader {

@@ -1,0 +1,82 @@
+import { newUuid } from "@workflow/db";
+import type { Transaction } from "@workflow/db";
+import { AppError } from "@workflow/errors";
+import type { AuditEntry } from "@workflow/events";
+import { z } from "zod";
+import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api-key-format.ts";
+import type { Scope } from "../domain/scopes.ts";
+import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
+import { lockMembers } from "../store/members.ts";
+import { nameInput, readInput, scopesInput } from "./inputs.ts";
+
+const input = z.object({
+  companyId: z.uuid("must be the id of a company"),
+  name: nameInput,
+  scopes: scopesInput,
+  expiresAt: z
+    .date()
+    .refine((date) => date.getTime() > Date.now(), "must lie in the future")
+    .optional(),
+  createdBy: z.object({ id: z.uuid(), name: z.string().optional() }).optional(),
+});
+
+/** More than that nobody can look after; the list of them fits one page. */
+const KEYS_MAX = 1_000;
+
+/** What a new key is for; `createdBy` is the user or the key that asks for it. */
+export type CreateApiKeyInput = z.input<typeof input>;
+
+/** A new key. `key` is shown here only: it is not stored. */
+export interface CreatedApiKey {
+  id: string;
+  name: string;
+  key: string;
+  keyPrefix: string;
+  scopes: readonly Scope[];
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+/**
+ * Makes an API key; several statements, of which the caller tells the audit log.
+ *
+ * @throws AppError BAD_REQUEST for a bad name, scope or expiry or when the company has too many keys,
+ *   NOT_FOUND for an unknown company
+ */
+export async function insertNewApiKey(
+  transaction: Transaction,
+  request: CreateApiKeyInput,
+): Promise<CreatedApiKey> {
+  const { companyId, name, scopes, expiresAt, createdBy } = readInput(input, request);
+  // Keys that are made at the same time count each other.
+  await lockMembers(transaction, companyId);
+  if ((await countApiKeys(transaction, companyId)) >= KEYS_MAX) {
+    const message = `The company has ${KEYS_MAX} API keys. Revoke some that are not used.`;
+    throw new AppError("BAD_REQUEST", message, { details: { limit: "apiKeys", max: KEYS_MAX } });
+  }
+  const id = newUuid();
+  const key = generateApiKey();
+  const shown = { id, name, keyPrefix: apiKeyPrefix(key), scopes, expiresAt: expiresAt ?? null };
+  const createdAt = await insertApiKey(transaction, {
+    ...shown,
+    companyId,
+    keyHash: hashApiKey(key),
+    createdBy: createdBy?.id ?? null,
+    createdByName: createdBy?.name ?? null,
+  });
+  return { ...shown, key, createdAt };
+}
+
+/** What the audit log is told of a new key. */
+export function apiKeyCreated({ id, name, scopes, expiresAt }: CreatedApiKey): AuditEntry {
+  return {
+    action: "api_key.created",
+    resourceType: "api_key",
+    resourceId: id,
+    changes: {
+      name: { from: null, to: name },
+      scopes: { from: null, to: scopes.join(" ") },
+      expiresAt: { from: null, to: expiresAt?.toISOString() ?? null },
+    },
+  };
+}

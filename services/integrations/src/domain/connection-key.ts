@@ -1,0 +1,5 @@
+/** Names one connection of one company. */
+export interface ConnectionKey {
+  companyId: string;
+  connectionId: string;
+}
