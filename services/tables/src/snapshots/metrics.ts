@@ -66,7 +66,10 @@ function repeat(count: number, work: () => void): void {
 }
 
 /** Shows what is in memory whenever the registry is read. */
-export function showCache(registry: Registry | undefined, threads: { companyBytes(): Promise<CompanyBytes> }): void {
+export function showCache(
+  registry: Registry | undefined,
+  threads: { companyBytes(): Promise<CompanyBytes> },
+): void {
   if (registry === undefined) return;
   gaugeIn(registry, {
     name: "tables_cache_bytes",
