@@ -47,8 +47,8 @@ export function countEvents(
     ["load", (count) => columns.inc({ outcome: "load" }, count)],
     ["evicted", (count) => evictions.inc(count)],
     ["lost", (count) => losses.inc(count)],
-    ["table hit", (count) => repeat(count, tables.hit)],
-    ["table miss", (count) => repeat(count, tables.miss)],
+    ["table hit", (count) => repeat(count, () => tables.hit())],
+    ["table miss", (count) => repeat(count, () => tables.miss())],
   ]);
   for (const kind of TRIES) {
     for (const outcome of ["answer", "none"]) {
