@@ -62,7 +62,11 @@ describe("a question that takes long", () => {
 describe("a thread that ends for want of memory", () => {
   it("takes its columns with it, not the service", async () => {
     const registry = new Registry();
-    const service = await harness.start({ metricsRegistry: registry, threads: 1, threadHeapMb: 40 });
+    const service = await harness.start({
+      metricsRegistry: registry,
+      threads: 1,
+      threadHeapMb: 40,
+    });
     const clients = harness.connect(service);
     const large = await createRowTable(harness, newIdentity(), { maxRows: 100_000 });
     await fillTable(harness, large.tableId, { rows: 25_000, prefix: "", repeats: 60 });

@@ -59,8 +59,7 @@ export function* distinctInSteps(source: RowSource, query: DistinctQuery): Steps
   const mask = yield* filterInSteps(source, filter);
   const found = needle === "" ? undefined : source.longLabels?.(column, search);
   let isOneTooLarge = hasCutValue(vector, mask, found);
-  const shown =
-    needle === "" ? mask : yield* narrowToLabels(source, vector, search, mask);
+  const shown = needle === "" ? mask : yield* narrowToLabels(source, vector, search, mask);
   const { groups, more } = groupRows({
     column,
     vector,

@@ -67,11 +67,11 @@ export class LivingOrder {
    * may change meanwhile. Who asks for the same at the same time takes part in it.
    */
   *prepare(): Steps {
-    const { length, frozen } = this.#sortable;
-    if (frozen === undefined) return;
+    const { length } = this.#sortable;
+    if (this.#sortable.frozen === undefined) return;
     if (this.#order !== null && length - this.#seen > CHANGES_MAX) this.forget();
     if (this.#order !== null) return;
-    this.#making ??= this.#beginMaking(frozen.call(this.#sortable));
+    this.#making ??= this.#beginMaking(this.#sortable.frozen());
     const making = this.#making;
     while (this.#making === making && making.steps.next().done !== true) yield;
   }

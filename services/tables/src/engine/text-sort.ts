@@ -33,10 +33,7 @@ interface Texts {
 }
 
 /** The texts with ss for ß and the like, which differs from them in nothing that a key holds. */
-function* withPairs(
-  texts: readonly string[],
-  items: Int32Array,
-): Steps<readonly string[]> {
+function* withPairs(texts: readonly string[], items: Int32Array): Steps<readonly string[]> {
   const { pairs } = latinAlphabet();
   if (pairs.size === 0) return texts;
   const composed = new RegExp(`[${[...pairs.keys()].join("")}]`, "g");

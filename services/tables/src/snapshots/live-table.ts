@@ -167,7 +167,7 @@ export class LiveTable {
         tableKey: this.table.tableKey,
         snapshot,
         name,
-        onGrown: load.grown,
+        onGrown: (bytes) => load.grown(bytes),
       });
     } finally {
       load.end();

@@ -47,8 +47,8 @@ export function countEvents(
     ["load", (count) => columns.inc({ outcome: "load" }, count)],
     ["evicted", (count) => evictions.inc(count)],
     ["lost", (count) => losses.inc(count)],
-    ["table hit", (count) => repeat(count, tables.hit)],
-    ["table miss", (count) => repeat(count, tables.miss)],
+    ["table hit", (count) => repeat(count, () => tables.hit())],
+    ["table miss", (count) => repeat(count, () => tables.miss())],
   ]);
   for (const kind of TRIES) {
     for (const outcome of ["answer", "none"]) {
@@ -66,7 +66,10 @@ function repeat(count: number, work: () => void): void {
 }
 
 /** Shows what is in memory whenever the registry is read. */
-export function showCache(registry: Registry | undefined, threads: { companyBytes(): Promise<CompanyBytes> }): void {
+export function showCache(
+  registry: Registry | undefined,
+  threads: { companyBytes(): Promise<CompanyBytes> },
+): void {
   if (registry === undefined) return;
   gaugeIn(registry, {
     name: "tables_cache_bytes",

@@ -19,10 +19,7 @@ export class TableMemory implements Cached {
   #snapshot: Snapshot | null = null;
   #users = 0;
 
-  constructor(
-    { budget, limits }: { budget: MemoryBudget; limits: LoadLimits },
-    companyId: string,
-  ) {
+  constructor({ budget, limits }: { budget: MemoryBudget; limits: LoadLimits }, companyId: string) {
     this.#budget = budget;
     this.#limits = limits;
     this.companyId = companyId;

@@ -55,7 +55,12 @@ export interface Place {
 export type Request =
   | { readonly kind: "rows"; readonly place: Place; readonly statement: PlainStatement }
   /** `ask` is the question that the page answers. */
-  | { readonly kind: "page"; readonly place: Place; readonly ask: number; readonly page: PlannedPage }
+  | {
+      readonly kind: "page";
+      readonly place: Place;
+      readonly ask: number;
+      readonly page: PlannedPage;
+    }
   | { readonly kind: "begin"; readonly companyId: string; readonly transaction: number }
   | { readonly kind: "end"; readonly transaction: number; readonly failed: boolean };
 

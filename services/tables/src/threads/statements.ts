@@ -68,7 +68,13 @@ export class Statements {
     return open.transaction;
   }
 
-  #begin({ companyId, transaction: id }: { companyId: string; transaction: number }): Promise<void> {
+  #begin({
+    companyId,
+    transaction: id,
+  }: {
+    companyId: string;
+    transaction: number;
+  }): Promise<void> {
     const end = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const whole = this.#connections

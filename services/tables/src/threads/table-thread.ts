@@ -2,7 +2,14 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { CacheEvent } from "../snapshots/cache-events.ts";
 import { TableReader } from "../snapshots/index.ts";
 import { fromPlainError, toPlainError } from "./protocol.ts";
-import type { FromThread, Question, Questions, Reply, ThreadOptions, ToThread } from "./protocol.ts";
+import type {
+  FromThread,
+  Question,
+  Questions,
+  Reply,
+  ThreadOptions,
+  ToThread,
+} from "./protocol.ts";
 import { RemoteConnections } from "./remote-database.ts";
 
 /*
