@@ -140,24 +140,27 @@ describe("gateways on one NATS", () => {
     }),
   );
 
-  it("count a company's keys together, wherever they are used", together(async () => {
-    const { companyId } = await newCompany();
-    const keys = await Promise.all(
-      gateways.map(() =>
-        createApiKey(system.database, {
-          companyId,
-          name: "Many",
-          scopes: ["workflows:read"],
-        }),
-      ),
-    );
-    const accepted = await Promise.all(
-      keys.map(({ key }, index) => ask(key, LIMIT, originsOf(gateways.slice(index, index + 1)))),
-    );
-    const total = accepted.reduce((sum, count) => sum + count, 0);
-    expect(total).toBeGreaterThanOrEqual(LIMIT_AND_STRICTNESS);
-    expect(total).toBeLessThanOrEqual(LIMIT_AND_TOLERANCE);
-  }));
+  it(
+    "count a company's keys together, wherever they are used",
+    together(async () => {
+      const { companyId } = await newCompany();
+      const keys = await Promise.all(
+        gateways.map(() =>
+          createApiKey(system.database, {
+            companyId,
+            name: "Many",
+            scopes: ["workflows:read"],
+          }),
+        ),
+      );
+      const accepted = await Promise.all(
+        keys.map(({ key }, index) => ask(key, LIMIT, originsOf(gateways.slice(index, index + 1)))),
+      );
+      const total = accepted.reduce((sum, count) => sum + count, 0);
+      expect(total).toBeGreaterThanOrEqual(LIMIT_AND_STRICTNESS);
+      expect(total).toBeLessThanOrEqual(LIMIT_AND_TOLERANCE);
+    }),
+  );
 
   it(
     "let nobody through anew when one joins or leaves",
