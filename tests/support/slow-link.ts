@@ -20,7 +20,7 @@ export async function startSlowLink(toPort: number, delayMs: number): Promise<Sl
     let lastAt = 0;
     from.on("data", (chunk) => {
       lastAt = Math.max(lastAt, performance.now() + currentMs);
-      setTimeout(() => void to.write(chunk), Math.ceil(lastAt - performance.now()));
+      setTimeout(() => void to.write(chunk), Math.max(1, Math.ceil(lastAt - performance.now())));
     });
     from.on("close", () => to.destroy());
     // Whoever is at the other end goes, too: that is all that an error means here.

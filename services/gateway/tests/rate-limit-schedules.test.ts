@@ -52,6 +52,7 @@ function createGateways() {
       onDecision: (decidedWith) => void decisions.push(decidedWith),
       send,
       isConnected: () => true,
+      onSilence: () => {},
     });
     return {
       claim: (claims) => member.windows.claim(claims),

@@ -14,6 +14,8 @@ export interface GroupMemberOptions {
   /** Null is to all, the sender included. False when it could not be sent. */
   send: (to: string | null, message: GatewayMessage) => boolean;
   isConnected: () => boolean;
+  /** Hears that somebody was silent for so long that it is taken for dead. */
+  onSilence: () => void;
 }
 
 /** One of the gateways that share windows, whatever carries their messages. */
@@ -49,6 +51,7 @@ export function createGroupMember(options: GroupMemberOptions): GroupMember {
     },
     tellAll: () => windows.tellAll(),
     onLeave: (address) => exchange.giveUp(address),
+    onSilence: options.onSilence,
   });
   windows.join({
     exchange,

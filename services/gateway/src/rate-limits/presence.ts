@@ -12,6 +12,8 @@ export interface PresenceOptions {
   tellAll: () => Promise<void>;
   /** Hears who is gone. */
   onLeave: (address: string) => void;
+  /** Hears that somebody is gone who has not said goodbye. */
+  onSilence: () => void;
 }
 
 const BEAT_MS = 250;
@@ -146,7 +148,7 @@ export class Presence {
   /** Somebody was silent, by the time between what was read of it and a beat that has come back. */
   #hearSelf(at: number): void {
     this.#unheard = 0;
-    const { members, clock, onLeave } = this.#options;
+    const { members, clock, onLeave, onSilence } = this.#options;
     if (this.#pace.note(clock.now() - at)) {
       members.markSlow(members.self, this.#pace.isSlow);
       this.#agreeAnew();
@@ -155,6 +157,7 @@ export class Presence {
       members.lose(address);
       this.#lose(address);
       onLeave(address);
+      onSilence();
     }
   }
 

@@ -51,6 +51,7 @@ export async function startSharedWindows(
     onDecision,
     send: (to, message) => signals.send(to, JSON.stringify(message)),
     isConnected: () => signals.isConnected(),
+    onSilence: () => logger.warn("another gateway was silent for too long: its rate limits move"),
   });
   const signals = createNatsSignals({
     servers: natsUrl,
