@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
   testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
+  runtime: "<rootDir>/packages/testkit/src/jest-runtime.ts",
   testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples,bench}/**/*.test.ts"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {

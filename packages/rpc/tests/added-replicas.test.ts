@@ -1,3 +1,4 @@
+/** @own-modules */
 import { setImmediate as turn } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import type * as Support from "./support.ts";

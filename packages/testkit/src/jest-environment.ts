@@ -15,6 +15,8 @@ setFlagsFromString("--no-wasm-code-gc");
 // The object that Jest's own environment reads `createContext` from, which an import would only copy.
 const nodeVm: typeof vm = createRequire(import.meta.url)("node:vm");
 
+type EnvironmentArguments = ConstructorParameters<typeof TestEnvironment>;
+
 /** The part of Jest's events that carries errors. */
 interface TestEvent {
   name: string;
@@ -24,15 +26,19 @@ interface TestEvent {
 
 /**
  * Node's environment, in which every error that fails a test says where it is from, and in which globals cost
- * what they cost outside of Jest.
+ * what they cost outside of Jest. The files of a worker have the same one after each other.
  */
-export default class ExplainingEnvironment extends TestEnvironment {
+export class ExplainingEnvironment extends TestEnvironment {
+  /** The globals as they were before the first test file. */
+  readonly #globals: ReadonlyMap<string, PropertyDescriptor>;
+  readonly #exit: typeof process.exit;
+
   /*
    * Jest's global object is a proxy: each `Object`, `Math` or `Promise` that code names asks it, which takes
-   * thirty times as long as a lookup in an ordinary context and was half of the time of some test files. What
-   * the proxy is for, to empty the globals of a finished file, is done by workers that end when they have grown.
+   * thirty times as long as a lookup in an ordinary context and was half of the time of some test files. The
+   * proxy is for emptying the globals of a finished file, and these are not finished before the worker is.
    */
-  constructor(...[config, context]: ConstructorParameters<typeof TestEnvironment>) {
+  constructor(...[config, context]: EnvironmentArguments) {
     const { createContext, constants } = nodeVm;
     nodeVm.createContext = () => createContext(constants.DONT_CONTEXTIFY);
     try {
@@ -40,6 +46,31 @@ export default class ExplainingEnvironment extends TestEnvironment {
     } finally {
       nodeVm.createContext = createContext;
     }
+    this.#globals = new Map(Object.entries(Object.getOwnPropertyDescriptors(this.global)));
+    this.#exit = this.global.process.exit;
+  }
+
+  /** Takes back what the last test file has changed in globals and in the environment variables. */
+  begin(): void {
+    for (const [name, before] of this.#globals) {
+      const now = Object.getOwnPropertyDescriptor(this.global, name);
+      const isSame = now !== undefined && now.value === before.value && now.get === before.get;
+      if (before.configurable === true && !isSame) Object.defineProperty(this.global, name, before);
+    }
+    // Jest wraps the one and adds to the other for each file.
+    this.global.process.exit = this.#exit;
+    Reflect.deleteProperty(this.global, Symbol.for("EVENT_HANDLERS"));
+    const { env } = this.global.process;
+    for (const name of Object.keys(env)) {
+      if (process.env[name] === undefined) Reflect.deleteProperty(env, name);
+    }
+    Object.assign(env, process.env);
+  }
+
+  /** Called when a test file has ended. The next one needs the context, which Jest's own teardown gives up. */
+  override teardown(): Promise<void> {
+    this.fakeTimersModern?.useRealTimers();
+    return Promise.resolve();
   }
 
   /** Called before Jest prints the errors that the events carry. */
@@ -49,4 +80,18 @@ export default class ExplainingEnvironment extends TestEnvironment {
       explainError(error, promise === undefined ? "uncaught" : "unhandled rejection");
     }
   }
+}
+
+let environment: ExplainingEnvironment | undefined;
+
+/** Called with `new` by Jest, for each test file. */
+export default function environmentOfFile(...given: EnvironmentArguments): ExplainingEnvironment {
+  const [{ globalConfig }, { docblockPragmas }] = given;
+  // For packages that read variables when they are loaded.
+  if (docblockPragmas["own-modules"] !== undefined) return new ExplainingEnvironment(...given);
+  // Sources change while Jest watches them.
+  const isWatching = globalConfig.watch || globalConfig.watchAll;
+  if (environment === undefined || isWatching) environment = new ExplainingEnvironment(...given);
+  else environment.begin();
+  return environment;
 }

@@ -1,0 +1,72 @@
+import { createRequire } from "node:module";
+import type jestRuntime from "jest-runtime";
+
+/*
+ * Jest's module loader, which keeps the modules of packages and services from one test file of a worker to the
+ * next (ADR 60). To load and compile them anew was half of the work of most files. Test files, what supports
+ * them, the testkit and Jest's own modules are new in each file.
+ */
+
+// What the package exports to imports has no types.
+const { default: Runtime }: typeof jestRuntime = createRequire(import.meta.url)("jest-runtime");
+
+type RuntimeArguments = ConstructorParameters<typeof Runtime>;
+
+const KEPT =
+  /\/node_modules\/|\/(?:packages|services|deploy)\/(?!testkit\/)[\w-]+\/src\/|\/proto\/gen\//;
+
+/** Belongs to one environment, whose globals its modules have. */
+class KeepingRuntime extends Runtime {
+  /** Makes it that of another test file. */
+  begin(testPath: string): void {
+    Reflect.set(this, "_testPath", testPath);
+    for (const part of ["esmLoader", "executor"]) {
+      Reflect.set(memberOf(this, part), "testPath", testPath);
+    }
+    Reflect.set(memberOf(this, "testState"), "state", "loading");
+    Reflect.set(memberOf(this, "jestGlobals"), "cachedEnvGlobals", undefined);
+  }
+
+  /** Called by Jest when a test file has ended. To load something before the next begins is an error, as ever. */
+  override teardown(): void {
+    const registries = memberOf(this, "registries");
+    const kept = ["moduleRegistry", "esModuleRegistry"].map((name) => {
+      const registry = memberOf(registries, name);
+      if (!(registry instanceof Map)) throw new Error(`Jest's ${name} is no map any more.`);
+      return { registry, entries: [...registry].filter(([key, module]) => isKept(key, module)) };
+    });
+    super.teardown();
+    for (const { registry, entries } of kept) {
+      for (const [key, module] of entries) registry.set(key, module);
+    }
+  }
+}
+
+/** Those that failed or are not complete are loaded again. */
+function isKept(key: unknown, module: unknown): boolean {
+  if (typeof key !== "string" || !KEPT.test(key)) return false;
+  if (typeof module !== "object" || module === null || module instanceof Promise) return false;
+  const isCommonJs = "loaded" in module;
+  return isCommonJs ? module.loaded === true : "status" in module && module.status === "evaluated";
+}
+
+function memberOf(owner: object, name: string): object {
+  const member: unknown = Reflect.get(owner, name);
+  if (typeof member === "object" && member !== null) return member;
+  throw new Error(`Jest's runtime has no ${name} any more.`);
+}
+
+const runtimes = new WeakMap<object, KeepingRuntime>();
+
+/** Called with `new` by Jest, for each test file. */
+export default function runtimeOfFile(...given: RuntimeArguments): KeepingRuntime {
+  const [, environment, , , , , testPath] = given;
+  const known = runtimes.get(environment);
+  if (known !== undefined) {
+    known.begin(testPath);
+    return known;
+  }
+  const runtime = new KeepingRuntime(...given);
+  runtimes.set(environment, runtime);
+  return runtime;
+}
