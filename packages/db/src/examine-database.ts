@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client, DatabaseError } from "pg";
 import { assertPlainName, withSession } from "./connection-uri.ts";
 import { sqlStateOf } from "./errors.ts";
@@ -22,6 +23,7 @@ export interface DatabaseTrouble {
 }
 
 const TIMEOUT_MS = 3_000;
+const GOODBYE_MS = 1_000;
 
 const UNDEFINED_TABLE = ["42P01", "3F000"];
 const WRONG_LOGIN = ["28000", "28P01"];
@@ -58,7 +60,11 @@ export async function examineDatabase(needed: NeededDatabase): Promise<DatabaseT
   } catch (error) {
     return explain(needed, error);
   } finally {
-    await client.end().catch(() => {});
+    // A connection that is cut takes no leave.
+    await Promise.race([
+      client.end().catch(() => {}),
+      delay(GOODBYE_MS, undefined, { ref: false }),
+    ]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EventBus } from "@workflow/events";
-import type { IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { HttpTls, IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -26,6 +26,8 @@ export interface WebhooksServiceOptions {
   grpcAddress: string;
   /** Where to listen for what the gateway hands on of inbound webhooks: `host:port`, port 0 for a free one. */
   httpAddress: string;
+  /** Without it the gateway speaks plain text there. */
+  httpTls?: HttpTls | undefined;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of another service. */

@@ -69,7 +69,7 @@ export async function startInbound(
   scope.defer(() => intake.stop());
   const routes = createRoutes({ intake, accounts, secrets, requireSignature, logger });
   const httpAddress = await startInboundServer(
-    { address: options.httpAddress, routes, tracer: options.tracer, logger },
+    { address: options.httpAddress, tls: options.httpTls, routes, tracer: options.tracer, logger },
     scope,
   );
   return { httpAddress, backlog, wakeSweeper: () => sweeper.wake() };
