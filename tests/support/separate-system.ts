@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate, openDatabase } from "@workflow/db";
 import { startLocalPostgres } from "@workflow/local-postgres";
+import type { LocalPostgres } from "@workflow/local-postgres";
 import { TOKEN_ISSUERS } from "@workflow/rpc";
 import type { TokenIssuer } from "@workflow/rpc";
 import { createCompany } from "@workflow/service-gateway/admin";
@@ -116,6 +117,8 @@ export interface SeparateSystemOptions {
   integrations?: Readonly<Record<string, string>>;
   /** Whether the webhooks service is started as well, with these settings of its own. Default no. */
   webhooks?: Readonly<Record<string, string>>;
+  /** The superuser's address of a Postgres that somebody else starts and ends. By default one of its own. */
+  databaseUri?: string;
   /** Whether NATS can be killed; it is then a program on this machine, never a shared one. Default false. */
   killableNats?: boolean;
 }
@@ -126,24 +129,32 @@ export async function startSeparateSystem(
 ): Promise<SeparateSystem> {
   const { leaseMs = 1_500, secondWorker = false, tables = false, integrations, webhooks } = options;
   const dataDir = await mkdtemp(join(tmpdir(), "separate-system-"));
-  let postgres = await startLocalPostgres({ dataDir, durable: true });
+  let postgres =
+    options.databaseUri === undefined
+      ? await startLocalPostgres({ dataDir, durable: true })
+      : undefined;
+  const databaseUri = options.databaseUri ?? postgres?.connectionUri ?? "";
+  const ownPostgres = (): LocalPostgres => {
+    if (postgres === undefined) throw new Error("Postgres is not this system's own.");
+    return postgres;
+  };
   const killableNats = options.killableNats === true ? await startKillableNats() : undefined;
   const nats = killableNats ?? (await startLocalNats());
   await migrate({
-    connectionUri: postgres.connectionUri,
+    connectionUri: databaseUri,
     services: SCHEMAS.map((schema) => ({
       schema,
       role: `workflow_${schema}`,
       directory: join(ROOT, "services", schema, "migrations"),
     })),
   });
-  const { companyId, apiKey } = await makeCompany(postgres.connectionUri);
+  const { companyId, apiKey } = await makeCompany(databaseUri);
   const tokens = createTestTokens();
   const [first, second] = [await freeAddresses(), await freeAddresses()];
   const env = {
     ...COMPILE_CACHE,
     PATH: process.env["PATH"],
-    DATABASE_URL: postgres.connectionUri,
+    DATABASE_URL: databaseUri,
     NATS_URL: nats.url,
     METRICS_PORT: "0",
     LOG_LEVEL: process.env["TEST_LOG_LEVEL"] ?? "error",
@@ -167,17 +178,17 @@ export async function startSeparateSystem(
     origin: origin("gateway"),
     companyId,
     apiKey,
-    databaseUri: postgres.connectionUri,
+    databaseUri,
     tokens,
     grpcAddresses: first,
     natsUrl: nats.url,
     async stopPostgres(how) {
-      if (how === "orderly") return postgres.stop();
-      process.kill(postgres.pid, "SIGKILL");
-      await postgres.exited;
+      if (how === "orderly") return ownPostgres().stop();
+      process.kill(ownPostgres().pid, "SIGKILL");
+      await ownPostgres().exited;
     },
     async startPostgres() {
-      const { connectionUri } = postgres;
+      const { connectionUri } = ownPostgres();
       postgres = await startLocalPostgres({ dataDir, durable: true });
       if (postgres.connectionUri !== connectionUri) throw new Error("Postgres has moved.");
     },
@@ -236,7 +247,7 @@ export async function startSeparateSystem(
     async stop() {
       await Promise.all([...processes.keys()].map((name) => system.kill(name, "SIGKILL")));
       await nats.stop();
-      await postgres.stop();
+      await postgres?.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

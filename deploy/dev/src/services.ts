@@ -1,8 +1,8 @@
 import { createInProcessEventBus, createNatsEventBus } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
-import { createTokenSigner, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
+import { createTokenSigner, httpTlsOf, loadTls, TOKEN_ISSUERS } from "@workflow/rpc";
 import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
-import { createMetricsRegistry, startMetricsServer } from "@workflow/service";
+import { createMetricsRegistry, followCertificates, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import { startGatewayService } from "@workflow/service-gateway";
 import { startIntegrationsService } from "@workflow/service-integrations";
@@ -50,12 +50,17 @@ export async function startServices(
   const { databaseUrlOf, log, signingKeys } = surroundings;
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
+  const metricsRegistry = await startMetrics(settings, scope);
+  const tls = await loadTlsFiles(settings);
+  const logger = log.loggerOf("certificates");
+  followCertificates(tls, { registry: metricsRegistry, logger }, scope);
+  const httpTls = settings.WEBHOOKS_HTTP_TLS ? httpTlsOf(tls) : undefined;
   const common = {
     databasePoolSize: settings.DATABASE_POOL_SIZE,
     tokenPublicKeys: publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {}),
-    grpcTls: await loadTlsFiles(settings),
+    grpcTls: tls,
     grpcReflection: settings.GRPC_REFLECTION,
-    metricsRegistry: await startMetrics(settings, scope),
+    metricsRegistry,
   };
   const tracerOf = openTracers(settings, log, common.metricsRegistry, scope);
   const bus = createEventBus(settings, log, common.metricsRegistry);
@@ -182,6 +187,7 @@ export async function startServices(
       bus,
       grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
       httpAddress: settings.WEBHOOKS_HTTP_ADDR,
+      httpTls,
       runsGrpcAddress,
       integrationsGrpcAddress: integrations.grpcAddress,
       tokenSigner: signerOf("webhooks"),
@@ -223,6 +229,7 @@ export async function startServices(
       integrationsGrpcAddress: integrations.grpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
+      webhooksHttpTls: httpTls,
       rateLimits: {
         limits: {
           read: settings.RATE_LIMIT_READ,

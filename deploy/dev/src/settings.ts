@@ -57,5 +57,9 @@ function problemsOf(settings: z.output<typeof schema>): ConfigProblem[] {
     const message = `"${settings.TASK_RUNTIME}" is not available in this version; use "postgres"`;
     problems.push({ setting: "TASK_RUNTIME", message });
   }
+  if (settings.WEBHOOKS_HTTP_TLS && settings.GRPC_TLS_CERT_FILE === undefined) {
+    const message = "needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE";
+    problems.push({ setting: "WEBHOOKS_HTTP_TLS", message });
+  }
   return problems;
 }

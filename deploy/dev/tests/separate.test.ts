@@ -11,12 +11,15 @@ import {
   exists,
   launch,
   postgresProcesses,
+  printedCompany,
   printedKey,
   runAdmin,
   temporaryFolder,
   whenReady,
 } from "./support/system.ts";
 import type { StartedSystem } from "./support/system.ts";
+import { makeCertificates } from "../src/separate/certificates.ts";
+import { PARTS } from "../src/topology.ts";
 
 const START = join(import.meta.dirname, "../src/start-separate.ts");
 const TIMEOUT_MS = 400_000;
@@ -53,13 +56,38 @@ function isAlive(pid: number): boolean {
 
 const answered = z.object({ success: z.literal(true), data: z.looseObject({ id: z.string() }) });
 
+async function postJson(url: string, apiKey: string, body: object): Promise<unknown> {
+  const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+  return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+}
+
+/** What one process of a service was told. */
+async function environmentOf(
+  parts: ReadonlyMap<number, string>,
+  service: string,
+): Promise<Record<string, string>> {
+  const [pid] = [...parts].find(([, name]) => name === service) ?? [];
+  const lines = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0");
+  return Object.fromEntries(
+    lines.map((line) => [line.split("=", 1)[0], line.replace(/^.*?=/, "")]),
+  );
+}
+
+/** Sends an inbound event to a company's route that no workflow waits for; the answer. */
+async function sendEvent({ baseUrl }: StartedSystem, companyId: string): Promise<unknown> {
+  const url = baseUrl.replace("/api/v1", `/webhooks/custom/${companyId}/orders`);
+  return postJson(url, "", { n: 1 });
+}
+
+/** Renewals that a process counts on its port of metrics. */
+async function renewalsAt({ METRICS_PORT: port }: Record<string, string>): Promise<string> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return /^tls_certificate_renewals_total\{outcome="used"\} (\d+)/m.exec(text)?.[1] ?? "0";
+}
+
 /** A run that needs every part on its way, from the making of its workflow; the last answer. */
 async function runOnce({ baseUrl }: StartedSystem, apiKey: string): Promise<unknown> {
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
-    const init = { method: "POST", headers, body: JSON.stringify(body) };
-    return (await fetch(baseUrl + path, init)).json();
-  };
+  const post = (path: string, body: object) => postJson(baseUrl + path, apiKey, body);
   const step = { id: "a", type: "transform", name: "A", config: { mapping: "{{input.name}}" } };
   const made = await post("/workflows", {
     name: "First",
@@ -93,6 +121,7 @@ describe("npm run start:separate", () => {
       const settings = await place();
       const system = await whenReady(launch([START, "--tls"], settings), settings);
       const key = printedKey(system.stdout());
+      const company = printedCompany(system.stdout());
 
       expect(await runOnce(system, key)).toMatchObject({
         success: true,
@@ -105,10 +134,26 @@ describe("npm run start:separate", () => {
       // Nobody can make one more certificate.
       expect(await exists(join(settings.DATA_DIR, "tls/ca.pem"))).toBe(true);
       expect(await exists(join(settings.DATA_DIR, "tls/ca.key"))).toBe(false);
+      // What comes in from outside goes on over TLS, and to nobody who speaks plain text.
+      const webhooks = await environmentOf(parts, "webhooks");
+      expect(await sendEvent(system, company)).toMatchObject({ received: true });
+      await expect(fetch(`http://${webhooks["WEBHOOKS_HTTP_ADDR"]}/`)).rejects.toThrow();
       // It would take effect at none of the processes.
       const rotation = await runAdmin(settings, "rotate-kek --json");
       expect(rotation.exitCode).toBe(1);
       expect(rotation.stderr).toContain("npm run start:separate");
+
+      // Another authority and new pairs, which all processes take up while they run.
+      await makeCertificates(join(settings.DATA_DIR, "tls"), [
+        ...new Set(PARTS.map(({ service }) => service)),
+      ]);
+      for (const service of SERVICES) {
+        const environment = await environmentOf(parts, service);
+        await waitFor(async () => (await renewalsAt(environment)) !== "0", {
+          timeoutMs: 120_000,
+          what: `${service} to take up renewed certificates`,
+        });
+      }
 
       const [gateway = 0] = [...parts].find(([, service]) => service === "gateway") ?? [];
       process.kill(gateway, "SIGKILL");
@@ -116,11 +161,23 @@ describe("npm run start:separate", () => {
       await waitFor(() => line.test(system.stderr()), { what: "the line about the restart" });
       expect(await system.statusOf("/workflows", key)).toBe(200);
       await waitFor(async () => (await partsOf(system.child.pid)).size === 12);
+      // Its connections are new ones, to processes that have run all the time.
+      await waitFor(
+        async () => expect(await sendEvent(system, company)).toMatchObject({ received: true }),
+        { timeoutMs: 120_000, what: "both gateways to reach the webhooks service" },
+      );
+      expect(await runOnce(system, key)).toMatchObject({ data: { output: "Ada" } });
 
       const last = await partsOf(system.child.pid);
       system.child.kill("SIGINT");
       expect(await system.ended).toMatchObject({ exitCode: 0 });
-      expect(system.stderr().split("\n").filter(Boolean)).toHaveLength(1);
+      // While the files were written some of them were missing, which some of the processes have seen.
+      const lines = system
+        .stderr()
+        .split("\n")
+        .filter((each) => each !== "");
+      const others = lines.filter((each) => !each.includes("the files of certificates"));
+      expect(others).toHaveLength(1);
       expect([...last.keys()].filter(isAlive)).toEqual([]);
       expect(await postgresProcesses(settings.DATA_DIR)).toEqual([]);
     },

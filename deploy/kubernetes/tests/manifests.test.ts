@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { loadTls } from "@workflow/rpc";
+import { loadTls, RenewedCertificates } from "@workflow/rpc";
 import { readConfig as gateway } from "@workflow/service-gateway/config";
 import { readConfig as integrations } from "@workflow/service-integrations/config";
 import { readConfig as runs } from "@workflow/service-runs/config";
@@ -135,11 +135,10 @@ describe.each(OVERLAYS)("%s", (overlay) => {
       caFile: env["GRPC_TLS_CA_FILE"],
       allowPlaintext: env["GRPC_ALLOW_PLAINTEXT"] === "true",
     });
-    expect(tls).toEqual(
-      overlay === "overlays/dev"
-        ? "plain-text-allowed"
-        : expect.objectContaining({ ca: expect.anything() }),
-    );
+    const isPlain = overlay === "overlays/dev";
+    expect(tls).toEqual(isPlain ? "plain-text-allowed" : expect.any(RenewedCertificates));
+    const readsHttpTls = part.settings.includes("WEBHOOKS_HTTP_TLS");
+    expect(env["WEBHOOKS_HTTP_TLS"]).toBe(!isPlain && readsHttpTls ? "true" : undefined);
     expect(env).toMatchObject({ RUN_RETENTION_DAYS: "90", WEBHOOK_REQUIRE_SIGNATURE: "true" });
   });
 

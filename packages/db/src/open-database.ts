@@ -7,6 +7,7 @@ import type {
   FragmentSqlToken,
 } from "slonik";
 import { ConnectionError, createPool, InvalidConfigurationError } from "slonik";
+import { createAnsweredDriver } from "./answered-driver.ts";
 import { withSession } from "./connection-uri.ts";
 import { databaseErrorToAppError, inputRejectionRecorder, sqlStateOf } from "./errors.ts";
 import { keepConnections } from "./keep-connections.ts";
@@ -56,13 +57,15 @@ export interface OpenDatabaseOptions {
  * that is only busy: on an overloaded machine a new connection has taken more than 1.5 s.
  */
 const CONNECT_TIMEOUT_MS = 4_000;
+/** On the way, and for a server that is too busy to end a statement in time. */
+const ANSWER_MARGIN_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Transactions may run this many times more; hence no outside effects inside one. */
 const RETRIES = 3;
 
 /**
  * Opens a pool. It gets over a restart of Postgres by itself; queries fail within seconds
- * meanwhile. End it with `database.end()`.
+ * meanwhile, and shortly after the statement timeout where Postgres is gone without a word. End it with `database.end()`.
  *
  * @throws AppError UNAVAILABLE when Postgres cannot be reached now
  */
@@ -79,6 +82,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Databa
       connectionRetryLimit: 0,
       idleTimeout: IDLE_TIMEOUT_MS,
       statementTimeout: statementTimeoutMs,
+      driverFactory: createAnsweredDriver(statementTimeoutMs + ANSWER_MARGIN_MS),
       idleInTransactionSessionTimeout: idleInTransactionTimeoutMs,
       transactionRetryLimit: RETRIES,
       queryRetryLimit: RETRIES,

@@ -21,11 +21,17 @@ export type Launch = (
  * the program gets no capability, see `folderArgument`.
  *
  * @param user to change to, or null to stay who we are
+ * @param before what starts setpriv in its turn
  */
-export async function createLauncher(user: OsUser | null): Promise<Launch> {
+export async function createLauncher(
+  user: OsUser | null,
+  before: readonly string[] = [],
+): Promise<Launch> {
   const parentDeath = ["--pdeathsig", "INT"];
   const options = user === null ? parentDeath : [...changeTo(user), ...parentDeath];
-  return (await works(options)) ? viaSetpriv(options) : directly(user ?? {});
+  if (await works(options)) return viaSetpriv(before, options);
+  if (before.length > 0) throw new Error(`${before.join(" ")} needs setpriv (util-linux).`);
+  return directly(user ?? {});
 }
 
 /**
@@ -55,13 +61,10 @@ function changeTo({ uid, gid }: OsUser): string[] {
 }
 
 /** Each program gets a session of its own: Ctrl-C in the terminal is for its owner to handle. */
-function viaSetpriv(setprivOptions: string[]): Launch {
+function viaSetpriv(before: readonly string[], setprivOptions: readonly string[]): Launch {
+  const [first = "setpriv", ...rest] = [...before, "setpriv", ...setprivOptions];
   return (program, args, options) =>
-    spawn("setpriv", [...setprivOptions, program, ...args], {
-      ...options,
-      detached: true,
-      env: environment(),
-    });
+    spawn(first, [...rest, program, ...args], { ...options, detached: true, env: environment() });
 }
 
 function directly(user: Partial<OsUser>): Launch {

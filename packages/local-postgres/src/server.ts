@@ -22,6 +22,8 @@ export interface Place {
   port: number;
   /** False when another program has the port: then there is the socket only. */
   onTcp: boolean;
+  /** Where it takes TCP connections. */
+  listenAddress: string;
   socketFolder: string | null;
 }
 
@@ -72,7 +74,7 @@ function serverArguments({ clusterDir, user, place, settings }: ServerOptions): 
   const all = {
     timezone: "UTC",
     ...settings,
-    listen_addresses: place.onTcp ? "127.0.0.1" : "",
+    listen_addresses: place.onTcp ? place.listenAddress : "",
     port: String(place.port),
     unix_socket_directories: place.socketFolder ?? "",
     logging_collector: "off",

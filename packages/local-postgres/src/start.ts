@@ -29,6 +29,13 @@ export interface LocalPostgresOptions {
    * time, or another when that is taken.
    */
   port?: number;
+  /**
+   * Where the server takes connections besides its Unix socket; 127.0.0.1 by default. Who may connect from
+   * elsewhere is for `hba_file` to say.
+   */
+  listenAddress?: string;
+  /** What starts the server, with its arguments, such as `ip netns exec <name>`; nothing by default. */
+  launcher?: readonly string[];
   /** Gives up a start that is under way. */
   signal?: AbortSignal;
 }
@@ -62,6 +69,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const user = await serverUser(clusterFolder(dataDir));
   const launch = await createLauncher(user);
+  const launchThere = await createLauncher(user, options.launcher);
   const { initdb, postgres } = await reachableBinaries(user, launch);
   const access = await ensureCluster(dataDir, { initdb, launch, user, durable });
   const clusterDir = await realpath(clusterFolder(dataDir));
@@ -78,10 +86,10 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
     const place = await choosePlace(options.port, access.port, socketFolder);
     const server = await launchServer({
       postgres,
-      launch,
+      launch: launchThere,
       user,
       clusterDir,
-      place,
+      place: { ...place, listenAddress: options.listenAddress ?? "127.0.0.1" },
       settings,
       logFile,
     });
@@ -102,7 +110,7 @@ async function choosePlace(
   insisted: number | undefined,
   last: number | null,
   socketFolder: string | null,
-): Promise<Place> {
+): Promise<Omit<Place, "listenAddress">> {
   if (insisted === undefined) return { port: await findPort(last), onTcp: true, socketFolder };
   // While a server is away its port may become that of somebody's outgoing connection.
   const onTcp = socketFolder === null || (await isFree(insisted));

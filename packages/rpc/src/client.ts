@@ -13,6 +13,7 @@ import {
 } from "./client-call.ts";
 import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import { releaseClosedStreams } from "./closed-streams.ts";
+import { limitConnecting } from "./connect-limit.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
 import { checkServing } from "./health-check.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
@@ -73,6 +74,7 @@ export function createRpcClient(
 ): unknown {
   widenSessions();
   releaseClosedStreams();
+  limitConnecting();
   const definition = isClientClass(target) ? target.service : target;
   const { address, tls } = options;
   const client = new Client(channelTarget(address), channelCredentials(address, tls), {
@@ -280,8 +282,9 @@ function channelOptions(options: RpcClientOptions) {
     ...renewingOptions(options.renewMs),
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 10_000,
+    // A connection that is cut without a word gets no more calls after these two.
+    "grpc.keepalive_time_ms": 10_000,
+    "grpc.keepalive_timeout_ms": 5_000,
     "grpc.initial_reconnect_backoff_ms": 50,
     "grpc.max_reconnect_backoff_ms": 1_000,
     // Only what was never sent or was refused by a server that stops: no policy says more.

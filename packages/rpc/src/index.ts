@@ -28,6 +28,9 @@ export { isStorableTime, parseTime } from "./parse-time.ts";
 export type { RequestOutcome } from "./request-log.ts";
 export { createRpcServer } from "./server.ts";
 export type { RpcServer, RpcServerOptions } from "./server.ts";
+export { createHttpsServer, httpsConnectOptions, httpTlsOf } from "./http-tls.ts";
+export type { HttpTls } from "./http-tls.ts";
+export { RenewedCertificates } from "./renewed-certificates.ts";
 export { loadTls } from "./tls.ts";
 export type { RpcTls, RpcTlsFiles } from "./tls.ts";
 export {

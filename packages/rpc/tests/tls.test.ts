@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
-import { createRpcClient, loadTls } from "../src/index.ts";
+import { createRpcClient, loadTls, RenewedCertificates } from "../src/index.ts";
 import type { RpcTls } from "../src/index.ts";
 import { createAuthority } from "./certificates.ts";
 import { alice, EchoService, minter, rejection, startEcho } from "./support.ts";
@@ -58,7 +58,8 @@ describe("TLS files", () => {
     const half = await rejection(loadTls({ certFile: files.certFile }));
     await rm(folder, { recursive: true });
 
-    expect(all).toEqual({ cert, key, ca });
+    expect(all).toBeInstanceOf(RenewedCertificates);
+    expect(all instanceof RenewedCertificates && all.current()).toEqual({ cert, key, ca });
     expect(none).toBeUndefined();
     expect(half).toHaveProperty("message", expect.stringContaining("key file"));
   });

@@ -8,6 +8,7 @@ export { ConfigError } from "./config-error.ts";
 export type { ConfigProblem } from "./config-error.ts";
 export { describeError } from "./describe-error.ts";
 export type { ErrorDescription } from "./describe-error.ts";
+export { followCertificates } from "./follow-certificates.ts";
 export { createLogger } from "./logger.ts";
 export type { LoggerOptions } from "./logger.ts";
 export { loop } from "./loop.ts";

@@ -6,6 +6,7 @@ import type { RpcTls } from "@workflow/rpc";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { ConfigError } from "./config-error.ts";
+import { followCertificates } from "./follow-certificates.ts";
 import { startMetricsServer } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Readiness, ReadinessCheck } from "./readiness.ts";
@@ -31,6 +32,8 @@ export interface OperationsOptions {
   busTrouble: () => string | null;
   peers?: readonly Peer[];
   tls: RpcTls | undefined;
+  /** How often files of certificates are read, in milliseconds (default 10,000). */
+  certificatesEveryMs?: number;
   registry: Registry;
   logger: Logger;
   /** Aborted when the process is asked to stop. */
@@ -84,6 +87,7 @@ export async function startOperations(
       },
     },
     ...(options.peers ?? []).map((peer) => checkOf(peer, options.tls, scope)),
+    ...followCertificates(options.tls, { ...options, everyMs: options.certificatesEveryMs }, scope),
   ];
   const readiness = createReadiness(checks, () => {
     if (signal.aborted) return `${name} is stopping`;

@@ -3,6 +3,8 @@ import type { AgentOptions } from "node:http";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
 
 /** Where one of several replicas takes connections. */
 export interface ReplicaAddress {
@@ -15,6 +17,8 @@ export interface ReplicaAgentOptions extends AgentOptions {
   order: () => readonly ReplicaAddress[];
   /** How long one may take to accept a connection, in milliseconds (default 2,000). */
   connectTimeoutMs?: number;
+  /** What a connection over TLS is made with, asked for each; without it connections are plain text. */
+  tls?: (() => ConnectionOptions) | undefined;
 }
 
 /** None of the replicas took a connection, so nothing of the request was sent. */
@@ -39,10 +43,13 @@ export class ReplicaAgent extends Agent {
   readonly #addresses = new WeakMap<Duplex, ReplicaAddress>();
   /** Until when replicas are tried last, by `performance.now()`. */
   readonly #avoided = new Map<string, number>();
+  readonly #tls: ReplicaAgentOptions["tls"];
 
-  constructor({ order, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...options }: ReplicaAgentOptions) {
+  constructor(given: ReplicaAgentOptions) {
+    const { order, connectTimeoutMs = CONNECT_TIMEOUT_MS, tls, ...options } = given;
     super(options);
     this.#order = order;
+    this.#tls = tls;
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
@@ -77,7 +84,7 @@ export class ReplicaAgent extends Agent {
     const willing = order.filter((address) => !isAvoided(address));
     for (const address of [...willing, ...order.filter(isAvoided)]) {
       try {
-        const socket = await connected(address, this.#connectTimeoutMs);
+        const socket = await connected(address, this.#tls?.(), this.#connectTimeoutMs);
         this.#addresses.set(socket, address);
         return socket;
       } catch (error) {
@@ -110,20 +117,30 @@ function nameOf({ host, port }: ReplicaAddress): string {
   return `${host}:${port}`;
 }
 
-function connected({ host, port }: ReplicaAddress, timeoutMs: number): Promise<Socket> {
+/** A connection that can be written to: with TLS, one whose other end is known to be the one that is meant. */
+function connected(
+  { host, port }: ReplicaAddress,
+  tls: ConnectionOptions | undefined,
+  timeoutMs: number,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
-    const timer = setTimeout(() => {
+    const plain = connect({ host, port, noDelay: true });
+    const socket = tls === undefined ? plain : connectTls({ ...tls, host, socket: plain });
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      plain.destroy();
       socket.destroy();
-      reject(new Error(`${host}:${port} took no connection within ${timeoutMs} ms.`));
-    }, timeoutMs);
-    socket.once("error", (error) => {
-      clearTimeout(timer);
       reject(error);
-    });
-    socket.once("connect", () => {
+    };
+    const timer = setTimeout(() => {
+      fail(new Error(`${host}:${port} took no connection within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    // Of a plain socket below TLS, errors are told by the one above, and need a taker all the same.
+    if (socket !== plain) plain.on("error", fail);
+    socket.once("error", fail);
+    socket.once(tls === undefined ? "connect" : "secureConnect", () => {
       clearTimeout(timer);
-      socket.removeAllListeners("error");
+      socket.off("error", fail);
       resolve(socket);
     });
   });

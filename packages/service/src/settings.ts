@@ -103,6 +103,11 @@ export const SETTINGS = {
     .describe(
       "Where the webhooks service takes inbound webhooks from the gateway, as host:port; not for the public.",
     ),
+  WEBHOOKS_HTTP_TLS: flag()
+    .default(false)
+    .describe(
+      "Whether the gateway hands inbound webhooks on over TLS, with the certificates of gRPC; the same for gateway and webhooks.",
+    ),
   GRPC_TLS_CERT_FILE: text("the path of a PEM file")
     .optional()
     .describe("Certificate of this process for gRPC; with it and its key, gRPC speaks TLS."),

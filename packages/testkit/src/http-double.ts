@@ -46,8 +46,11 @@ export type DoubleHandler = (
   response: ServerResponse,
 ) => DoubleResponse | void | Promise<DoubleResponse | void>;
 
-/** Starts an HTTP server on 127.0.0.1 that plays a host outside; without a handler it answers 200. */
-export async function startHttpDouble(handler: DoubleHandler = () => ({})): Promise<HttpDouble> {
+/** Starts an HTTP server that plays a host outside, on 127.0.0.1 unless told otherwise; without a handler it answers 200. */
+export async function startHttpDouble(
+  handler: DoubleHandler = () => ({}),
+  host = "127.0.0.1",
+): Promise<HttpDouble> {
   const requests: RecordedRequest[] = [];
   const server = createServer((incoming, response) => {
     answer(incoming, response, handler, requests).catch((error: unknown) => {
@@ -55,13 +58,13 @@ export async function startHttpDouble(handler: DoubleHandler = () => ({})): Prom
       response.destroy(isNativeError(error) ? error : undefined);
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
   const keyCounts = (): Map<string, number> => countKeys(requests);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://${host}:${address.port}`,
     port: address.port,
     requests,
     countByKey: (key) => keyCounts().get(key) ?? 0,

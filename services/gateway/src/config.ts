@@ -1,4 +1,4 @@
-import { parseConfig, pickSettings } from "@workflow/service";
+import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
@@ -21,6 +21,7 @@ export const settings = pickSettings(
   "INTEGRATIONS_GRPC_ADDR",
   "WEBHOOKS_GRPC_ADDR",
   "WEBHOOKS_HTTP_ADDR",
+  "WEBHOOKS_HTTP_TLS",
   "RATE_LIMIT_READ",
   "RATE_LIMIT_WRITE",
   "RATE_LIMIT_EXECUTE",
@@ -45,5 +46,11 @@ export type GatewayConfig = z.output<typeof settings>;
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): GatewayConfig {
-  return parseConfig(settings, env);
+  const config = parseConfig(settings, env);
+  const { GRPC_TLS_CERT_FILE: certFile, GRPC_TLS_CA_FILE: caFile } = config;
+  if (config.WEBHOOKS_HTTP_TLS && certFile === undefined && caFile === undefined) {
+    const message = "needs GRPC_TLS_CA_FILE, or GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE";
+    throw new ConfigError([{ setting: "WEBHOOKS_HTTP_TLS", message }]);
+  }
+  return config;
 }

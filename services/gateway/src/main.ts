@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createNatsEventBus } from "@workflow/events";
-import { createTokenSigner, loadTls } from "@workflow/rpc";
+import { createTokenSigner, httpTlsOf, loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -93,6 +93,7 @@ async function start(signal: AbortSignal) {
         integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
         webhooksGrpcAddress: config.WEBHOOKS_GRPC_ADDR,
         webhooksHttpAddress: config.WEBHOOKS_HTTP_ADDR,
+        webhooksHttpTls: config.WEBHOOKS_HTTP_TLS ? httpTlsOf(tls) : undefined,
         rateLimits: {
           limits: {
             read: config.RATE_LIMIT_READ,

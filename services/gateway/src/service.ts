@@ -3,6 +3,7 @@ import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
+import type { HttpTls } from "@workflow/rpc";
 import { AnswerTurns, createScope, watchPool } from "@workflow/service";
 import type { Scope } from "@workflow/service";
 import type { Express } from "express";
@@ -63,6 +64,8 @@ export interface GatewayServiceOptions extends BackendOptions {
   auditRetentionDays?: number;
   /** Where inbound webhooks go, as they came: `host:port`. */
   webhooksHttpAddress: string;
+  /** Without it inbound webhooks go there in plain text. */
+  webhooksHttpTls?: HttpTls | undefined;
   /** Requests that may come in any minute; without it callers have no limit, and senders of webhooks 10,000. */
   rateLimits?: RateLimitOptions;
   /** How long one may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
@@ -195,6 +198,7 @@ async function prepareApp(
   const readiness = createReadiness(database, backends);
   const inbound = createInbound({
     address: options.webhooksHttpAddress,
+    tls: options.webhooksHttpTls,
     rateLimits,
     timeoutMs: options.inboundTimeoutMs,
     publicUrl,

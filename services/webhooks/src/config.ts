@@ -1,5 +1,5 @@
 import type { RpcTlsFiles } from "@workflow/rpc";
-import { parseConfig, pickSettings } from "@workflow/service";
+import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 import type { InboundSecrets } from "./options.ts";
@@ -16,6 +16,7 @@ export const settings = pickSettings(
   "WEBHOOKS_GRPC_ADDR",
   "WEBHOOKS_HTTP_ADDR",
   "STOP_DELAY_MS",
+  "WEBHOOKS_HTTP_TLS",
   "DELIVERY_RETRY_DELAYS_MS",
   "WEBHOOK_RETENTION_DAYS",
   "WEBHOOK_REQUIRE_SIGNATURE",
@@ -59,6 +60,10 @@ export type WebhooksConfig = z.output<typeof settings> & {
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): WebhooksConfig {
   const config = parseConfig(settings, env);
+  if (config.WEBHOOKS_HTTP_TLS && config.GRPC_TLS_CERT_FILE === undefined) {
+    const message = "needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE";
+    throw new ConfigError([{ setting: "WEBHOOKS_HTTP_TLS", message }]);
+  }
   const tlsFiles = {
     certFile: config.GRPC_TLS_CERT_FILE,
     keyFile: config.GRPC_TLS_KEY_FILE,

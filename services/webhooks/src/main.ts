@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createNatsEventBus } from "@workflow/events";
-import { createTokenSigner, loadTls } from "@workflow/rpc";
+import { createTokenSigner, httpTlsOf, loadTls } from "@workflow/rpc";
 import {
   createLogger,
   createMetricsRegistry,
@@ -68,6 +68,7 @@ async function start(signal: AbortSignal) {
         grpcAddress: config.WEBHOOKS_GRPC_ADDR,
         httpAddress: config.WEBHOOKS_HTTP_ADDR,
         stopDelayMs: config.STOP_DELAY_MS,
+        httpTls: config.WEBHOOKS_HTTP_TLS ? httpTlsOf(tls) : undefined,
         runsGrpcAddress: config.RUNS_GRPC_ADDR,
         integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,
         tokenSigner: createTokenSigner({

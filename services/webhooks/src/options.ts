@@ -1,5 +1,5 @@
 import type { EventBus } from "@workflow/events";
-import type { IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
+import type { HttpTls, IssuerKeys, RpcTls, TokenSigner } from "@workflow/rpc";
 import type { Tracer } from "@workflow/tracing";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -28,6 +28,8 @@ export interface WebhooksServiceOptions {
   httpAddress: string;
   /** How long inbound webhooks are taken after the service was asked to stop, in milliseconds; 0 by default. */
   stopDelayMs?: number | undefined;
+  /** Without it the gateway speaks plain text there. */
+  httpTls?: HttpTls | undefined;
   runsGrpcAddress: string;
   integrationsGrpcAddress: string;
   /** Signs the identity that goes along with each call of another service. */

@@ -4,6 +4,7 @@ import { createTestTokens, waitFor } from "@workflow/testkit";
 import { freePorts } from "../../../deploy/dev/src/separate/free-ports.ts";
 import { startPartProcess } from "../../../deploy/dev/src/separate/part-process.ts";
 import type { Parts } from "../../../deploy/dev/src/separate/parts.ts";
+import { ON_LOOPBACK } from "../../../deploy/dev/src/separate/plan.ts";
 import { partOf } from "../../../deploy/dev/src/topology.ts";
 import type { PartName } from "../../../deploy/dev/src/topology.ts";
 import type { Gateway, GatewayOptions, Services, SystemOptions } from "../system-types.ts";
@@ -129,6 +130,7 @@ async function startAnother(
       name: "another gateway",
       part: partOf("gateway"),
       environment: given,
+      place: ON_LOOPBACK,
       ports: new Map([
         ["PORT", port],
         ["METRICS_PORT", metricsPort],

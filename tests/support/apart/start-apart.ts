@@ -6,7 +6,7 @@ import { startBalancer } from "../../../deploy/dev/src/separate/balancer.ts";
 import { startParts } from "../../../deploy/dev/src/separate/parts.ts";
 import type { Parts } from "../../../deploy/dev/src/separate/parts.ts";
 import { planProcesses, readyzUrlOf, REPLICAS } from "../../../deploy/dev/src/separate/plan.ts";
-import type { ProcessPlan, Replicas } from "../../../deploy/dev/src/separate/plan.ts";
+import type { Facts, ProcessPlan, Replicas } from "../../../deploy/dev/src/separate/plan.ts";
 
 export interface ApartOptions {
   databaseUrl: string;
@@ -19,6 +19,8 @@ export interface ApartOptions {
   secretsKek?: string;
   /** By default those of `npm run start:separate`. */
   replicas?: Partial<Replicas>;
+  /** By default all of them on 127.0.0.1. */
+  placeOf?: NonNullable<Facts["placeOf"]>;
   /** Gets every line that is logged. */
   onLine?: (line: string) => void;
   /** Whether it resolves at once, instead of when everything is ready. */
@@ -81,6 +83,7 @@ export async function startApart(options: ApartOptions, scope: Scope): Promise<A
     },
     secretsKek: options.secretsKek ?? randomBytes(32).toString("base64"),
     tlsOf: null,
+    ...(options.placeOf === undefined ? {} : { placeOf: options.placeOf }),
     environment: {
       ...COMPILE_CACHE,
       PATH: process.env["PATH"],
@@ -100,7 +103,7 @@ export async function startApart(options: ApartOptions, scope: Scope): Promise<A
     scope,
   );
   const originOf = (name: string) =>
-    `http://127.0.0.1:${parts.named(name).plan.ports.get("PORT") ?? 0}`;
+    `http://${parts.named(name).plan.place.host}:${parts.named(name).plan.ports.get("PORT") ?? 0}`;
   const gateways = parts.of("gateway").map(({ plan }) => placeOf(plan));
   const balancer = await startBalancer({
     host: "127.0.0.1",
@@ -115,7 +118,7 @@ export async function startApart(options: ApartOptions, scope: Scope): Promise<A
 
 function placeOf(plan: ProcessPlan) {
   return {
-    host: "127.0.0.1",
+    host: plan.place.host,
     port: plan.ports.get("PORT") ?? 0,
     readyzUrl: readyzUrlOf(plan),
   };

@@ -74,16 +74,14 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
   let wasReady = false;
 
   function launch(): ChildProcess {
-    const launched = spawn(
-      process.execPath,
-      [...NODE_FLAGS, "--import", END_WITH_PARENT, join(ROOT, plan.part.main)],
-      {
-        cwd: ROOT,
-        env: plan.environment,
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe", "ipc"],
-      },
-    );
+    const node = [process.execPath, ...NODE_FLAGS, "--import", END_WITH_PARENT];
+    const [program, ...args] = [...plan.place.launcher, ...node, join(ROOT, plan.part.main)];
+    const launched = spawn(program, args, {
+      cwd: ROOT,
+      env: plan.environment,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
     lastWords = "";
     for (const stream of [launched.stdout, launched.stderr]) {
       if (stream === null) continue;

@@ -28,6 +28,14 @@ export interface TlsFiles {
   caFile: string;
 }
 
+/** Where a process runs. */
+export interface Place {
+  /** The address that it listens on, and at which others find it. */
+  host: string;
+  /** What starts it, with its arguments; nothing where it is started like any program. */
+  launcher: readonly string[];
+}
+
 /** What the processes of a system are told. */
 export interface Facts {
   databaseUrlOf: DatabaseUrlOf;
@@ -42,6 +50,8 @@ export interface Facts {
   tlsOf: ((service: ServiceName) => TlsFiles) | null;
   /** Ports that no process may get, as somebody will listen there: the balancer. */
   keptPorts?: readonly number[];
+  /** Where a process runs; by default on 127.0.0.1. */
+  placeOf?: (process: string) => Place;
   /** Settings of the operator's, and variables of the machine such as PATH. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -52,9 +62,13 @@ export interface ProcessPlan {
   name: string;
   part: Part;
   environment: Readonly<Record<string, string>>;
-  /** On 127.0.0.1; of each listener the port by its setting. */
+  place: Place;
+  /** Of each listener the port, by its setting. */
   ports: ReadonlyMap<SettingName, number>;
 }
+
+/** A process like any other of this machine. */
+export const ON_LOOPBACK: Place = { host: "127.0.0.1", launcher: [] };
 
 /** Settings that are said here and by nobody else. */
 const OWN_SETTINGS: ReadonlySet<string> = new Set([
@@ -66,6 +80,7 @@ const OWN_SETTINGS: ReadonlySet<string> = new Set([
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "WEBHOOKS_HTTP_TLS",
   "METRICS_HOST",
 ]);
 
@@ -82,29 +97,30 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
   const located = places.map(({ part, name }) => ({
     part,
     name,
+    place: facts.placeOf?.(name) ?? ON_LOOPBACK,
     ports: new Map(part.listens.map(({ setting }) => [setting, free.pop() ?? 0])),
   }));
-  return located.map((place) => ({
-    ...place,
+  return located.map((process) => ({
+    ...process,
     environment: {
-      ...passedOn(place.part, facts.environment),
-      ...place.part.fixed,
-      ...identityOf(place.part, facts),
-      ...ownAddresses(place.ports),
-      ...addressesOfOthers(place.part, located),
-      METRICS_HOST: "127.0.0.1",
+      ...passedOn(process.part, facts.environment),
+      ...process.part.fixed,
+      ...identityOf(process.part, facts),
+      ...ownAddresses(process),
+      ...addressesOfOthers(process.part, located),
+      METRICS_HOST: process.place.host,
     },
   }));
 }
 
 /** Where a process says what it lacks. */
-export function readyzUrlOf({ ports }: ProcessPlan): string {
-  return `http://127.0.0.1:${ports.get("METRICS_PORT")}/readyz`;
+export function readyzUrlOf({ place, ports }: ProcessPlan): string {
+  return `http://${place.host}:${ports.get("METRICS_PORT")}/readyz`;
 }
 
 /** Where a process answers as long as it lives. */
-export function livezUrlOf({ ports }: ProcessPlan): string {
-  return `http://127.0.0.1:${ports.get("METRICS_PORT")}/livez`;
+export function livezUrlOf({ place, ports }: ProcessPlan): string {
+  return `http://${place.host}:${ports.get("METRICS_PORT")}/livez`;
 }
 
 /** The variables of the machine, and of the settings those that the part reads. */
@@ -147,6 +163,7 @@ function identityOf(part: Part, facts: Facts): Record<string, string> {
     given["GRPC_TLS_CERT_FILE"] = tls.certFile;
     given["GRPC_TLS_KEY_FILE"] = tls.keyFile;
     given["GRPC_TLS_CA_FILE"] = tls.caFile;
+    if (settings.includes("WEBHOOKS_HTTP_TLS")) given["WEBHOOKS_HTTP_TLS"] = "true";
   }
   return given;
 }
@@ -167,11 +184,11 @@ function base64(pem: string): string {
   return Buffer.from(pem).toString("base64");
 }
 
-function ownAddresses(ports: ReadonlyMap<SettingName, number>): Record<string, string> {
+function ownAddresses({ place, ports }: Pick<ProcessPlan, "place" | "ports">) {
   return Object.fromEntries(
     [...ports].map(([setting, port]) => [
       setting,
-      setting.endsWith("_ADDR") ? `127.0.0.1:${port}` : String(port),
+      setting.endsWith("_ADDR") ? `${place.host}:${port}` : String(port),
     ]),
   );
 }
@@ -179,12 +196,13 @@ function ownAddresses(ports: ReadonlyMap<SettingName, number>): Record<string, s
 /** Of several replicas all are named; calls are spread over them. */
 function addressesOfOthers(
   part: Part,
-  places: readonly Pick<ProcessPlan, "part" | "ports">[],
+  processes: readonly Pick<ProcessPlan, "part" | "place" | "ports">[],
 ): Record<string, string> {
   return Object.fromEntries(
     part.calls.map(({ to, setting }) => {
-      const callees = places.filter((place) => place.part.name === to);
-      return [setting, callees.map(({ ports }) => `127.0.0.1:${ports.get(setting)}`).join(",")];
+      const callees = processes.filter((process) => process.part.name === to);
+      const addresses = callees.map(({ place, ports }) => `${place.host}:${ports.get(setting)}`);
+      return [setting, addresses.join(",")];
     }),
   );
 }

@@ -50,6 +50,7 @@ const CHOSEN_HERE = [
   "GRPC_TLS_CERT_FILE",
   "GRPC_TLS_KEY_FILE",
   "GRPC_TLS_CA_FILE",
+  "WEBHOOKS_HTTP_TLS",
   "RUNS_ROLE",
 ] as const;
 
@@ -199,7 +200,7 @@ function assertNothingChosen(environment: Environment): void {
   throw new ConfigError(
     given.map((setting) => ({
       setting,
-      message: setting.startsWith("GRPC_TLS_")
+      message: setting.includes("_TLS")
         ? "npm run start:separate makes its own certificates; leave it out and give --tls"
         : "npm run start:separate gives each part its own; leave it out",
     })),

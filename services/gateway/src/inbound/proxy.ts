@@ -1,5 +1,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { AppError, toAppError } from "@workflow/errors";
+import { httpsConnectOptions } from "@workflow/rpc";
+import type { HttpTls } from "@workflow/rpc";
 import { inTurn, parseReplicaAddresses, ReplicaAgent } from "@workflow/service";
 import { createProxyMiddleware } from "http-proxy-middleware";
 import type { Plugin } from "http-proxy-middleware";
@@ -10,6 +12,7 @@ import { sendPlainError } from "./plain-error.ts";
 export interface InboundProxyOptions {
   /** `host:port` of the webhooks service; of several replicas, with commas between them. */
   address: string;
+  tls: HttpTls | undefined;
   /** Where the routes are mounted, there as here. */
   base: string;
   /** What a body may have. */
@@ -46,8 +49,10 @@ const ANSWER_CHARS_MAX = 64 * 1024;
 
 /** @see InboundProxy */
 export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
+  const { tls } = options;
   const agent = new ReplicaAgent({
     order: inTurn(parseReplicaAddresses(options.address)),
+    tls: tls === undefined ? undefined : () => httpsConnectOptions(tls),
     keepAlive: true,
     maxFreeSockets: 256,
     timeout: IDLE_MS,

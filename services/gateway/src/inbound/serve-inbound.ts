@@ -1,5 +1,6 @@
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import type { HttpTls } from "@workflow/rpc";
 import { Shares } from "@workflow/service";
 import type { Request, RequestHandler, Response } from "express";
 import { clientNetworkOf } from "../http/client-network.ts";
@@ -19,6 +20,8 @@ import { createInboundProxy } from "./proxy.ts";
 export interface InboundOptions {
   /** `host:port` where the webhooks service takes them. */
   address: string;
+  /** Without it connections to the service are plain text. */
+  tls?: HttpTls | undefined;
   /** Counts the requests of each client. */
   rateLimits: RateLimits;
   publicUrl: string | undefined;
@@ -56,6 +59,7 @@ export function createInbound(options: InboundOptions): Inbound {
   const companies = createKnownCompanies(database);
   const proxy = createInboundProxy({
     address: options.address,
+    tls: options.tls,
     base: INBOUND_BASE,
     bytesMax: BYTES_MAX,
     timeoutMs,

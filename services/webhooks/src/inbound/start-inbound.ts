@@ -71,6 +71,7 @@ export async function startInbound(
   const httpAddress = await startInboundServer(
     {
       address: options.httpAddress,
+      tls: options.httpTls,
       stopDelayMs: options.stopDelayMs ?? 0,
       routes,
       tracer: options.tracer,

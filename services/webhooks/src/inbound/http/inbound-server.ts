@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { databaseErrorToAppError, newUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { createHttpsServer } from "@workflow/rpc";
+import type { HttpTls } from "@workflow/rpc";
 import type { Scope } from "@workflow/service";
 import { Turns } from "@workflow/service";
 import { readTraceparent } from "@workflow/tracing";
@@ -33,6 +35,7 @@ interface InboundServerOptions {
   address: string;
   /** How long connections are taken after the scope began to close, in milliseconds. */
   stopDelayMs: number;
+  tls: HttpTls | undefined;
   routes: ReadonlyMap<string, InboundRoute>;
   tracer?: Tracer | undefined;
   logger: Logger;
@@ -45,18 +48,23 @@ interface InboundServerOptions {
  * @throws Error when the address is taken
  */
 export async function startInboundServer(
-  { address, stopDelayMs, routes, tracer, logger }: InboundServerOptions,
+  { address, stopDelayMs, tls, routes, tracer, logger }: InboundServerOptions,
   scope: Scope,
 ): Promise<string> {
   const room = new Turns({ perTenant: BODY_BYTES_PER_SENDER, total: BODY_BYTES_IN_ALL });
-  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 30_000 });
+  const times = { keepAliveTimeout: 65_000, requestTimeout: 30_000 };
+  const server = tls === undefined ? createServer(times) : createHttpsServer(tls, times);
   let isLeaving = false;
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (isLeaving) response.shouldKeepAlive = false;
     void serve(request, response, { routes, room, tracer, logger });
   });
   server.on("clientError", refuseBroken);
-  const connections = followConnections(server);
+  // Over TLS the other event tells of sockets that carry no request themselves.
+  const connections = followConnections(
+    server,
+    tls === undefined ? "connection" : "secureConnection",
+  );
   const [host, port] = splitAddress(address);
   server.listen(port, host);
   await once(server, "listening");
@@ -248,9 +256,9 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
 /** The open connections, each with the number of its requests that are under way. */
 type Connections = ReadonlyMap<Socket, { requests: number; isLast: boolean }>;
 
-function followConnections(server: Server): Connections {
+function followConnections(server: Server, event: "connection" | "secureConnection"): Connections {
   const connections = new Map<Socket, { requests: number; isLast: boolean }>();
-  server.on("connection", (socket: Socket) => {
+  server.on(event, (socket: Socket) => {
     connections.set(socket, { requests: 0, isLast: false });
     socket.once("close", () => connections.delete(socket));
   });

@@ -1,0 +1,54 @@
+import { createServer } from "node:https";
+import type { Server, ServerOptions } from "node:https";
+import type { ConnectionOptions } from "node:tls";
+import type { Certificates } from "./read-certificates.ts";
+import { RenewedCertificates } from "./renewed-certificates.ts";
+import { currentCertificates } from "./tls.ts";
+import type { RpcTls } from "./tls.ts";
+
+/** What HTTP between parts is protected by: the same as their gRPC. */
+export type HttpTls = Certificates | RenewedCertificates;
+
+const HANDSHAKE_MS = 10_000;
+
+/** The certificates of gRPC for HTTP; undefined where gRPC has none. */
+export function httpTlsOf(tls: RpcTls | undefined): HttpTls | undefined {
+  return tls === "plain-text-allowed" ? undefined : tls;
+}
+
+/**
+ * Creates an HTTPS server. With an authority it lets in only clients that show a certificate of it; renewed
+ * certificates hold for connections that are made from then on.
+ *
+ * @throws Error without a certificate and a key
+ */
+export function createHttpsServer(tls: HttpTls, options: ServerOptions): Server {
+  const { cert, key, ca } = currentCertificates(tls);
+  if (cert === undefined || key === undefined) {
+    throw new Error("A TLS server needs a certificate and a key.");
+  }
+  const asksClients = ca !== undefined;
+  const server = createServer({
+    // Below the time that servers here take to close: who has not finished one then is not waited for.
+    handshakeTimeout: HANDSHAKE_MS,
+    ...options,
+    cert,
+    key,
+    ca,
+    requestCert: asksClients,
+    rejectUnauthorized: asksClients,
+  });
+  if (tls instanceof RenewedCertificates) {
+    const stop = tls.onRenewal((renewed) => {
+      server.setSecureContext({ cert: renewed.cert, key: renewed.key, ca: renewed.ca });
+    });
+    server.once("close", stop);
+  }
+  return server;
+}
+
+/** What a connection of a client has, made now. */
+export function httpsConnectOptions(tls: HttpTls): ConnectionOptions {
+  const { cert, key, ca, serverName } = currentCertificates(tls);
+  return { cert, key, ca, ...(serverName === undefined ? {} : { servername: serverName }) };
+}

@@ -1,0 +1,73 @@
+import { RenewedCertificates } from "@workflow/rpc";
+import type { RpcTls } from "@workflow/rpc";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { counterIn } from "./metrics.ts";
+import type { ReadinessCheck } from "./readiness.ts";
+import type { Scope } from "./scope.ts";
+import { watchGauge } from "./watched-gauge.ts";
+
+/** What certificates are followed with. */
+export interface FollowOptions {
+  registry: Registry;
+  logger: Logger;
+  /** How often the files are read, in milliseconds (default 10,000). */
+  everyMs?: number | undefined;
+}
+
+/**
+ * Takes renewed certificates up until the scope closes; logs and counts that, and shows when they end. Nothing to
+ * do for a process without files of certificates.
+ *
+ * @returns what readiness looks at: a process goes on with the old ones while new ones cannot be used
+ */
+export function followCertificates(
+  tls: RpcTls | undefined,
+  { registry, logger, everyMs }: FollowOptions,
+  scope: Scope,
+): ReadinessCheck[] {
+  if (!(tls instanceof RenewedCertificates)) return [];
+  const renewals = counterIn(registry, {
+    name: "tls_certificate_renewals_total",
+    help: "Changes of the files of certificates, by whether they could be used.",
+    labelNames: ["outcome"],
+  });
+  const report = {
+    onRenewed() {
+      renewals.inc({ outcome: "used" });
+      logger.info({ expiresAt: expiryOf(tls) }, "renewed certificates are in use");
+    },
+    onTrouble(reason: string) {
+      renewals.inc({ outcome: "refused" });
+      logger.error(
+        { reason },
+        "the files of certificates cannot be used; the old ones stay in use",
+      );
+    },
+  };
+  scope.defer(tls.follow(report, everyMs));
+  scope.defer(
+    watchGauge(
+      registry,
+      {
+        name: "tls_certificate_expires_timestamp_seconds",
+        help: "When the certificate of this process ends, in seconds since the epoch.",
+        labelNames: [],
+      },
+      () => {
+        const expiresAt = tls.expiresAt();
+        return expiresAt === null ? [] : [[{}, expiresAt / 1_000]];
+      },
+    ),
+  );
+  const trouble = async (): Promise<string | null> => {
+    const reason = tls.trouble();
+    return reason === null ? null : `certificates: ${reason}`;
+  };
+  return [{ isNeeded: false, trouble }];
+}
+
+function expiryOf(tls: RenewedCertificates): string | undefined {
+  const expiresAt = tls.expiresAt();
+  return expiresAt === null ? undefined : new Date(expiresAt).toISOString();
+}
