@@ -278,10 +278,11 @@ table runs.tasks with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacu
   column company_id uuid
   column attempts integer not null default 0
   column begun boolean not null default false
+  column pool text collate "C" not null default 'default'::text
   constraint tasks_pkey PRIMARY KEY (run_id)
-  CREATE INDEX tasks_by_company ON runs.tasks USING btree (company_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone)
-  CREATE INDEX tasks_due ON runs.tasks USING btree (due_at)
-  CREATE INDEX tasks_taken_over ON runs.tasks USING btree (due_at) WHERE (takeovers > 0)
+  CREATE INDEX tasks_due_in_pool ON runs.tasks USING btree (pool, due_at)
+  CREATE INDEX tasks_of_company_in_pool ON runs.tasks USING btree (pool, company_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone)
+  CREATE INDEX tasks_taken_over_in_pool ON runs.tasks USING btree (pool, due_at) WHERE (takeovers > 0)
 
 table runs.triggering_events
   column company_id uuid not null
@@ -295,6 +296,13 @@ table runs.wake_ups with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_th
   column id bigint not null generated always as identity
   column run_id text collate "C" not null
   constraint wake_ups_pkey PRIMARY KEY (id)
+
+table runs.worker_pools
+  column company_id uuid not null
+  column tag text collate "C"
+  column pool text collate "C" not null
+  constraint worker_pools_key UNIQUE NULLS NOT DISTINCT (company_id, tag)
+  constraint worker_pools_name CHECK ((pool ~ '^[a-z][a-z0-9-]{0,39}$'::text))
 
 CREATE OR REPLACE FUNCTION runs.detach_partitions(end_id text, wait_ms integer)
  RETURNS boolean

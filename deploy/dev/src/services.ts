@@ -154,6 +154,7 @@ export async function startServices(
       outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
       outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
       workerConcurrency: settings.WORKER_CONCURRENCY,
+      workerPool: settings.RUNS_POOL,
       workerMemoryBytes: settings.WORKER_MEMORY_MB * 1024 * 1024,
       runBytesMax: settings.RUN_BYTES_MAX,
       leaseMs: settings.RUNS_LEASE_MS,

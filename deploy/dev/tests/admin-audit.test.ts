@@ -83,8 +83,22 @@ describe("what an operator does", () => {
     expect(JSON.parse(retention.stdout)).toEqual({ companyId, days: 30 });
     const limits = await run(`set-rate-limits --company ${companyId} --write 7 --execute default`);
     expect(JSON.parse(limits.stdout)).toEqual({ companyId, read: null, write: 7, execute: null });
+    const subject = `--company ${companyId} --tag night`;
+    const pool = await run(`set-worker-pool ${subject} --pool heavy`);
+    expect(JSON.parse(pool.stdout)).toEqual({ companyId, tag: "night", pool: "heavy" });
+    const listed = JSON.parse((await run("list-worker-pools")).stdout);
+    expect(listed).toEqual({
+      rules: [{ companyId, tag: "night", pool: "heavy" }],
+      pools: [
+        { pool: "default", due: 0, oldestAgeSeconds: 0, postponed: 0 },
+        { pool: "heavy", due: 0, oldestAgeSeconds: 0, postponed: 0 },
+      ],
+    });
+    await run(`remove-worker-pool ${subject}`);
     const events = await eventsOf(companyId);
     expect(events.map(({ action }) => action)).toEqual([
+      "company.worker_pool_set",
+      "company.worker_pool_set",
       "company.rate_limits_set",
       "company.run_retention_set",
       "token.revoked",

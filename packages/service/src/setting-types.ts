@@ -22,6 +22,13 @@ export function text(expected = "a text") {
   return setting(expected, (value) => (value === "" ? undefined : value));
 }
 
+/** The name of a pool of workers. */
+export function poolName() {
+  return setting("lower-case letters, digits and dashes, 40 at most, a letter first", (value) =>
+    /^[a-z][a-z0-9-]{0,39}$/.test(value) ? value : undefined,
+  );
+}
+
 /** A whole number within bounds, both included. */
 export function wholeNumber(min: number, max: number) {
   return setting(`a whole number from ${min} to ${max}`, (value) => {

@@ -13,6 +13,7 @@ import {
   nameServers,
   nat64Prefixes,
   oneOf,
+  poolName,
   port,
   share,
   signingKey,
@@ -142,6 +143,11 @@ export const SETTINGS = {
   RUNS_ROLE: oneOf(["all", "api", "worker"])
     .default("all")
     .describe("Which half of the runs service a process is: the API, a worker, or both."),
+  RUNS_POOL: poolName()
+    .default("default")
+    .describe(
+      "The pool of workers that a process belongs to: it executes the runs that rules lead there, those without a rule in `default`.",
+    ),
   RUNS_LEASE_MS: wholeNumber(500, 600_000)
     .default(10_000)
     .describe("How long a silent worker keeps its runs before another takes them over."),

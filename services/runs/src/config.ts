@@ -22,6 +22,7 @@ export const settings = pickSettings(
   "OUTBOUND_DNS_SERVERS",
   "OUTBOUND_NAT64_PREFIXES",
   "RUNS_ROLE",
+  "RUNS_POOL",
   "RUNS_LEASE_MS",
   "WORKER_CONCURRENCY",
   "WORKER_MEMORY_MB",

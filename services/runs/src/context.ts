@@ -11,6 +11,7 @@ import type { StatisticsTurns } from "./operations/statistics-turns.ts";
 import type { AcceptedRuns } from "./starting/accepted-runs.ts";
 import type { Backlog } from "./starting/backlog.ts";
 import type { RunStarter } from "./starting/run-starter.ts";
+import type { WorkerPools } from "./starting/worker-pools.ts";
 import type { TaskRuntime } from "./task-runtime/runtime.ts";
 import type { EventStarter } from "./triggers/event-starter.ts";
 
@@ -21,6 +22,7 @@ export interface ServiceContext {
   deployments: DeploymentCache;
   runtime: TaskRuntime;
   acceptedRuns: AcceptedRuns;
+  pools: WorkerPools;
   backlog: Backlog;
   starter: RunStarter;
   /** Starts runs by events from outside. */

@@ -93,6 +93,7 @@ async function start(signal: AbortSignal) {
         outboundDnsServers: config.OUTBOUND_DNS_SERVERS,
         outboundNat64Prefixes: config.OUTBOUND_NAT64_PREFIXES,
         workerConcurrency: config.WORKER_CONCURRENCY,
+        workerPool: config.RUNS_POOL,
         workerMemoryBytes: config.WORKER_MEMORY_MB * 1024 * 1024,
         runBytesMax: config.RUN_BYTES_MAX,
         companyBacklogMax: config.COMPANY_BACKLOG_MAX,

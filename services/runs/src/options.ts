@@ -45,6 +45,8 @@ export interface RunsServiceOptions {
   outboundNat64Prefixes?: readonly string[] | undefined;
   /** Runs that this process executes at the same time. */
   workerConcurrency: number;
+  /** Whose runs this process executes; those of the default pool by default (ADR 63). */
+  workerPool?: string | undefined;
   /** Most bytes that the inputs and outputs of a run's steps may have; 64 MiB by default (D56). */
   runBytesMax?: number;
   /** Waits of so many milliseconds stay in memory where nobody needs the slot; 5,000 by default. */

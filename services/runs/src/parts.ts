@@ -22,6 +22,8 @@ import { recordScheduleOutcomes } from "./schedules/record-outcomes.ts";
 import { createAcceptedRuns } from "./starting/accepted-runs.ts";
 import type { AcceptedRuns } from "./starting/accepted-runs.ts";
 import { Backlog } from "./starting/backlog.ts";
+import { startWorkerPools } from "./starting/worker-pools.ts";
+import type { WorkerPools } from "./starting/worker-pools.ts";
 import { makePartitions } from "./store/partitions.ts";
 import { createPostgresTaskRuntime } from "./task-runtime/postgres.ts";
 import type { TaskRuntime } from "./task-runtime/runtime.ts";
@@ -46,6 +48,8 @@ export interface Parts {
   /** Absent where nobody asks for metrics. */
   engineMetrics: EngineMetrics | undefined;
   acceptedRuns: AcceptedRuns;
+  /** Which workers execute what. */
+  pools: WorkerPools;
   deployments: DeploymentCache;
   endedRuns: EndedRuns;
   backlog: Backlog;
@@ -110,6 +114,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     workerDatabase: engineDatabase,
     logger,
     observer: engineMetrics,
+    pool: options.workerPool,
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     listen: ({ channels, onNotification, onReconnect }) =>
       listen({
@@ -121,14 +126,17 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
         onError: (error) => logger.warn({ err: error }, "notifications are interrupted"),
       }),
   });
+  const deployments = createDeploymentCache(database, logger, options.metricsRegistry);
+  const pools = await startWorkerPools({ database, logger }, scope);
   return {
     database,
     engineDatabase,
     runtime,
     engineMetrics,
-    acceptedRuns: createAcceptedRuns(runtime),
+    pools,
+    acceptedRuns: createAcceptedRuns({ runtime, pools, deployments }),
     wakeUps: createWakeUps({ database, runtime, logger }),
-    deployments: createDeploymentCache(database, logger, options.metricsRegistry),
+    deployments,
     endedRuns: createEndedRuns(),
     backlog: new Backlog({
       database,

@@ -239,6 +239,7 @@ function newWorker(execute: WorkerOptions["execute"]): PostgresWorker {
   return new PostgresWorker({
     database: fixture.database,
     logger: pino({ level: "silent" }),
+    pool: "default",
     leaseMs: 600_000,
     pollMs: POLL_MS,
     concurrency: 50,
@@ -250,6 +251,7 @@ function claimOf(workerId: string, limit: number): ClaimRequest {
   const taken = new Map<string, number>();
   return {
     workerId,
+    pool: "default",
     leaseMs: 600_000,
     limit,
     taken,
@@ -270,7 +272,7 @@ async function insertTasksOf(
   count: number,
 ): Promise<string[]> {
   const tasks = Array.from({ length: count }, () => ({ runId: newId("run_"), companyId }));
-  const lease = { workerId: null, runIds: new Set<string>(), leaseMs: 1 };
+  const lease = { workerId: null, runIds: new Set<string>(), leaseMs: 1, pools: new Map() };
   await database.transaction((transaction) => insertTasks(transaction, tasks, lease));
   return tasks.map(({ runId }) => runId);
 }

@@ -56,6 +56,8 @@ export const SECTIONS = [
       "docs/ops/settings.md",
       "docs/ops/separate.md",
       "docs/ops/proxies.md",
+      "docs/ops/upgrades.md",
+      "docs/ops/worker-pools.md",
       "deploy/postgres/README.md",
       "deploy/nats/README.md",
       "deploy/docker/README.md",

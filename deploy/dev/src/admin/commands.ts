@@ -17,6 +17,11 @@ import { setPasswordCommand } from "./set-password.ts";
 import { setRateLimitsCommand } from "./set-rate-limits.ts";
 import { setRunRetentionCommand } from "./set-run-retention.ts";
 import { setUpNatsCommand } from "./set-up-nats.ts";
+import {
+  listWorkerPoolsCommand,
+  removeWorkerPoolCommand,
+  setWorkerPoolCommand,
+} from "./worker-pools.ts";
 import { verifyAuditCommand } from "./verify-audit.ts";
 
 /** Every admin command by name (D54). */
@@ -27,6 +32,9 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ["set-password", setPasswordCommand],
   ["set-rate-limits", setRateLimitsCommand],
   ["set-run-retention", setRunRetentionCommand],
+  ["set-worker-pool", setWorkerPoolCommand],
+  ["remove-worker-pool", removeWorkerPoolCommand],
+  ["list-worker-pools", listWorkerPoolsCommand],
   ["list-companies", listCompaniesCommand],
   ["mint-token", mintTokenCommand],
   ["revoke-token", revokeTokenCommand],

@@ -3,7 +3,8 @@ import { gaugeIn, loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { LIVE_STATUSES } from "../domain/run-status.ts";
-import { countLiveRuns, measureTasks } from "../store/engine-figures.ts";
+import { countLiveRuns } from "../store/engine-figures.ts";
+import { measurePools } from "../store/worker-pools.ts";
 
 /** What is asked for may wait that long, however often it is asked for. */
 const TASKS_INTERVAL_MS = 5_000;
@@ -44,8 +45,19 @@ function watchTasks({ database, registry, logger }: FiguresOptions, signal: Abor
     name: "runs_postponed_tasks",
     help: "Tasks whose tries came to nothing, with a pause before the next that grows; the same in each worker.",
   });
+  const dueInPool = gaugeIn(registry, {
+    name: "runs_pool_due_tasks",
+    help: `Tasks that are due, by pool of workers, counted up to ${DUE_MAX}; the same in each worker.`,
+    labelNames: ["pool"],
+  });
+  const oldestInPool = gaugeIn(registry, {
+    name: "runs_pool_oldest_due_task_age_seconds",
+    help: "For how long the oldest due task of a pool has been due; the same in each worker.",
+    labelNames: ["pool"],
+  });
   const forget = (): void => {
     for (const gauge of [due, oldest, postponed]) gauge.remove();
+    for (const gauge of [dueInPool, oldestInPool]) gauge.reset();
   };
   forget();
   return loop({
@@ -54,13 +66,20 @@ function watchTasks({ database, registry, logger }: FiguresOptions, signal: Abor
     intervalMs: TASKS_INTERVAL_MS,
     logger,
     run: async () => {
-      const measured = await measureTasks(database, DUE_MAX).catch((error: unknown) => {
+      const measured = await measurePools(database, DUE_MAX).catch((error: unknown) => {
         forget();
         throw error;
       });
-      due.set(measured.due);
-      oldest.set(measured.oldestAgeSeconds);
-      postponed.set(measured.postponed);
+      // A pool that no rule names any more, and that has no tasks, is forgotten.
+      for (const gauge of [dueInPool, oldestInPool]) gauge.reset();
+      for (const figures of measured) {
+        const { pool } = figures;
+        dueInPool.set({ pool }, figures.due);
+        oldestInPool.set({ pool }, figures.oldestAgeSeconds);
+      }
+      due.set(Math.min(DUE_MAX, sumOf(measured.map((each) => each.due))));
+      oldest.set(Math.max(...measured.map(({ oldestAgeSeconds }) => oldestAgeSeconds)));
+      postponed.set(sumOf(measured.map((each) => each.postponed)));
     },
   }).done;
 }
@@ -93,4 +112,8 @@ function watchLiveRuns({ database, registry, logger }: FiguresOptions, signal: A
       }
     },
   }).done;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

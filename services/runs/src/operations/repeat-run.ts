@@ -13,6 +13,7 @@ import type {
 import { RESTARTABLE_STATUSES, RETRYABLE_STATUSES } from "../domain/run-status.ts";
 import type { RunStatus } from "../domain/run-status.ts";
 import type { Backlog } from "../starting/backlog.ts";
+import type { WorkerPools } from "../starting/worker-pools.ts";
 import { startInTransaction } from "../starting/start-in-transaction.ts";
 import type { StoringContext } from "../starting/start-in-transaction.ts";
 import type { RunSummaryRow } from "../store/read-runs.ts";
@@ -57,6 +58,7 @@ interface RepeatContext extends StoringContext {
   audit: AuditTrail;
   backlog: Backlog;
   deployments: DeploymentCache;
+  pools: WorkerPools;
 }
 
 /** D4. */
@@ -242,7 +244,8 @@ async function store(
     if (kept.length > 0) {
       await copyResults(transaction, { from: original.id, to: id, paths: kept });
     }
-    await starting.dispatch([{ runId: id, companyId }]);
+    const pool = context.pools.of(companyId, deployment);
+    await starting.dispatch([{ runId: id, companyId, pool }]);
     await audit.record(transaction, caller, {
       action,
       resourceType: "run",

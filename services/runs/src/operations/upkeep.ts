@@ -2,6 +2,7 @@ import { loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { listParentsOfOrphans } from "../store/child-runs.ts";
+import { PoolKeeper } from "./keep-pools.ts";
 import { Reconciler } from "./reconciler.ts";
 import { deleteEndedFamilies } from "../store/run-families.ts";
 import { deleteOldEvents } from "../store/triggering-events.ts";
@@ -15,6 +16,7 @@ const ORPHANS_MAX = 100;
 const EVENTS_INTERVAL_MS = 60_000;
 const EVENTS_BATCH = 5_000;
 const RECONCILE_INTERVAL_MS = 30_000;
+const POOLS_INTERVAL_MS = 5_000;
 const FAMILIES_INTERVAL_MS = 60_000;
 const FAMILIES_BATCH = 1_000;
 /** Batches of a round, each of some milliseconds; the next round goes on there. */
@@ -71,6 +73,17 @@ export async function runUpkeep(context: UpkeepContext, signal: AbortSignal): Pr
     logger,
     run: () => reconciler.round(signal),
   });
+  const keeper = new PoolKeeper(database);
+  const pools = loop({
+    name: "keep-worker-pools",
+    signal,
+    intervalMs: POOLS_INTERVAL_MS,
+    logger,
+    run: async () => {
+      const moved = await keeper.round(signal);
+      if (moved > 0) logger.info({ moved }, "tasks follow the rules of worker pools");
+    },
+  });
   let familiesAfter: string | null = null;
   const families = loop({
     name: "forget-families",
@@ -84,5 +97,6 @@ export async function runUpkeep(context: UpkeepContext, signal: AbortSignal): Pr
       }
     },
   });
-  await Promise.all([waking.done, orphans.done, events.done, reconciling.done, families.done]);
+  const loops = [waking, orphans, events, reconciling, pools, families];
+  await Promise.all(loops.map(({ done }) => done));
 }

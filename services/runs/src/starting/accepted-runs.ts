@@ -1,5 +1,7 @@
+import type { DeploymentCache } from "../deployments/deployment-cache.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
+import type { WorkerPools } from "./worker-pools.ts";
 
 /**
  * Runs that this process has stored and executes itself: what is known of them need not be loaded, nor
@@ -12,13 +14,28 @@ export interface AcceptedRuns {
   take(runId: string): NewRun | undefined;
 }
 
+/** What is known of runs that are dispatched. */
+interface AcceptedRunsOptions {
+  runtime: TaskRuntime;
+  pools: WorkerPools;
+  deployments: DeploymentCache;
+}
+
 /** @see AcceptedRuns */
-export function createAcceptedRuns(runtime: TaskRuntime): AcceptedRuns {
+export function createAcceptedRuns({
+  runtime,
+  pools,
+  deployments,
+}: AcceptedRunsOptions): AcceptedRuns {
   const accepted = new Map<string, NewRun>();
   return {
     dispatch(runs) {
       const dispatch = runtime.dispatch(
-        runs.map(({ id, companyId }) => ({ runId: id, companyId })),
+        runs.map(({ id, companyId, deploymentId }) => ({
+          runId: id,
+          companyId,
+          pool: pools.of(companyId, deployments.peek(deploymentId)),
+        })),
       );
       return {
         ...dispatch,

@@ -27,6 +27,8 @@ export interface ClaimedTask {
 /** What a claim asks for. */
 export interface ClaimRequest {
   workerId: string;
+  /** Whose tasks are claimed. */
+  pool: string;
   leaseMs: number;
   limit: number;
   /** The slots of the worker that companies have taken. */
@@ -70,12 +72,14 @@ const IS_SUSPECT = sql.fragment`
 export async function claimTasks(database: Queryable, claim: ClaimRequest): Promise<Claim> {
   const share = SHARES.find(({ most }) => 2 * most >= claim.limit) ?? LARGEST_SHARE;
   const byCompany =
-    claim.companiesAfter === null ? null : eachCompanyCtes(claim.companiesAfter, share.rows);
+    claim.companiesAfter === null
+      ? null
+      : eachCompanyCtes(claim.pool, claim.companiesAfter, share.rows);
   const variant = byCompany === null ? "task_claim" : `task_claim_by_company_${share.most}`;
   const rows = await database.any(sql.prepared(variant, claimRow)`
     with recursive oldest as materialized (
       select run_id, company_id, due_at from runs.tasks
-      where due_at <= now() and not (${IS_SUSPECT})
+      where pool = ${claim.pool} and due_at <= now() and not (${IS_SUSPECT})
       order by due_at
       limit ${OLDEST_MAX}
     ), ${byCompany ?? ONLY_OLDEST}, taken (company_id, slots) as (
@@ -90,7 +94,7 @@ export async function claimTasks(database: Queryable, claim: ClaimRequest): Prom
       union all
       (
         select run_id, due_at, 0 from runs.tasks
-        where ${claim.suspect} and takeovers > 0 and due_at <= now() and ${IS_SUSPECT}
+        where ${claim.suspect} and pool = ${claim.pool} and takeovers > 0 and due_at <= now() and ${IS_SUSPECT}
         order by due_at
         limit 1
       )
@@ -124,7 +128,7 @@ export async function claimTasks(database: Queryable, claim: ClaimRequest): Prom
       (
         select extract(epoch from min(due_at) - now())::float8 * 1000
         from runs.tasks
-        where due_at > now() and due_at < 'infinity'
+        where pool = ${claim.pool} and due_at > now() and due_at < 'infinity'
       ),
       (select count(*) from oldest), (select company_id from last_company)
   `);
@@ -158,12 +162,12 @@ const LARGEST_SHARE = { most: 128, rows: sql.fragment`limit 128` };
  * company and a limit that the planner can see lead to that index, whatever the statistics say of a queue
  * that has changed since.
  */
-function eachCompanyCtes(after: string, rows: SqlFragment): SqlFragment {
+function eachCompanyCtes(pool: string, after: string, rows: SqlFragment): SqlFragment {
   return sql.fragment`
     company (company_id, number) as (
       (
         select company_id, 1 from runs.tasks
-        where company_id > ${after} and due_at < 'infinity'
+        where pool = ${pool} and company_id > ${after} and due_at < 'infinity'
         order by company_id
         limit 1
       )
@@ -172,7 +176,7 @@ function eachCompanyCtes(after: string, rows: SqlFragment): SqlFragment {
       from company
       cross join lateral (
         select task.company_id from runs.tasks as task
-        where task.company_id > company.company_id and task.due_at < 'infinity'
+        where task.pool = ${pool} and task.company_id > company.company_id and task.due_at < 'infinity'
         order by task.company_id
         limit 1
       ) as next
@@ -184,7 +188,7 @@ function eachCompanyCtes(after: string, rows: SqlFragment): SqlFragment {
       from company
       cross join lateral (
         select run_id, due_at from runs.tasks
-        where company_id between company.company_id and company.company_id
+        where pool = ${pool} and company_id between company.company_id and company.company_id
           and due_at <= now() and due_at < 'infinity' and not (${IS_SUSPECT})
         order by company_id, due_at
         ${rows}

@@ -73,6 +73,8 @@ export type Settlement =
 export interface NewTask {
   runId: string;
   companyId: string;
+  /** The workers that execute it (ADR 63); the default ones when it is left out. */
+  pool?: string;
 }
 
 /** Tasks on their way into the runtime: staged with their runs, then told of. */

@@ -1,6 +1,7 @@
 import { sql } from "@workflow/db";
 import type { Queryable, SqlFragment, Transaction } from "@workflow/db";
 import { z } from "zod";
+import { DEFAULT_POOL } from "../domain/worker-pool.ts";
 import type { NewTask } from "./port.ts";
 
 const runIdRow = z.object({ runId: z.string() });
@@ -15,12 +16,14 @@ interface StoredLease {
   /** The run ids of those. */
   runIds: ReadonlySet<string>;
   leaseMs: number;
+  /** The pools of tasks that are not of the default one, by run id. */
+  pools: ReadonlyMap<string, string>;
 }
 
 /** Inserts tasks for the rows of `accepted (id, company_id)`. */
-export function insertTasksCte({ workerId, runIds, leaseMs }: StoredLease): SqlFragment {
+export function insertTasksCte({ workerId, runIds, leaseMs, pools }: StoredLease): SqlFragment {
   return sql.fragment`
-    insert into runs.tasks (run_id, company_id, due_at, fence, worker_id, begun)
+    insert into runs.tasks (run_id, company_id, due_at, fence, worker_id, begun, pool)
     select accepted.id, accepted.company_id,
       case
         when leased.run_id is null then now()
@@ -28,12 +31,15 @@ export function insertTasksCte({ workerId, runIds, leaseMs }: StoredLease): SqlF
       end,
       (leased.run_id is not null)::integer,
       case when leased.run_id is not null then ${workerId} end,
-      leased.run_id is not null
+      leased.run_id is not null,
+      coalesce(pooled.pool, ${DEFAULT_POOL})
     from accepted
     left join ${sql.unnest(
       Array.from(runIds, (runId) => [runId]),
       ["text"],
     )} as leased (run_id) on leased.run_id = accepted.id
+    left join ${sql.unnest([...pools], ["text", "text"])} as pooled (run_id, pool)
+      on pooled.run_id = accepted.id
   `;
 }
 

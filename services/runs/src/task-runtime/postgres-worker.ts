@@ -29,6 +29,8 @@ import type { RuntimeWorker, Settling } from "./runtime.ts";
 export interface PostgresWorkerOptions extends WorkerOptions {
   database: Database;
   logger: Logger;
+  /** Whose tasks the worker claims. */
+  pool: string;
   leaseMs: number;
   pollMs: number;
   /** Is told what the worker does. */
@@ -212,6 +214,7 @@ export class PostgresWorker implements RuntimeWorker {
     if (this.#heartbeat.isLate) await this.#heartbeat.send();
     const claim = await claimTasks(this.#options.database, {
       workerId: this.#id,
+      pool: this.#options.pool,
       leaseMs: this.#options.leaseMs,
       limit,
       taken: this.#leases.takenBy,

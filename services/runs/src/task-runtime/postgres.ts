@@ -1,5 +1,6 @@
 import type { Database } from "@workflow/db";
 import type { Logger } from "pino";
+import { DEFAULT_POOL } from "../domain/worker-pool.ts";
 import { notify } from "../store/notify.ts";
 import type { WorkerObserver } from "./worker-observer.ts";
 import type { NewTask, TaskStatus, WorkerOptions } from "./port.ts";
@@ -22,6 +23,8 @@ export interface PostgresTaskRuntimeOptions {
   /** Listens for the notifications of other processes; see `listen` of the db package. */
   listen: ListenToChannels;
   logger: Logger;
+  /** Whose tasks the workers of this process claim; the default pool's by default. */
+  pool?: string | undefined;
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
   /** The longest time between two polls for due tasks, in milliseconds. */
@@ -55,6 +58,7 @@ const POLL_MS = 1_000;
 export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): TaskRuntime {
   const { database, logger } = options;
   const leaseMs = options.leaseMs ?? LEASE_MS;
+  const ownPool = options.pool ?? DEFAULT_POOL;
   const localWorkers = new Set<PostgresWorker>();
   let notifying = false;
   let notifyAgain = false;
@@ -80,8 +84,10 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
   };
 
   const reserve = (tasks: readonly NewTask[]): Reservation | null => {
+    const own = tasks.filter(({ pool = DEFAULT_POOL }) => pool === ownPool);
+    if (own.length === 0) return null;
     for (const worker of localWorkers) {
-      const reservation = worker.reserve(tasks);
+      const reservation = worker.reserve(own);
       if (reservation !== null) return reservation;
     }
     return null;
@@ -93,7 +99,8 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
     dispatch(tasks) {
       const reservation = reserve(tasks);
       const runIds = reservation?.runIds ?? NO_RUNS;
-      const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs };
+      const pools = poolsOf(tasks);
+      const lease = { workerId: reservation?.workerId ?? null, runIds, leaseMs, pools };
       const companies = new Map(tasks.map(({ runId, companyId }) => [runId, companyId]));
       return {
         handedOver: runIds,
@@ -132,6 +139,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         ...workerOptions,
         database: options.workerDatabase,
         logger,
+        pool: ownPool,
         leaseMs,
         pollMs: options.pollMs ?? POLL_MS,
         observer: options.observer,
@@ -164,4 +172,13 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
       };
     },
   };
+}
+
+const NO_POOLS: ReadonlyMap<string, string> = new Map();
+
+/** Only those that are not of the default pool, which usually none are. */
+function poolsOf(tasks: readonly NewTask[]): ReadonlyMap<string, string> {
+  const pooled = tasks.filter(({ pool = DEFAULT_POOL }) => pool !== DEFAULT_POOL);
+  if (pooled.length === 0) return NO_POOLS;
+  return new Map(pooled.map(({ runId, pool = DEFAULT_POOL }) => [runId, pool]));
 }

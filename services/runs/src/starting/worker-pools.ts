@@ -1,0 +1,50 @@
+import type { Database } from "@workflow/db";
+import { loop } from "@workflow/service";
+import type { Scope } from "@workflow/service";
+import type { Logger } from "pino";
+import type { Deployment } from "../deployments/deployment-cache.ts";
+import { DEFAULT_POOL, poolOf } from "../domain/worker-pool.ts";
+import type { PoolRule } from "../domain/worker-pool.ts";
+import { listPoolRules } from "../store/worker-pools.ts";
+
+/** How old the rules may be by which a process stores runs. */
+const RULES_MS = 2_000;
+
+/** The rules that say which workers execute a run, as this process knows them (ADR 63). */
+export interface WorkerPools {
+  /** Undefined where the deployment is not known any more: its company's own rule counts then. */
+  of(companyId: string, deployment: Deployment | undefined): string;
+}
+
+/** Reads the rules now, and again and again until the scope closes. */
+export async function startWorkerPools(
+  { database, logger }: { database: Database; logger: Logger },
+  scope: Scope,
+): Promise<WorkerPools> {
+  let byCompany = group(await listPoolRules(database));
+  const stopping = new AbortController();
+  const reading = loop({
+    name: "read-worker-pools",
+    signal: stopping.signal,
+    intervalMs: RULES_MS,
+    logger,
+    run: async () => {
+      byCompany = group(await listPoolRules(database));
+    },
+  });
+  scope.defer(() => {
+    stopping.abort();
+    return reading.done;
+  });
+  return {
+    of(companyId, deployment) {
+      const rules = byCompany.get(companyId);
+      if (rules === undefined) return DEFAULT_POOL;
+      return poolOf(rules, deployment?.compiled?.definition.settings.tags ?? []);
+    },
+  };
+}
+
+function group(rules: readonly PoolRule[]): ReadonlyMap<string, readonly PoolRule[]> {
+  return Map.groupBy(rules, ({ companyId }) => companyId);
+}
