@@ -28,7 +28,7 @@ interface TestEvent {
  * Node's environment, in which every error that fails a test says where it is from, and in which globals cost
  * what they cost outside of Jest. The files of a worker have the same one after each other.
  */
-export class ExplainingEnvironment extends TestEnvironment {
+class ExplainingEnvironment extends TestEnvironment {
   /** The globals as they were before the first test file. */
   readonly #globals: ReadonlyMap<string, PropertyDescriptor>;
   readonly #exit: typeof process.exit;
