@@ -3,17 +3,11 @@ import { needsWholeValue } from "./match-value.ts";
 import { liveMask, subtract, unite } from "./mask.ts";
 import type { Mask } from "./mask.ts";
 import type { RowSource } from "./row-source.ts";
-import { finish } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 import { TextVector } from "./text-vector.ts";
 import type { Vector } from "./vector.ts";
 
 /** The live rows that pass a filter; null stands for all rows, none of which is deleted. */
-export function filterRows(source: RowSource, filter: Filter): Mask | null {
-  return finish(filterInSteps(source, filter));
-}
-
-/** As `filterRows`. */
 export function* filterInSteps(source: RowSource, filter: Filter): Steps<Mask | null> {
   if (filter.length === 0 && source.liveCount === source.size) return null;
   const mask = liveMask(source);
