@@ -29,7 +29,7 @@ const FLOORS = {
     ["store"],
     ["domain"],
   ],
-  tables: [["rpc"], ["writes", "export", "import"], ["snapshots"], ["engine", "store"], ["domain"]],
+  tables: [["rpc"], ["writes", "export", "import"], ["threads"], ["snapshots"], ["engine", "store"], ["domain"]],
   integrations: [
     ["rpc", "events"],
     ["email", "agents"],
@@ -60,7 +60,7 @@ const SHARED_FILES = {
   gateway: { ".*": "(route|route-context|route-declaration|route-table-entry|reply)" },
   workflows: { rpc: "context" },
   runs: { rpc: "context" },
-  tables: { rpc: "context", "rpc|snapshots|writes": "company-connections" },
+  tables: { rpc: "context", "rpc|snapshots|threads|writes": "company-connections" },
   integrations: { rpc: "context" },
   webhooks: { rpc: "context", "inbound|outbound": "(options|service-identity)" },
 };

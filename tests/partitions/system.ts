@@ -113,7 +113,7 @@ async function startPostgres(folder: string, network: Network, scope: Scope): Pr
 
 async function startNats(folder: string, network: Network, scope: Scope): Promise<string> {
   const address = network.addressOf(NATS);
-  const [program = "", ...args] = [
+  const [program, ...args] = [
     ...network.launcherOf(NATS),
     await findNatsServer(),
     "-js",

@@ -31,7 +31,7 @@ interface TestEvent {
 class ExplainingEnvironment extends TestEnvironment {
   /** The globals as they were before the first test file. */
   readonly #globals: ReadonlyMap<string, PropertyDescriptor>;
-  readonly #exit: typeof process.exit;
+  readonly #exit: unknown;
 
   /*
    * Jest's global object is a proxy: each `Object`, `Math` or `Promise` that code names asks it, which takes
@@ -47,7 +47,7 @@ class ExplainingEnvironment extends TestEnvironment {
       nodeVm.createContext = createContext;
     }
     this.#globals = new Map(Object.entries(Object.getOwnPropertyDescriptors(this.global)));
-    this.#exit = this.global.process.exit;
+    this.#exit = Reflect.get(this.global.process, "exit");
   }
 
   /** Takes back what the last test file has changed in globals and in the environment variables. */
@@ -58,7 +58,7 @@ class ExplainingEnvironment extends TestEnvironment {
       if (before.configurable === true && !isSame) Object.defineProperty(this.global, name, before);
     }
     // Jest wraps the one and adds to the other for each file.
-    this.global.process.exit = this.#exit;
+    Reflect.set(this.global.process, "exit", this.#exit);
     Reflect.deleteProperty(this.global, Symbol.for("EVENT_HANDLERS"));
     const { env } = this.global.process;
     for (const name of Object.keys(env)) {
