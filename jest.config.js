@@ -1,10 +1,21 @@
 import { availableParallelism } from "node:os";
 
+/** Suites of many processes that take minutes each: `npm run operations` plays them, nothing else does. */
+const OPERATIONS = [
+  "<rootDir>/tests/faults/postgres-failover.test.ts",
+  "<rootDir>/tests/faults/restore.test.ts",
+  "<rootDir>/tests/upgrades/rolling-restart.test.ts",
+];
+
 /** Every test file is ESM TypeScript, transformed by swc; a database of its own per file. */
 export default {
   testEnvironment: "<rootDir>/packages/testkit/src/jest-environment.ts",
   runtime: "<rootDir>/packages/testkit/src/jest-runtime.ts",
   testMatch: ["<rootDir>/{packages,services,deploy,tests,proto,examples,bench}/**/*.test.ts"],
+  testPathIgnorePatterns: [
+    "/node_modules/",
+    ...(process.env["PLAY_OPERATIONS"] === undefined ? OPERATIONS : []),
+  ],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
     "^.+\\.ts$": [
