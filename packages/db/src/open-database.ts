@@ -54,9 +54,10 @@ export interface OpenDatabaseOptions {
 
 /**
  * A Postgres that is down refuses at once; this is for one that does not answer. Long enough for one
- * that is only busy: on an overloaded machine a new connection has taken more than 1.5 s.
+ * that is only busy: on an overloaded machine a new connection has taken more than 4 s. Who waits for one of the
+ * pool waits for 10 s.
  */
-const CONNECT_TIMEOUT_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 8_000;
 /** On the way, and for a server that is too busy to end a statement in time. */
 const ANSWER_MARGIN_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
