@@ -8,7 +8,7 @@ export function createLocalClient(options: Partial<SafeHttpClientOptions> = {}):
 
 /** A GET with generous limits. */
 export function get(url: string, rest: Partial<SafeRequest> = {}): SafeRequest {
-  return { method: "GET", url, timeoutMs: 10_000, maxResponseBytes: 1_000_000, ...rest };
+  return { method: "GET", url, timeoutMs: 60_000, maxResponseBytes: 1_000_000, ...rest };
 }
 
 /** The error that a request ends with; it must be of the package's own class. */
