@@ -29,7 +29,14 @@ const FLOORS = {
     ["store"],
     ["domain"],
   ],
-  tables: [["rpc"], ["writes", "export", "import"], ["threads"], ["snapshots"], ["engine", "store"], ["domain"]],
+  tables: [
+    ["rpc"],
+    ["writes", "export", "import"],
+    ["threads"],
+    ["snapshots"],
+    ["engine", "store"],
+    ["domain"],
+  ],
   integrations: [
     ["rpc", "events"],
     ["email", "agents"],
