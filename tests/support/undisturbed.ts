@@ -2,33 +2,66 @@
 const STILL_MS = 1_000;
 const TICK_MS = 50;
 const ROUNDS_MAX = 4;
+/** What a gateway says that had to do without the others. */
+const ALONE = /counts for rate limits by itself|do not answer/;
+const SILENCE = /was silent for too long/;
+
+export interface Watched {
+  /** What the gateways of this process say; emptied before each round. */
+  readonly logLines: string[];
+  /** How often they miss one another in a round because the test kills or stops somebody. */
+  readonly missed?: number;
+}
 
 /**
  * Plays a round whose outcome is certain only while the machine lets everybody go on. A failure counts when this process
- * did not stand still meanwhile and nobody said that he was alone; else there is another round, up to four in all.
- *
- * @param isDisturbed whether somebody has said so since the round began
+ * did not stand still meanwhile and nobody said of itself that it was alone; else there is another round, up to four in
+ * all. Each disturbance is written to the standard error, so that a test that is never undisturbed is seen.
  */
-export async function whenUndisturbed(
-  round: () => Promise<void>,
-  isDisturbed: () => boolean,
-): Promise<void> {
-  for (let left = ROUNDS_MAX - 1; ; left -= 1) {
-    let [tickedAt, longestMs] = [performance.now(), 0];
-    const tick = (): void => {
-      const now = performance.now();
-      longestMs = Math.max(longestMs, now - tickedAt);
-      tickedAt = now;
-    };
-    const timer = setInterval(tick, TICK_MS);
+export async function whenUndisturbed(round: () => Promise<void>, watched: Watched): Promise<void> {
+  for (let number = 1; ; number += 1) {
+    watched.logLines.length = 0;
+    const stillness = watchStillness();
     try {
       await round();
+      say(number, disturbance(watched, stillness.end()), "passed");
       return;
     } catch (error) {
-      tick();
-      if (left === 0 || (longestMs < STILL_MS && !isDisturbed())) throw error;
-    } finally {
-      clearInterval(timer);
+      const disturbedBy = disturbance(watched, stillness.end());
+      say(number, disturbedBy, "failed");
+      if (disturbedBy === null || number === ROUNDS_MAX) throw error;
     }
   }
+}
+
+/** What kept a round from being certain, or null. */
+function disturbance({ logLines, missed = 0 }: Watched, stillMs: number): string | null {
+  if (stillMs >= STILL_MS) return `this process stood still for ${Math.round(stillMs)} ms`;
+  const alone = logLines.find((line) => ALONE.test(line));
+  if (alone !== undefined) return alone.trim();
+  const silences = logLines.filter((line) => SILENCE.test(line)).length;
+  return silences > missed ? `${silences} gateways were missed, not ${missed}` : null;
+}
+
+function say(number: number, disturbedBy: string | null, outcome: "passed" | "failed"): void {
+  if (disturbedBy === null) return;
+  process.stderr.write(`Round ${number} of a limiter test ${outcome}, disturbed: ${disturbedBy}\n`);
+}
+
+/** Measures for how long this process does nothing at a time. */
+function watchStillness(): { end: () => number } {
+  let [tickedAt, longestMs] = [performance.now(), 0];
+  const tick = (): void => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - tickedAt);
+    tickedAt = now;
+  };
+  const timer = setInterval(tick, TICK_MS);
+  return {
+    end() {
+      clearInterval(timer);
+      tick();
+      return longestMs;
+    },
+  };
 }

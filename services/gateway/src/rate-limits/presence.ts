@@ -24,8 +24,11 @@ const LEASE_MS = 1_000;
  * has the rest of this time to reach the server.
  */
 const SILENCE_MS = 2_500;
-/** A gateway that does not hear so many beats of its own has no NATS, whatever its connection says. */
-const UNHEARD_MAX = 12;
+/**
+ * A gateway that has sent so many beats since it heard one of its own has no NATS, whatever its connection says. The
+ * last of them is sent 3 s or more after that.
+ */
+const UNHEARD_MAX = 13;
 
 /** What somebody has said of itself last. */
 interface Receipt {

@@ -88,6 +88,8 @@ export class SimulatedGateways {
     const asked = this.gateways[gateway];
     if (asked === undefined || asked.isGone) return;
     const { process, participant } = asked;
+    // Without a connection it would count by itself, up to a whole limit.
+    if (process.cutUntil >= this.world.now) return;
     const askedAt = this.world.now;
     if (!participant.hasCompany() && askedAt < asked.startedAt + HEARING_MS) return;
     const key = claims[0]?.[0] ?? "";
@@ -117,6 +119,20 @@ export class SimulatedGateways {
     this.#server.stillUntil = Math.max(this.#server.stillUntil, this.world.now + ms);
   }
 
+  /** For so long all that it sends and all that is sent to it is lost; then it has a connection again. */
+  cutOff(gateway: number, ms: number): void {
+    const cut = this.gateways[gateway];
+    if (cut === undefined || cut.isGone || cut.process.cutUntil > this.world.now) return;
+    cut.process.cutUntil = this.world.now + ms;
+    this.world.plan(cut.process.cutUntil, "message", cut.process, () => cut.participant.connect());
+  }
+
+  /** Each turn of its event loop takes so long from now on. */
+  setTurn(gateway: number, turnMs: number): void {
+    const process = this.gateways[gateway]?.process;
+    if (process !== undefined) process.turnMs = turnMs;
+  }
+
   kill(gateway: number): void {
     const killed = this.gateways[gateway];
     if (killed === undefined) return;
@@ -143,10 +159,12 @@ export class SimulatedGateways {
 
   #send(from: SimulatedProcess, to: string | null, message: GatewayMessage): void {
     const { world } = this;
+    if (from.cutUntil > world.now) return;
     from.arrives.up = Math.max(from.arrives.up, world.now + from.delays.up);
     world.plan(from.arrives.up, "message", this.#server, () => {
       for (const { address, process, participant } of this.gateways) {
         if (to !== null && to !== address) continue;
+        if (process.cutUntil > world.now) continue;
         process.arrives.down = Math.max(process.arrives.down, world.now + process.delays.down);
         world.plan(process.arrives.down, "message", process, () => participant.receive(message));
       }

@@ -17,6 +17,10 @@ interface Happening {
 export class SimulatedProcess {
   isDead = false;
   stillUntil = 0;
+  /** Until then messages to it and from it are lost. */
+  cutUntil = 0;
+  /** How long a turn of its event loop takes, in milliseconds. */
+  turnMs = 0;
   /** To the server, and back, in milliseconds. */
   delays = { up: 1, down: 1 };
   /** When what was sent last arrives: each way keeps its order. */
@@ -35,7 +39,7 @@ export class SimulatedProcess {
           isCancelled = true;
         };
       },
-      soon: (run) => world.plan(world.now, "soon", this, run),
+      soon: (run) => world.plan(world.now + this.turnMs, "soon", this, run),
     };
   }
 }
