@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
-import { UpdateRowRequest } from "@workflow/proto/tables/v1/rows";
+import { DeleteRowRequest, UpdateRowRequest } from "@workflow/proto/tables/v1/rows";
 import { Client } from "pg";
 import { z } from "zod";
 import { fillTable } from "./support/fill-table.ts";
@@ -119,7 +119,8 @@ describe.each([false, true])("the bytes of a table's rows, row events %s", (rowE
       { tableId, limit: 1, offset: 0, filterJson: "", sort: "", order: 0, legacyFilter: false },
       { identity },
     );
-    await harness.rows.deleteRow({ tableId, rowId: page.rows[0]?.id ?? "" }, { identity });
+    const gone = DeleteRowRequest.fromPartial({ tableId, rowId: page.rows[0]?.id ?? "" });
+    await harness.rows.deleteRow(gone, { identity });
     await table.insert(rowOf(10_000));
   });
 
