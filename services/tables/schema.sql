@@ -57,6 +57,9 @@ table tables.rows
   constraint rows_id_key UNIQUE (id)
   constraint rows_pkey PRIMARY KEY (table_key, "position")
   CREATE INDEX rows_changes_idx ON tables.rows USING btree (table_key, revision)
+  CREATE TRIGGER rows_deleted_bytes AFTER DELETE ON tables.rows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()
+  CREATE TRIGGER rows_inserted_bytes AFTER INSERT ON tables.rows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()
+  CREATE TRIGGER rows_updated_bytes AFTER UPDATE ON tables.rows REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tables.count_row_bytes()
 
 table tables.table_states with (fillfactor=50)
   column table_key bigint not null
@@ -67,6 +70,7 @@ table tables.table_states with (fillfactor=50)
   column revision bigint not null default 0
   column deletions_forgotten_to bigint not null default 0
   column schema_revision bigint not null default 1
+  column row_bytes bigint not null default 0
   constraint table_states_max_rows_range CHECK (((max_rows >= 1) AND (max_rows <= 100000)))
   constraint table_states_pkey PRIMARY KEY (table_key)
   constraint table_states_row_count_positive CHECK ((row_count >= 0))
@@ -90,6 +94,30 @@ table tables.tables
   constraint tables_pkey PRIMARY KEY (key)
   CREATE INDEX tables_folder_idx ON tables.tables USING btree (folder_id, created_at DESC, id DESC) WHERE (folder_id IS NOT NULL)
   CREATE INDEX tables_list_idx ON tables.tables USING btree (company_id, created_at DESC, id DESC)
+
+CREATE OR REPLACE FUNCTION tables.count_row_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op in ('INSERT', 'UPDATE') then
+    update tables.table_states as state
+    set row_bytes = state.row_bytes + (
+      select sum(octet_length(r.data::text)) from added as r where r.table_key = state.table_key
+    )
+    where state.table_key = any(array(select distinct r.table_key from added as r));
+  end if;
+  if tg_op in ('UPDATE', 'DELETE') then
+    -- Of a deleted table the state is gone, and nothing is unpacked to be counted.
+    update tables.table_states as state
+    set row_bytes = state.row_bytes - (
+      select sum(octet_length(r.data::text)) from removed as r where r.table_key = state.table_key
+    )
+    where state.table_key = any(array(select distinct r.table_key from removed as r));
+  end if;
+  return null;
+end
+$function$
 
 CREATE OR REPLACE FUNCTION tables.history()
  RETURNS text

@@ -199,6 +199,9 @@ export const SETTINGS = {
     .refine((days) => days === 0 || days >= 30, "must be 0, or at least 30")
     .default(0)
     .describe("Days for which events of the audit log are kept, at least 30; 0 is for ever."),
+  TABLE_BYTES_MAX: wholeNumber(1_024, 17_179_869_184)
+    .default(268_435_456)
+    .describe("Most bytes of JSON that the rows of one data table have together."),
   TABLES_CACHE_MB: wholeNumber(1, 65_536)
     .default(256)
     .describe("Memory for columns of data tables that a tables process keeps, in MiB."),

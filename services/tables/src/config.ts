@@ -8,6 +8,7 @@ export const settings = pickSettings(
   "DATABASE_POOL_SIZE",
   "NATS_URL",
   "NATS_REPLICAS",
+  "TABLE_BYTES_MAX",
   "TABLES_CACHE_MB",
   "TABLES_THREADS",
   "TABLES_GRPC_ADDR",

@@ -13,6 +13,8 @@ export interface ServiceContext {
   audit: AuditTrail;
   snapshots: Snapshots;
   rowWriter: RowWriter;
+  /** What the JSON of a table's rows may have together, in bytes of UTF-8. */
+  tableBytesMax: number;
   /** To be called after a commit that told of changed rows. Cheap, never throws. */
   rowEvents: { wake(): void };
   logger: Logger;

@@ -57,6 +57,7 @@ async function start(signal: AbortSignal) {
         databasePoolSize: config.DATABASE_POOL_SIZE,
         bus,
         cacheBytesMax: config.TABLES_CACHE_MB * 1024 * 1024,
+        tableBytesMax: config.TABLE_BYTES_MAX,
         threads: config.TABLES_THREADS,
         grpcAddress: config.TABLES_GRPC_ADDR,
         tokenPublicKeys: config.INTERNAL_TOKEN_PUBLIC_KEYS,

@@ -52,6 +52,8 @@ export interface TablesServiceOptions {
   bus: EventBus;
   /** Memory for columns that it keeps, default 256 MiB. */
   cacheBytesMax?: number;
+  /** What the JSON of a table's rows may have together, in bytes of UTF-8; default 256 MiB. */
+  tableBytesMax?: number | undefined;
   /** Threads that hold these columns; 0, the default, is one for each core but one, from 1 to 4. */
   threads?: number;
   /** What questions of one company may use of one thread at a time, by default all of its memory. */
@@ -82,6 +84,7 @@ export interface RunningService {
 
 const DATABASE_ROLE = "workflow_tables";
 const CACHE_BYTES_MAX = 256 * 1024 * 1024;
+const TABLE_BYTES_MAX = 256 * 1024 * 1024;
 const FORGET_INTERVAL_MS = 60_000;
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 
@@ -126,9 +129,20 @@ export async function startTablesService(options: TablesServiceOptions): Promise
     });
     scope.defer(() => reader.stop());
     const snapshots = new Snapshots({ reader, heads, connections });
-    const rowWriter = new RowWriter({ connections, heads, onEvents: () => rowEvents.wake() });
+    const { tableBytesMax = TABLE_BYTES_MAX } = options;
+    const onEvents = () => rowEvents.wake();
+    const rowWriter = new RowWriter({ connections, heads, tableBytesMax, onEvents });
     startForgetting(database, logger, scope);
-    const context = { database, connections, audit, rowEvents, snapshots, rowWriter, logger };
+    const context = {
+      database,
+      connections,
+      audit,
+      rowEvents,
+      snapshots,
+      rowWriter,
+      tableBytesMax,
+      logger,
+    };
     const server = createServer(context, options);
     scope.defer(() => server.close());
     const bound = await server.listen(options.grpcAddress);

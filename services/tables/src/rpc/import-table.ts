@@ -9,8 +9,10 @@ import { readImport } from "./read-import.ts";
 import type { ReadImport } from "./read-import.ts";
 import { insertImportedRows } from "../store/import-rows.ts";
 import { requireFolder, touchFolders } from "../store/folders.ts";
+import { findRowBytes } from "../store/states.ts";
 import { getTable, insertTable } from "../store/tables.ts";
 import type { TableRow } from "../store/tables.ts";
+import { tooManyBytes } from "../writes/index.ts";
 import { requireRoom } from "./require-room.ts";
 import { toTableMessage } from "./table-message.ts";
 
@@ -41,7 +43,7 @@ export function importTable(
 }
 
 async function storeImport(
-  { connections, audit }: ServiceContext,
+  { connections, audit, tableBytesMax }: ServiceContext,
   call: RpcContext,
   { table, batches, rowCount }: ReadImport,
 ): Promise<TableRow> {
@@ -58,6 +60,8 @@ async function storeImport(
       await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
       position += batch.count;
     }
+    const rowBytes = await findRowBytes(transaction, key);
+    if (rowBytes > tableBytesMax) throw tooManyBytes(tableBytesMax);
     // Last, as it keeps others from making tables, and from moving them into and out of the folder.
     if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
     await requireRoom(transaction, companyId);

@@ -13,10 +13,8 @@ export interface RowUpdate {
   data: string;
 }
 
-const changedRow = z.union([
-  rowRecord.extend({ schemaRevision: z.number(), history: z.string() }),
-  z.object({ schemaRevision: z.number(), history: z.string(), id: z.null() }),
-]);
+const seenState = { schemaRevision: z.number(), history: z.string(), mayBeFull: z.boolean() };
+const changedRow = z.union([rowRecord.extend(seenState), z.object({ ...seenState, id: z.null() })]);
 
 /**
  * What became of one row that was to be changed: `row` is null when the table has none of this id,
@@ -24,22 +22,26 @@ const changedRow = z.union([
  */
 export interface ChangeOutcome extends HeadVersion {
   row: RowRecord | null;
+  /** Whether nothing may have been done because the table has no room for the new data. */
+  mayBeFull: boolean;
 }
 
 /**
- * Replaces the data of a row, by one statement, which is a transaction of its own. Null when the
- * table is gone.
+ * Replaces the data of a row, by one statement, which is a transaction of its own. Does nothing when the rows
+ * would grow beyond `bytesMax`. Null when the table is gone.
  */
 export async function updateRowAtOnce(
   database: Queryable,
   head: TableHead,
-  { id, data }: RowUpdate,
+  { id, data, bytesMax }: RowUpdate & { bytesMax: number },
 ): Promise<ChangeOutcome | null> {
+  const bytes = Buffer.byteLength(data);
   const outcome = await database.maybeOne(sql.prepared("rows_update_at_once", changedRow)`
     with state as materialized (
       select
         locked.table_key, locked.schema_revision, ${history} as history,
-        locked.revision + 1 as revision
+        locked.revision + 1 as revision, locked.row_bytes,
+        locked.row_bytes + ${bytes}::bigint > ${bytesMax}::bigint as may_be_full
       from tables.table_states as locked
       where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
       for update
@@ -52,6 +54,11 @@ export async function updateRowAtOnce(
         and target.id = ${id}
         and state.schema_revision = ${head.schemaRevision}
         and state.history = ${head.history}
+        and (
+          not state.may_be_full
+          or octet_length(target.data::text)
+            >= least(${bytes}::bigint, state.row_bytes + ${bytes}::bigint - ${bytesMax}::bigint)
+        )
       returning
         target.table_key, target.id, target.position, target.data, target.revision,
         target.created_at, target.updated_at
@@ -62,7 +69,9 @@ export async function updateRowAtOnce(
       from "row"
       where target.table_key = "row".table_key
     )
-    select state.schema_revision as "schemaRevision", state.history, ${rowColumns}
+    select
+      state.schema_revision as "schemaRevision", state.history,
+      state.may_be_full as "mayBeFull", ${rowColumns}
     from state
     left join "row" on true
   `);
@@ -110,7 +119,9 @@ export async function deleteRowAtOnce(
       cross join "row"
       where target.table_key = state.table_key
     )
-    select state.schema_revision as "schemaRevision", state.history, ${rowColumns}
+    select
+      state.schema_revision as "schemaRevision", state.history, false as "mayBeFull",
+      ${rowColumns}
     from state
     left join "row" on true
   `);
@@ -173,6 +184,7 @@ export async function deleteRows(
 
 function toChangeOutcome(outcome: z.infer<typeof changedRow> | null): ChangeOutcome | null {
   if (outcome === null) return null;
-  const { schemaRevision, history: seen } = outcome;
-  return { schemaRevision, history: seen, row: outcome.id === null ? null : outcome };
+  const { schemaRevision, history: seen, mayBeFull } = outcome;
+  const row = outcome.id === null ? null : outcome;
+  return { schemaRevision, history: seen, mayBeFull, row };
 }

@@ -16,6 +16,9 @@ const insertedRow = z.object({
   history: z.string(),
   revision: z.number(),
   maxRows: z.number(),
+  /** Before the rows were added, as is `rowBytes`. */
+  rowCount: z.number(),
+  rowBytes: z.number(),
   /** How many of the rows were added: the first ones. */
   taken: z.number(),
   /** Where the first of them lies; the others follow without a gap. */
@@ -27,7 +30,7 @@ const insertedRow = z.object({
 export type InsertOutcome = z.infer<typeof insertedRow>;
 
 /**
- * Adds as many of the rows as the table has room for, by one statement, which is a transaction of
+ * Adds the first of the rows, as many as the table has room for, by one statement, which is a transaction of
  * its own. Adds none when the table's head has changed meanwhile: see `isSameHead`. Null when
  * the table is gone.
  *
@@ -38,9 +41,12 @@ export async function insertRowsAtOnce(
   database: Queryable,
   head: TableHead,
   rows: readonly NewRow[],
+  bytesMax: number,
 ): Promise<InsertOutcome | null> {
   const ids = rows.map(({ id }) => id);
   const datas = rows.map(({ data }) => data);
+  let bytes = 0;
+  const ends = datas.map((data) => (bytes += Buffer.byteLength(data)));
   return database.maybeOne(sql.prepared("rows_insert_at_once", insertedRow)`
     with state as materialized (
       select
@@ -50,6 +56,7 @@ export async function insertRowsAtOnce(
         locked.revision + 1 as revision,
         locked.max_rows,
         locked.row_count,
+        locked.row_bytes,
         locked.next_position
       from tables.table_states as locked
       where locked.table_key = ${head.tableKey} and locked.company_id = ${head.companyId}
@@ -60,7 +67,17 @@ export async function insertRowsAtOnce(
         state.*,
         case
           when state.schema_revision = ${head.schemaRevision} and state.history = ${head.history}
-            then greatest(least(${rows.length}::integer, state.max_rows - state.row_count), 0)
+            then greatest(
+              least(
+                (
+                  select count(*)
+                  from unnest(${sql.array(ends, "int8")}) as item ("end")
+                  where state.row_bytes + item."end" <= ${bytesMax}::bigint
+                ),
+                state.max_rows - state.row_count
+              ),
+              0
+            )
           else 0
         end as taken
       from state
@@ -92,6 +109,8 @@ export async function insertRowsAtOnce(
       room.history,
       room.revision,
       room.max_rows as "maxRows",
+      room.row_count as "rowCount",
+      room.row_bytes as "rowBytes",
       room.taken,
       room.next_position as "firstPosition",
       now()::timestamptz(3) as "createdAt"

@@ -74,6 +74,8 @@ const stateRow = z.object({
   rowCount: z.number(),
   maxRows: z.number(),
   nextPosition: z.number(),
+  /** What the JSON of all rows has together, kept by triggers. */
+  rowBytes: z.number(),
 });
 
 /** What every write of a table's rows changes. */
@@ -86,7 +88,8 @@ const stateColumns: SqlFragment = sql.fragment`
   ${history} as "history",
   state.row_count as "rowCount",
   state.max_rows as "maxRows",
-  state.next_position as "nextPosition"
+  state.next_position as "nextPosition",
+  state.row_bytes as "rowBytes"
 `;
 
 /** The head of a table; null when the company has no such table. */
@@ -126,15 +129,34 @@ export async function lockState(
   `);
 }
 
-/** Writes what a write of rows has changed; the transaction must hold the lock. */
+/**
+ * Writes what a write of rows has changed, and returns how many bytes the rows have now; the transaction must
+ * hold the lock.
+ */
 export async function saveState(
   transaction: Transaction,
   { companyId, tableKey }: TableKey,
   { revision, rowCount, nextPosition }: TableState,
-): Promise<void> {
-  await transaction.query(sql.prepared("table_states_save", z.object({}))`
+): Promise<number> {
+  return transaction.oneFirst(sql.prepared("table_states_save", z.object({ rowBytes: z.number() }))`
     update tables.table_states as state
     set revision = ${revision}, row_count = ${rowCount}, next_position = ${nextPosition}
+    where state.table_key = ${tableKey} and state.company_id = ${companyId}
+    returning state.row_bytes as "rowBytes"
+  `);
+}
+
+/** How many bytes the JSON of a table's rows has together, as this transaction has written them. */
+export function findRowBytes(
+  transaction: Transaction,
+  { companyId, tableKey }: TableKey,
+): Promise<number> {
+  return transaction.oneFirst(sql.prepared(
+    "table_states_row_bytes",
+    z.object({ rowBytes: z.number() }),
+  )`
+    select state.row_bytes as "rowBytes"
+    from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
   `);
 }

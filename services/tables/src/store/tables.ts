@@ -167,6 +167,11 @@ export async function deleteTable(
   transaction: Transaction,
   { companyId, tableKey }: TableKey,
 ): Promise<void> {
+  // First, so that the bytes of its rows need not be counted.
+  await transaction.query(sql.prepared("table_states_delete", z.object({}))`
+    delete from tables.table_states
+    where table_key = ${tableKey} and company_id = ${companyId}
+  `);
   await transaction.query(sql.prepared("rows_delete_all", z.object({}))`
     delete from tables.rows
     where table_key = ${tableKey}
@@ -178,10 +183,6 @@ export async function deleteTable(
   await transaction.query(sql.prepared("row_write_keys_delete_all", z.object({}))`
     delete from tables.row_write_keys
     where table_key = ${tableKey}
-  `);
-  await transaction.query(sql.prepared("table_states_delete", z.object({}))`
-    delete from tables.table_states
-    where table_key = ${tableKey} and company_id = ${companyId}
   `);
   await transaction.query(sql.prepared("tables_delete", z.object({}))`
     delete from tables.tables

@@ -1,2 +1,3 @@
 export type { WriteCause } from "./row-events.ts";
 export { RowWriter } from "./row-writer.ts";
+export { tooManyBytes } from "./table-room.ts";

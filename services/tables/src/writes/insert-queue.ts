@@ -3,7 +3,8 @@ import type { NewRow } from "../store/rows-insert.ts";
 import type { RowRecord } from "../store/rows-record.ts";
 import type { TableName } from "../store/states.ts";
 import type { WriteCause } from "./row-events.ts";
-import { tableIsFull } from "./write-rows.ts";
+import { refusalOf } from "./table-room.ts";
+import type { TableRoom } from "./table-room.ts";
 
 /** A row that is to be added on its own. */
 export interface QueuedRow extends NewRow {
@@ -14,11 +15,15 @@ export interface QueuedRow extends NewRow {
 export interface InsertedGroup {
   /** The first ones, as many as the table had room for. */
   rows: readonly RowRecord[];
-  maxRows: number;
+  /** What is left. */
+  room: TableRoom;
 }
 
-/** Adds rows to a table; it takes them from the line when it is its turn. */
-type Insert = (table: TableName, takeRows: () => readonly QueuedRow[]) => Promise<InsertedGroup>;
+/** Adds rows to a table; it takes them from the line when it is its turn. Null when there were none. */
+type Insert = (
+  table: TableName,
+  takeRows: () => readonly QueuedRow[],
+) => Promise<InsertedGroup | null>;
 
 interface Waiting {
   row: QueuedRow;
@@ -74,17 +79,27 @@ export class InsertQueue {
       return group.map(({ row }) => row);
     };
     try {
-      const { rows: inserted, maxRows } = await this.#insert(table, takeRows);
-      for (const [place, { resolve, reject }] of group.entries()) {
-        const row = inserted[place];
-        if (row === undefined) reject(tableIsFull(maxRows));
-        else resolve(row);
-      }
+      const outcome = await this.#insert(table, takeRows);
+      if (outcome !== null) line.unshift(...settle(group, outcome));
     } catch (error) {
       // It may not have come to its turn.
       for (const { reject } of group.length > 0 ? group : takeGroup(line)) reject(error);
     }
   }
+}
+
+/**
+ * Tells the callers of a group what became of their rows, and returns those that stood behind a row for which
+ * there was no room and have room themselves.
+ */
+function settle(group: readonly Waiting[], { rows, room }: InsertedGroup): readonly Waiting[] {
+  return group.filter(({ row, resolve, reject }, place) => {
+    const inserted = rows[place];
+    const refusal = inserted === undefined ? refusalOf(room, row) : null;
+    if (inserted !== undefined) resolve(inserted);
+    if (refusal !== null) reject(refusal);
+    return inserted === undefined && refusal === null;
+  });
 }
 
 /** The next rows of a line, without those whose callers have gone. */

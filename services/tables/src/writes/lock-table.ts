@@ -7,6 +7,8 @@ import type { TableHead, TableName, TableState } from "../store/states.ts";
 export interface LockedTable {
   head: TableHead;
   state: TableState;
+  /** What the JSON of its rows may have together, in bytes of UTF-8. */
+  bytesMax: number;
 }
 
 /**
@@ -19,7 +21,7 @@ export async function lockTable(
   transaction: Transaction,
   heads: TableHeads,
   table: TableName,
-): Promise<LockedTable> {
+): Promise<Omit<LockedTable, "bytesMax">> {
   let head = await heads.get(table, transaction);
   for (;;) {
     const state = await lockState(transaction, head);

@@ -18,6 +18,7 @@ import { lockTable } from "./lock-table.ts";
 import type { LockedTable } from "./lock-table.ts";
 import type { WriteCause } from "./row-events.ts";
 import { deleteOnce, insertOnce, isKeyed, updateOnce } from "./write-once.ts";
+import { roomAfter, takeFitting } from "./table-room.ts";
 import { toRecords, writeRows } from "./write-rows.ts";
 import type { RowChanges, WrittenRows } from "./write-rows.ts";
 
@@ -32,6 +33,8 @@ const WAIT_MS = 14_000;
 export interface RowWriterOptions {
   connections: CompanyConnections;
   heads: TableHeads;
+  /** What the JSON of a table's rows may have together, in bytes of UTF-8. */
+  tableBytesMax: number;
   /** Called after commits that have put events into the outbox. */
   onEvents: () => void;
 }
@@ -50,15 +53,17 @@ export interface RowWriterOptions {
 export class RowWriter {
   readonly #connections: CompanyConnections;
   readonly #heads: TableHeads;
+  readonly #tableBytesMax: number;
   readonly #onEvents: () => void;
   readonly #turns = new Turns({ perTenant: TABLE_WRITES_MAX });
   readonly #inserts = new InsertQueue((table, takeRows) =>
     this.#inTurn(table, undefined, () => this.#insertGroup(table, takeRows())),
   );
 
-  constructor({ connections, heads, onEvents }: RowWriterOptions) {
+  constructor({ connections, heads, tableBytesMax, onEvents }: RowWriterOptions) {
     this.#connections = connections;
     this.#heads = heads;
+    this.#tableBytesMax = tableBytesMax;
     this.#onEvents = onEvents;
   }
 
@@ -113,9 +118,12 @@ export class RowWriter {
       );
     }
     const { merge } = update;
+    const bytesMax = this.#tableBytesMax;
     const atOnce = merge
       ? null
-      : await this.#atOnce(table, (head, database) => updateRowAtOnce(database, head, update));
+      : await this.#atOnce(table, (head, database) =>
+          updateRowAtOnce(database, head, { ...update, bytesMax }),
+        );
     if (atOnce !== null) return atOnce;
     const { updated } = await this.#writeOne(table, { updates: [update], merge }, cause);
     const [row] = updated;
@@ -161,19 +169,22 @@ export class RowWriter {
     const outcome = await change(head, this.#connections.of(table.companyId));
     // Gone, or, in another history, known by another key.
     if (outcome === null || !isSameHead(outcome, head)) return null;
-    if (outcome.row === null) throw rowNotFound();
+    // In a transaction the row's own data tells.
+    if (outcome.row === null && !outcome.mayBeFull) throw rowNotFound();
     return outcome.row;
   }
 
-  async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
-    if (rows.length === 0) return { rows: [], maxRows: 0 };
+  async #insertGroup(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup | null> {
+    if (rows.length === 0) return null;
+    const bytesMax = this.#tableBytesMax;
     const head = await this.#heads.get(table);
     if (!head.rowEvents) {
       const database = this.#connections.of(table.companyId);
-      const outcome = await insertRowsAtOnce(database, head, rows);
+      const outcome = await insertRowsAtOnce(database, head, rows, bytesMax);
       if (outcome !== null && isSameHead(outcome, head)) {
-        const { taken, maxRows } = outcome;
-        return { rows: toRecords(rows.slice(0, taken), outcome), maxRows };
+        const added = rows.slice(0, outcome.taken);
+        const room = roomAfter({ ...outcome, bytesMax }, added);
+        return { rows: toRecords(added, outcome), room };
       }
     }
     return this.#insertInTransaction(table, rows);
@@ -181,12 +192,12 @@ export class RowWriter {
 
   async #insertInTransaction(table: TableName, rows: readonly QueuedRow[]): Promise<InsertedGroup> {
     return this.#locked(table, async (transaction, locked) => {
-      const { maxRows, rowCount } = locked.state;
-      const inserts = rows.slice(0, Math.max(maxRows - rowCount, 0));
+      const room = { ...locked.state, bytesMax: locked.bytesMax };
+      const inserts = takeFitting(rows, room);
       const [first] = inserts;
-      if (first === undefined) return { rows: [], maxRows };
+      if (first === undefined) return { rows: [], room };
       const { inserted } = await writeRows(transaction, locked, { inserts }, first.cause);
-      return { rows: inserted, maxRows };
+      return { rows: inserted, room: roomAfter(room, inserts) };
     });
   }
 
@@ -198,7 +209,8 @@ export class RowWriter {
     const { result, hasEvents } = await this.#connections
       .of(table.companyId)
       .transaction(async (transaction) => {
-        const locked = await lockTable(transaction, this.#heads, table);
+        const bytesMax = this.#tableBytesMax;
+        const locked = { ...(await lockTable(transaction, this.#heads, table)), bytesMax };
         return { result: await write(transaction, locked), hasEvents: locked.head.rowEvents };
       });
     if (hasEvents) this.#onEvents();

@@ -1,5 +1,4 @@
 import type { Transaction } from "@workflow/db";
-import { AppError } from "@workflow/errors";
 import { insertEvents } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
 import { isJsonObject } from "../domain/json-object.ts";
@@ -12,6 +11,7 @@ import { rowsNotFound } from "../store/rows-record.ts";
 import type { RowRecord } from "../store/rows-record.ts";
 import { saveState } from "../store/states.ts";
 import type { LockedTable } from "./lock-table.ts";
+import { tooManyBytes, tooManyRows } from "./table-room.ts";
 import { rowCreated, rowDeleted, rowUpdated } from "./row-events.ts";
 import type { WriteCause } from "./row-events.ts";
 
@@ -41,12 +41,12 @@ const SCHEMA = "tables";
  */
 export async function writeRows(
   transaction: Transaction,
-  { head, state }: LockedTable,
+  { head, state, bytesMax }: LockedTable,
   changes: RowChanges,
   cause: WriteCause,
 ): Promise<WrittenRows> {
   const { inserts = [], updates = [], deletes = [], merge = false } = changes;
-  if (state.rowCount + inserts.length > state.maxRows) throw tableIsFull(state.maxRows);
+  if (state.rowCount + inserts.length > state.maxRows) throw tooManyRows(state.maxRows);
   const revision = state.revision + 1;
   const before = await previousRows(transaction, head, changes);
   const inserted = await insertAll(transaction, head, inserts, {
@@ -56,12 +56,14 @@ export async function writeRows(
   const replacements = merge ? updates.map((update) => merged(update, before)) : updates;
   const updated = await updateAll(transaction, head, replacements, revision);
   await deleteAll(transaction, head, deletes, revision);
-  await saveState(transaction, head, {
+  const rowBytes = await saveState(transaction, head, {
     ...state,
     revision,
     rowCount: state.rowCount + inserts.length - deletes.length,
     nextPosition: state.nextPosition + inserts.length,
   });
+  // Rows of before there was a limit may be beyond it; they may shrink.
+  if (rowBytes > bytesMax && rowBytes > state.rowBytes) throw tooManyBytes(bytesMax);
   if (head.rowEvents) {
     const events: NewEvent[] = [
       ...inserted.map((row, place) => rowCreated(head, row, inserts[place]?.cause ?? cause)),
@@ -71,11 +73,6 @@ export async function writeRows(
     await insertEvents(transaction, SCHEMA, events);
   }
   return { inserted, updated };
-}
-
-/** The answer when a table has no room for another row. */
-export function tableIsFull(maxRows: number): AppError {
-  return new AppError("BAD_REQUEST", `Table has reached its maximum row limit of ${maxRows}`);
 }
 
 type RowsById = ReadonlyMap<string, RowRecord>;
