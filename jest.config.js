@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 const OPERATIONS = [
   "<rootDir>/tests/faults/postgres-failover.test.ts",
   "<rootDir>/tests/faults/restore.test.ts",
+  "<rootDir>/tests/upgrades/baseline-beside.test.ts",
   "<rootDir>/tests/upgrades/rolling-restart.test.ts",
 ];
 

@@ -67,6 +67,10 @@ async function environmentOf(
   service: string,
 ): Promise<Record<string, string>> {
   const [pid] = [...parts].find(([, name]) => name === service) ?? [];
+  return environmentAt(pid);
+}
+
+async function environmentAt(pid: number | undefined): Promise<Record<string, string>> {
   const lines = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0");
   return Object.fromEntries(
     lines.map((line) => [line.split("=", 1)[0], line.replace(/^.*?=/, "")]),
@@ -119,7 +123,10 @@ describe("npm run start:separate", () => {
     "runs each part as a process with a role of its own, over TLS, starts one again that dies, and stops all",
     async () => {
       const settings = await place();
-      const system = await whenReady(launch([START, "--tls"], settings), settings);
+      const system = await whenReady(
+        launch([START, "--tls", "--pool", "heavy"], settings),
+        settings,
+      );
       const key = printedKey(system.stdout());
       const company = printedCompany(system.stdout());
 
@@ -128,7 +135,11 @@ describe("npm run start:separate", () => {
         data: { status: "completed", output: "Ada" },
       });
       const parts = await partsOf(system.child.pid);
-      expect(parts.size).toBe(12);
+      expect(parts.size).toBe(13);
+      const pools = await Promise.all(
+        [...parts.keys()].map(async (pid) => (await environmentAt(pid))["RUNS_POOL"]),
+      );
+      expect(pools.filter((pool) => pool !== undefined)).toEqual(["heavy"]);
       expect([...new Set(parts.values())].toSorted()).toEqual(SERVICES);
       expect(await usersIn(settings.DATA_DIR)).toEqual(SERVICES.map((name) => `workflow_${name}`));
       // Nobody can make one more certificate.
@@ -160,7 +171,7 @@ describe("npm run start:separate", () => {
       const line = /^gateway-\d has ended \(SIGKILL\)\. It is started again now\.$/m;
       await waitFor(() => line.test(system.stderr()), { what: "the line about the restart" });
       expect(await system.statusOf("/workflows", key)).toBe(200);
-      await waitFor(async () => (await partsOf(system.child.pid)).size === 12);
+      await waitFor(async () => (await partsOf(system.child.pid)).size === 13);
       // Its connections are new ones, to processes that have run all the time.
       await waitFor(
         async () => expect(await sendEvent(system, company)).toMatchObject({ received: true }),

@@ -4,7 +4,7 @@ import { createTestTokens, waitFor } from "@workflow/testkit";
 import { freePorts } from "../../../deploy/dev/src/separate/free-ports.ts";
 import { startPartProcess } from "../../../deploy/dev/src/separate/part-process.ts";
 import type { Parts } from "../../../deploy/dev/src/separate/parts.ts";
-import { ON_LOOPBACK } from "../../../deploy/dev/src/separate/plan.ts";
+import { ON_LOOPBACK, OWN_ROOT } from "../../../deploy/dev/src/separate/plan.ts";
 import { partOf } from "../../../deploy/dev/src/topology.ts";
 import type { PartName } from "../../../deploy/dev/src/topology.ts";
 import type { Gateway, GatewayOptions, Services, SystemOptions } from "../system-types.ts";
@@ -34,7 +34,7 @@ export async function startServicesApart(
 }
 
 /** What no option of a system says, as its services have no processes in general. */
-export type MoreApart = Pick<ApartOptions, "replicas" | "onLine" | "environment">;
+export type MoreApart = Pick<ApartOptions, "replicas" | "onLine" | "environment" | "rootOf">;
 
 /** The services as separate processes that nobody else uses. */
 export async function startOwnServices(
@@ -130,6 +130,7 @@ async function startAnother(
       name: "another gateway",
       part: partOf("gateway"),
       environment: given,
+      root: OWN_ROOT,
       place: ON_LOOPBACK,
       ports: new Map([
         ["PORT", port],

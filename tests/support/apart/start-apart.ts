@@ -21,6 +21,8 @@ export interface ApartOptions {
   replicas?: Partial<Replicas>;
   /** By default all of them on 127.0.0.1. */
   placeOf?: NonNullable<Facts["placeOf"]>;
+  /** By default all of them run this tree's code. */
+  rootOf?: NonNullable<Facts["rootOf"]>;
   /** Gets every line that is logged. */
   onLine?: (line: string) => void;
   /** Whether it resolves at once, instead of when everything is ready. */
@@ -84,6 +86,7 @@ export async function startApart(options: ApartOptions, scope: Scope): Promise<A
     secretsKek: options.secretsKek ?? randomBytes(32).toString("base64"),
     tlsOf: null,
     ...(options.placeOf === undefined ? {} : { placeOf: options.placeOf }),
+    ...(options.rootOf === undefined ? {} : { rootOf: options.rootOf }),
     environment: {
       ...COMPILE_CACHE,
       PATH: process.env["PATH"],

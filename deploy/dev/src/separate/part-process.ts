@@ -9,7 +9,6 @@ import { NODE_FLAGS } from "../node-flags.ts";
 import { livezUrlOf, readyzUrlOf } from "./plan.ts";
 import type { ProcessPlan } from "./plan.ts";
 
-const ROOT = join(import.meta.dirname, "../../../..");
 const END_WITH_PARENT = join(import.meta.dirname, "end-with-parent.ts");
 /** A process that lived for so long was healthy: what ends it says nothing of the next one. */
 const HEALTHY_MS = 30_000;
@@ -75,9 +74,9 @@ export function startPartProcess(options: PartProcessOptions): PartProcess {
 
   function launch(): ChildProcess {
     const node = [process.execPath, ...NODE_FLAGS, "--import", END_WITH_PARENT];
-    const [program, ...args] = [...plan.place.launcher, ...node, join(ROOT, plan.part.main)];
+    const [program, ...args] = [...plan.place.launcher, ...node, join(plan.root, plan.part.main)];
     const launched = spawn(program, args, {
-      cwd: ROOT,
+      cwd: plan.root,
       env: plan.environment,
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],

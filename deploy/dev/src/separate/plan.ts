@@ -1,9 +1,10 @@
 import { createPublicKey } from "node:crypto";
+import { join } from "node:path";
 import { SETTINGS } from "@workflow/service";
 import type { SettingName } from "@workflow/service";
 import type { SigningKeys } from "../keys.ts";
 import type { DatabaseUrlOf } from "../service-logins.ts";
-import { PARTS } from "../topology.ts";
+import { PARTS, partOf } from "../topology.ts";
 import type { Part, PartName, ServiceName } from "../topology.ts";
 import { freePorts } from "./free-ports.ts";
 
@@ -52,6 +53,10 @@ export interface Facts {
   keptPorts?: readonly number[];
   /** Where a process runs; by default on 127.0.0.1. */
   placeOf?: (process: string) => Place;
+  /** The tree whose code a process runs; by default this one. */
+  rootOf?: (process: string) => string | undefined;
+  /** Worker pools that get a process of their own, beside the workers of the default one. */
+  pools?: readonly string[];
   /** Settings of the operator's, and variables of the machine such as PATH. */
   environment: Readonly<Record<string, string | undefined>>;
 }
@@ -61,11 +66,16 @@ export interface ProcessPlan {
   /** The part, with a number where there are several: `gateway-1`. */
   name: string;
   part: Part;
+  /** The tree whose code it runs. */
+  root: string;
   environment: Readonly<Record<string, string>>;
   place: Place;
   /** Of each listener the port, by its setting. */
   ports: ReadonlyMap<SettingName, number>;
 }
+
+/** The tree that this file is of. */
+export const OWN_ROOT = join(import.meta.dirname, "../../../..");
 
 /** A process like any other of this machine. */
 export const ON_LOOPBACK: Place = { host: "127.0.0.1", launcher: [] };
@@ -90,17 +100,24 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
     Array.from({ length: replicas[part.name] }, (_, index) => ({
       part,
       name: replicas[part.name] === 1 ? part.name : `${part.name}-${index + 1}`,
+      more: {},
     })),
   );
+  for (const pool of facts.pools ?? []) {
+    const part = partOf("runs-worker");
+    places.push({ part, name: `${part.name}-of-${pool}`, more: { RUNS_POOL: pool } });
+  }
   const count = places.reduce((sum, { part }) => sum + part.listens.length, 0);
   const free = await freePorts(count, facts.keptPorts);
-  const located = places.map(({ part, name }) => ({
+  const located = places.map(({ part, name, more }) => ({
     part,
     name,
+    more,
+    root: facts.rootOf?.(name) ?? OWN_ROOT,
     place: facts.placeOf?.(name) ?? ON_LOOPBACK,
     ports: new Map(part.listens.map(({ setting }) => [setting, free.pop() ?? 0])),
   }));
-  return located.map((process) => ({
+  return located.map(({ more, ...process }) => ({
     ...process,
     environment: {
       ...passedOn(process.part, facts.environment),
@@ -109,6 +126,7 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
       ...ownAddresses(process),
       ...addressesOfOthers(process.part, located),
       METRICS_HOST: process.place.host,
+      ...more,
     },
   }));
 }

@@ -34,6 +34,8 @@ export interface SeparateSystemOptions extends SystemOptions {
   environment: Environment;
   /** Whether the processes speak TLS to each other. */
   tls: boolean;
+  /** Worker pools that get a process of their own. */
+  pools: readonly string[];
 }
 
 /** A system whose parts are processes of their own. */
@@ -85,7 +87,7 @@ async function startAll(
     {
       ...options,
       command: "npm run start:separate",
-      connectionsMax: sessionsMax(settings),
+      connectionsMax: sessionsMax(settings, options.pools.length),
       check: () => assertPortFree({ setting: "PORT", host: "0.0.0.0", port: settings.PORT }),
     },
     scope,
@@ -109,7 +111,7 @@ async function startAll(
 async function gatherFacts(
   settings: Settings,
   { dataDir, databaseUrlOf }: Foundation,
-  { environment, tls, signal, showError: tell }: SeparateSystemOptions,
+  { environment, tls, pools, signal, showError: tell }: SeparateSystemOptions,
   scope: Scope,
 ): Promise<Facts> {
   // The balancer listens when the parts are ready.
@@ -119,6 +121,7 @@ async function gatherFacts(
   return {
     databaseUrlOf,
     keptPorts,
+    pools,
     natsUrlOf: await openNats(
       settings,
       { folder: join(dataDir, "nats"), keptPorts, tell, signal },
@@ -183,10 +186,11 @@ function serviceNames(): ServiceName[] {
   return [...new Set(PARTS.map((part) => part.service))];
 }
 
-function sessionsMax({ DATABASE_POOL_SIZE: pool }: Settings): number {
+function sessionsMax({ DATABASE_POOL_SIZE: pool }: Settings, workersBesides: number): number {
   const sessions = PARTS.map(({ name }) => {
     const { pools, besides } = partOf(name).databaseSessions;
-    return REPLICAS[name] * (pools * pool + besides);
+    const count = REPLICAS[name] + (name === "runs-worker" ? workersBesides : 0);
+    return count * (pools * pool + besides);
   });
   return sessions.reduce((sum, count) => sum + count, SPARE_SESSIONS);
 }

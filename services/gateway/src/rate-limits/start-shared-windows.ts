@@ -24,6 +24,11 @@ export interface SharingOptions {
 
 /** First word of the subjects on which gateways speak with each other. */
 const SUBJECT = "gateway-limits";
+/**
+ * Of what gateways tell each other; goes up when a gateway of the release before could not follow. Those of two
+ * versions beside each other count apart (ADR 66).
+ */
+const VERSION = "v2";
 /** How long a gateway that starts waits for NATS; without it, it serves all the same. */
 const CONNECT_MS = 1_000;
 /**
@@ -57,7 +62,7 @@ export async function startSharedWindows(
     servers: natsUrl,
     name: "gateway",
     logger,
-    group: `${SUBJECT}.${options.installation}`,
+    group: `${SUBJECT}.${VERSION}.${options.installation}`,
     address: members.self,
     onConnect: () => member.announce(),
     onMessage(text) {
