@@ -8,14 +8,20 @@ create function tables.count_row_bytes() returns trigger
 language plpgsql
 as $$
 begin
-  if tg_op in ('INSERT', 'UPDATE') then
+  if tg_op = 'INSERT' then
     update tables.table_states as state
     set row_bytes = state.row_bytes + (
       select sum(octet_length(r.data::text)) from added as r where r.table_key = state.table_key
     )
     where state.table_key = any(array(select distinct r.table_key from added as r));
-  end if;
-  if tg_op in ('UPDATE', 'DELETE') then
+  elsif tg_op = 'UPDATE' then
+    -- No row goes from one table to another.
+    update tables.table_states as state
+    set row_bytes = state.row_bytes
+      + (select sum(octet_length(r.data::text)) from added as r where r.table_key = state.table_key)
+      - (select sum(octet_length(r.data::text)) from removed as r where r.table_key = state.table_key)
+    where state.table_key = any(array(select distinct r.table_key from added as r));
+  else
     -- Of a deleted table the state is gone, and nothing is unpacked to be counted.
     update tables.table_states as state
     set row_bytes = state.row_bytes - (

@@ -120,7 +120,7 @@ export async function planProcesses(facts: Facts, replicas: Replicas): Promise<P
   return located.map(({ more, ...process }) => ({
     ...process,
     environment: {
-      ...passedOn(process.part, facts.environment),
+      ...passedOn(process.part, facts.environment, more),
       ...process.part.fixed,
       ...identityOf(process.part, facts),
       ...ownAddresses(process),
@@ -141,14 +141,19 @@ export function livezUrlOf({ place, ports }: ProcessPlan): string {
   return `http://${place.host}:${ports.get("METRICS_PORT")}/livez`;
 }
 
-/** The variables of the machine, and of the settings those that the part reads. */
-function passedOn(part: Part, environment: Facts["environment"]): Record<string, string> {
+/** The variables of the machine, and of the settings those that the part reads and that are not `chosen` for it. */
+function passedOn(
+  part: Part,
+  environment: Facts["environment"],
+  chosen: Record<string, string>,
+): Record<string, string> {
   const read: ReadonlySet<string> = new Set(part.settings);
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => {
       const [given, value] = entry;
       const name = settingOf(given);
       if (value === undefined || OWN_SETTINGS.has(name)) return false;
+      if (Object.hasOwn(chosen, name)) return false;
       if (Object.hasOwn(SETTINGS, name)) return read.has(name);
       return part.readsProviders || !isProviderSetting(name);
     }),

@@ -59,9 +59,10 @@ async function storeImport(
       const ids = Array.from({ length: batch.count }, newUuid);
       await insertImportedRows(transaction, key, { ids, json: batch.json }, position);
       position += batch.count;
+      // After each batch, so that an import far beyond the limit is not stored first.
+      const rowBytes = await findRowBytes(transaction, key);
+      if (rowBytes > tableBytesMax) throw tooManyBytes(tableBytesMax);
     }
-    const rowBytes = await findRowBytes(transaction, key);
-    if (rowBytes > tableBytesMax) throw tooManyBytes(tableBytesMax);
     // Last, as it keeps others from making tables, and from moving them into and out of the folder.
     if (folderId !== null) await touchFolders(transaction, companyId, [folderId]);
     await requireRoom(transaction, companyId);
