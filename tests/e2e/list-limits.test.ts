@@ -118,6 +118,44 @@ describe("a company", () => {
   });
 });
 
+describe("a data table", () => {
+  it("has at most 256 MiB of rows, and may shrink when it is full", async () => {
+    const { key } = system.globex;
+    const columns = [{ id: "a", name: "a", type: "text" }];
+    const table = await system.call("POST", "/tables", { key, body: { name: "Full", columns } });
+    const { id: tableId } = identified.parse(table.data);
+    const rows = `/tables/${tableId}/rows`;
+    const add = (bytes: number) =>
+      system.call("POST", rows, { key, body: { data: { a: "x".repeat(bytes) } } });
+    const { id: rowId } = identified.parse((await add(2_000)).data);
+    const max = 256 * MIB;
+    await system.database.query(nothing`
+      update tables.table_states as state set row_bytes = ${max - 3_000}
+      from tables.tables as named
+      where named.key = state.table_key and named.id = ${tableId}
+    `);
+    const refusal = { limit: "tableBytes", max };
+    await expectRoomFor(
+      2,
+      refusal,
+      times(6, () => () => add(1_400)),
+    );
+    const change = (row: string, bytes: number) =>
+      system.call("PATCH", `${rows}/${row}`, { key, body: { data: { a: "x".repeat(bytes) } } });
+    await expectRoomFor(0, refusal, [
+      () => change(rowId, 3_000),
+      () =>
+        system.call("POST", `${rows}/batch`, {
+          key,
+          body: { insert: [{ data: { a: "x".repeat(900) } }] },
+        }),
+    ]);
+    expect(await change(newUuid(), 3_000)).toMatchObject({ status: 404 });
+    expect(await change(rowId, 10)).toMatchObject({ status: 200 });
+    expect(await add(1_400)).toMatchObject({ status: 201 });
+  });
+});
+
 /** Tables without rows, each with so many bytes of metadata. */
 async function storeTables(companyId: string, count: number, bytes: number): Promise<void> {
   const metadata = JSON.stringify({ text: "x".repeat(bytes) });
