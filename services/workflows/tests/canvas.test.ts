@@ -71,9 +71,9 @@ describe("SaveCanvas", () => {
   it("hands steps of an active workflow over before it answers, and the canvas alone never", async () => {
     const identity = newIdentity();
     const { id: workflowId } = await createActive(harness.client, identity);
-    const before = harness.runs.requestsFor(workflowId).length;
+    const before = harness.runs.revisionsFor(workflowId);
     await harness.client.saveCanvas({ workflowId, canvasStateJson: EMPTY_CANVAS }, { identity });
-    expect(harness.runs.requestsFor(workflowId)).toHaveLength(before);
+    expect(harness.runs.revisionsFor(workflowId)).toEqual(before);
     const steps = stepsJson("saved");
     await harness.client.saveCanvas(
       { workflowId, canvasStateJson: EMPTY_CANVAS, stepsJson: steps },

@@ -110,10 +110,10 @@ describe("the plan of a workflow", () => {
     const key = { workflowId: id };
     const ask = () => harness.client.planWorkflow({ ...key, inputJson: undefined }, { identity });
     const active = await harness.client.getWorkflow(key, { identity });
-    const handedOver = harness.runs.requestsFor(id).length;
+    const handedOver = harness.runs.revisionsFor(id);
     await expect(ask()).resolves.toMatchObject({ valid: true });
     expect(await harness.client.getWorkflow(key, { identity })).toEqual(active);
-    expect(harness.runs.requestsFor(id)).toHaveLength(handedOver);
+    expect(harness.runs.revisionsFor(id)).toEqual(handedOver);
     await harness.client.pauseWorkflow(key, { identity });
     await expect(ask()).resolves.toMatchObject({ valid: true });
     await harness.client.archiveWorkflow(key, { identity });

@@ -94,7 +94,7 @@ describe("a change of status", () => {
     const first = await change("archiveWorkflow", id, identity);
     const second = await change("archiveWorkflow", id, identity);
     expect(second).toEqual(first);
-    expect(harness.runs.requestsFor(id)).toHaveLength(2);
+    expect(harness.runs.revisionsFor(id)).toEqual([1, 2]);
   });
 
   it("to active is refused with VALIDATION_ERROR when the stored definition is not executable", async () => {

@@ -68,7 +68,7 @@ describe("updating a workflow that is not active", () => {
         await harness.client.activateWorkflow({ workflowId: workflow.id }, { identity });
         workflow = await harness.client.pauseWorkflow({ workflowId: workflow.id }, { identity });
       }
-      const pushes = harness.runs.requestsFor(workflow.id).length;
+      const pushes = harness.runs.revisionsFor(workflow.id);
 
       const updated = await update(workflow, identity, ["name", "steps_json"], {
         name: "Renamed",
@@ -87,7 +87,7 @@ describe("updating a workflow that is not active", () => {
       );
       expect(await get(workflow, identity)).toEqual(updated);
       expect(await history(workflow)).toEqual([]);
-      expect(harness.runs.requestsFor(workflow.id)).toHaveLength(pushes);
+      expect(harness.runs.revisionsFor(workflow.id)).toEqual(pushes);
     },
   );
 
@@ -169,7 +169,7 @@ describe("updating an active workflow", () => {
     expect(error.violations[0]?.path.slice(0, 2)).toEqual(["steps", "0"]);
     expect(await get(workflow, identity)).toEqual(workflow);
     expect(await history(workflow)).toEqual([]);
-    expect(harness.runs.requestsFor(workflow.id)).toHaveLength(1);
+    expect(harness.runs.revisionsFor(workflow.id)).toEqual([1]);
   });
 
   it("by 20 clients at once makes 20 versions, none skipped or repeated, each with its own content", async () => {

@@ -99,4 +99,12 @@ export class RunsDouble {
       .map(({ request }) => request)
       .filter((request) => request.workflowId === workflowId);
   }
+
+  /**
+   * The revisions that were handed over for one workflow, each once. The repair loop may hand over
+   * a revision again at any moment, so the number of requests proves nothing.
+   */
+  revisionsFor(workflowId: string): number[] {
+    return [...new Set(this.requestsFor(workflowId).map(({ revision }) => revision))];
+  }
 }
