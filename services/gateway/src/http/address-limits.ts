@@ -2,23 +2,23 @@ import { AppError } from "@workflow/errors";
 import { LRUCache } from "lru-cache";
 import { clientNetworkOf } from "./client-network.ts";
 
-/** How often one client may ask in any minute. */
+/** Requests that one client may send in any minute. */
 export interface AddressLimits {
   /**
-   * Counts a request of a client, unless it has had as many as it may in the minute that ends now.
+   * Counts a request of a client.
    *
-   * @throws AppError RATE_LIMITED saying when to come again
+   * @throws AppError RATE_LIMITED with the time to retry after when the client has used its limit
    */
   admit(ipAddress: string | undefined): void;
 }
 
 const WINDOW_MS = 60_000;
-/** Clients that are remembered; the one seen longest ago is forgotten first. */
+/** The number of clients that are remembered; the least recently seen one goes first. */
 const CLIENTS_MAX = 10_000;
 
 /**
- * Limits what everybody may ask without a credential, by address. Counted by this gateway alone: it is
- * about the load that strangers make, and nothing that is asked for can be guessed.
+ * Limits requests without a credential by address. Each gateway counts alone: the limit protects it
+ * from the load of strangers, and guards no secret.
  */
 export function createAddressLimits(max: number, now: () => number = Date.now): AddressLimits {
   const times = new LRUCache<string, number[]>({ max: CLIENTS_MAX });

@@ -8,20 +8,20 @@ import { hasOwnOrigin } from "./own-origin.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
 
-/** A route that asks for a credential. */
+/** A route that needs a credential. */
 type GuardedRoute = Exclude<Route, { scope: "everybody" }>;
 
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
-/** Who knows callers, and how often they have come. */
+/** What authenticates callers and counts their requests. */
 export interface Gatekeepers {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
 }
 
 /**
- * Finds out who sends a request, counts it, and looks whether they may use the route (D2). Rejects with
- * UNAUTHORIZED, RATE_LIMITED or FORBIDDEN when not.
+ * Authenticates the sender of a request, counts the request, and checks the scope of the route
+ * (D2). Rejects with UNAUTHORIZED, RATE_LIMITED or FORBIDDEN.
  */
 export async function admit(
   { authenticator, rateLimits }: Gatekeepers,
@@ -33,13 +33,13 @@ export async function admit(
   const caller = await authenticator.authenticate(credentialsOf(request));
   info.companyId = caller.identity.companyId;
   const counted = rateLimits.admit(caller, route.bucket, response);
-  // Nothing is waited for where this gateway could tell by itself.
+  // There is no await where this gateway can decide alone.
   if (counted !== undefined) await counted;
   requireRights(route, caller, request, info);
   return caller;
 }
 
-/** Whether the sender of a request that was admitted would still be let in; counts nothing. */
+/** Whether the sender of an admitted request would be admitted again; counts nothing. */
 export async function readmit(
   authenticator: Authenticator,
   route: GuardedRoute,
@@ -56,23 +56,23 @@ function requireRights(
   request: IncomingMessage,
   info: RequestInfo,
 ): void {
-  // A browser sends the cookie along with whatever another site makes it send (D10).
+  // A browser sends the cookie with every request, those that another site triggers included (D10).
   if (caller.session !== null && isUnsafe(request)) requireOwnOrigin(request, info);
   if (caller.session !== null && route.ownPagesOnly) refuseOtherSites(request, info);
   requireAccess(route, caller);
 }
 
 /**
- * Lets nobody be signed in by the page of another site. Programs that are no browsers send no
- * `Origin` and go by without one.
+ * Prevents the page of another site from signing somebody in. Programs other than browsers send no
+ * `Origin` and pass without one.
  */
 export function refuseForeignOrigin(request: IncomingMessage, info: RequestInfo): void {
   if (request.headers.origin !== undefined) requireOwnOrigin(request, info);
 }
 
 /**
- * Links lead here without an `Origin`; browsers say by `Sec-Fetch-Site` whose page they stand on
- * (https://www.w3.org/TR/fetch-metadata/). `none` is an address that the person has entered.
+ * A link brings no `Origin`; browsers name the page that holds it in `Sec-Fetch-Site`
+ * (https://www.w3.org/TR/fetch-metadata/). `none` means that the person typed the address.
  */
 function refuseOtherSites(request: IncomingMessage, info: RequestInfo): void {
   const site = request.headers["sec-fetch-site"];
@@ -85,7 +85,7 @@ function refuseOtherSites(request: IncomingMessage, info: RequestInfo): void {
   throw new AppError("FORBIDDEN", message);
 }
 
-/** What the headers of a request say about who sends it. */
+/** The credential in the headers of a request. */
 export function credentialsOf(request: IncomingMessage): Credentials {
   const apiKey = request.headers["x-api-key"];
   return {

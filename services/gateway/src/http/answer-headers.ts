@@ -1,4 +1,4 @@
-/** Where machines and people find out about the API; on every response (D8). */
+/** Links to the description of the API and to its catalog; every response has them (D8). */
 const LINK_HEADER = [
   '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
   '</api/v1/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"',
@@ -8,8 +8,8 @@ const LINK_HEADER = [
 type Entry = readonly [name: string, value: string];
 
 /**
- * Nothing that the API answers is a page, to be framed, run or kept by anybody; what is one says so by
- * headers of its own (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html).
+ * No answer of the API is a page that may be framed, run or stored. Pages set headers of their own
+ * (https://cheatsheetseries.owasp.org/cheatsheets/REST_Security_Cheat_Sheet.html).
  */
 const ALWAYS: readonly Entry[] = [
   ["Link", LINK_HEADER],
@@ -21,10 +21,10 @@ const ALWAYS: readonly Entry[] = [
   ["Cross-Origin-Resource-Policy", "same-origin"],
 ];
 
-/** A year; which of the host's other names speak https is not ours to say. */
+/** One year. Subdomains are left out: this service does not know whether they support https. */
 const BY_HTTPS: Entry = ["Strict-Transport-Security", "max-age=31536000"];
 
-/** What scripts of other origins may read beside what every script may. */
+/** The headers that scripts of other origins may read, beyond those that every script may. */
 const EXPOSED = [
   "ETag",
   "Link",
@@ -39,14 +39,17 @@ const EXPOSED = [
 ].join(", ");
 
 /**
- * The headers of every response that do not depend on what is answered. They are made up once for each
- * origin and scheme: requests only pick theirs.
+ * The headers that every response has, whatever it answers. They are built once for each origin and
+ * scheme; requests only look them up.
  */
 export class AnswerHeaders {
   readonly #forOthers: Variants;
   readonly #byOrigin: ReadonlyMap<string, Variants>;
 
-  /** @param corsOrigins whose pages may read answers; they have keys, as cookies stay with our own pages */
+  /**
+   * @param corsOrigins origins whose pages may read answers; they use keys, since cookies stay with
+   * our own pages
+   */
   constructor(corsOrigins: readonly string[]) {
     const vary = corsOrigins.length === 0 ? "Accept-Encoding" : "Accept-Encoding, Origin";
     const forAll: readonly Entry[] = [...ALWAYS, ["Vary", vary]];
@@ -63,7 +66,7 @@ export class AnswerHeaders {
     );
   }
 
-  /** Those of an answer to a page of this origin. */
+  /** The headers of an answer to a page of this origin. */
   of(origin: string | undefined, isSecure: boolean): readonly Entry[] {
     const variants =
       origin === undefined ? this.#forOthers : (this.#byOrigin.get(origin) ?? this.#forOthers);

@@ -7,12 +7,12 @@ interface AnsweringSocket extends Socket {
   [ANSWER]?: ServerResponse | undefined;
 }
 
-/*
- * The answer that is under way on a connection stands on the connection itself: a Map with so much coming and
- * going keeps what has left it from the garbage collector's quick rounds (ADR 49).
+/**
+ * The current answer is stored on the connection itself: a Map that changes with each request keeps
+ * its former entries from the collector's short cycles (ADR 49).
  */
 
-/** A request has come; of several on one connection the latest counts. */
+/** Notes that a request has arrived; of several on one connection the latest counts. */
 export function beginAnswer(
   socket: AnsweringSocket,
   response: ServerResponse,
@@ -26,7 +26,7 @@ export function beginAnswer(
   });
 }
 
-/** The answer that is under way on a connection. */
+/** The current answer of a connection. */
 export function answerOn(socket: AnsweringSocket): ServerResponse | undefined {
   return socket[ANSWER];
 }

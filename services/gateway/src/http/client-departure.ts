@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { afterAnswer } from "./request-info.ts";
 
 /**
- * Ends an exchange whose client goes away before the answer was sent. One that only ends its side counts as
- * gone: a closed connection looks the same from here until something is written.
+ * Ends an exchange whose client leaves before the answer was sent. A client that only ends its side
+ * counts as gone: until something is written, a closed connection looks the same.
  */
 export function abortOnDisconnect(
   exchange: AbortController,
@@ -19,14 +19,17 @@ export function abortOnDisconnect(
   if (socket.readableEnded) socket.destroy();
 }
 
-/** How many exchanges of a connection end with it: requests may be sent before earlier ones were answered. */
+/**
+ * The number of exchanges that end with a connection: a client may send requests before earlier
+ * ones are answered.
+ */
 const watched = new WeakMap<Socket, number>();
 
 /** Ends a connection when its client ends its side. */
 function watch(socket: Socket): () => void {
   const count = watched.get(socket) ?? 0;
   watched.set(socket, count + 1);
-  // One listener, however many requests wait for their answers.
+  // One listener for a connection, however many requests wait for their answers.
   if (count === 0) socket.on("end", leave);
   return () => {
     const left = (watched.get(socket) ?? 1) - 1;

@@ -4,7 +4,7 @@ import type { ClientFacts } from "@workflow/rpc";
 import { forwardedEntries } from "./trusted-proxies.ts";
 
 /**
- * Who sends a request, as far as the connection and its headers tell.
+ * The sender of a request, as far as the connection and its headers tell.
  *
  * @param entries of X-Forwarded-For that trusted proxies have written, see `ProxyTrust`
  */
@@ -18,6 +18,6 @@ export function clientFactsOf(request: IncomingMessage, entries: number): Client
 function forwardedFor({ headers }: IncomingMessage, entries: number): string | undefined {
   if (entries === 0) return undefined;
   const addresses = forwardedEntries(headers["x-forwarded-for"]);
-  // A request with fewer addresses has come by a shorter way.
+  // A request with fewer entries did not pass all proxies.
   return toIpAddress(addresses.at(-Math.min(entries, addresses.length)));
 }

@@ -3,8 +3,8 @@ import ipaddr from "ipaddr.js";
 const V6_NETWORK_BYTES = 8;
 
 /**
- * What limits for one client count by: an IPv4 address, or the /64 network of an IPv6 one, as that is
- * what a single customer of a provider gets. Addresses that cannot be read share one name.
+ * The key of a client's limits: its IPv4 address, or its IPv6 /64 network, which is what one
+ * customer of a provider gets. Addresses that cannot be read share one key.
  */
 export function clientNetworkOf(ipAddress: string | undefined): string {
   if (ipAddress === undefined || !ipaddr.isValid(ipAddress)) return "unknown";

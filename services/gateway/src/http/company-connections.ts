@@ -5,22 +5,24 @@ import { Shares } from "@workflow/service";
 import type { ShareLimits } from "@workflow/service";
 import { afterAnswer } from "./request-info.ts";
 
-/** Keeps places of this gateway for each company (M10 of the security review). */
+/**
+ * Reserves connections of this gateway for each company, so that one company cannot use them all.
+ */
 export interface CompanyConnections {
   /**
-   * Notes on whose behalf a connection is open from now on, until it serves another company or ends.
-   * Requests that are sent before earlier ones were answered count like connections of their own.
+   * Counts a connection for a company until it serves another one or ends. Requests that are sent
+   * before earlier ones were answered count as connections of their own.
    *
    * @throws AppError RATE_LIMITED when the company has its share of connections
    */
   claim(response: ServerResponse, companyId: string): void;
 }
 
-/** What is open on one connection. */
+/** The state of one connection. */
 interface Holding {
   companyId: string;
   giveBack: () => void;
-  /** Requests that wait for their answers. */
+  /** Requests that have no answer yet. */
   open: number;
 }
 
@@ -44,7 +46,7 @@ export function createCompanyConnections(limits: ShareLimits): CompanyConnection
     const holding = { companyId, giveBack: take(companyId), open: 0 };
     const earlier = holdings.get(socket);
     if (earlier === undefined) socket.once("close", () => holdings.get(socket)?.giveBack());
-    // Else it stays with the company whose requests still wait for their answers.
+    // Until then the connection belongs to the company whose requests have no answer yet.
     if (earlier?.open === 0) earlier.giveBack();
     holdings.set(socket, holding);
     return holding;
@@ -55,7 +57,7 @@ export function createCompanyConnections(limits: ShareLimits): CompanyConnection
       const { socket } = response.req;
       const known = holdings.get(socket);
       try {
-        // It ended while its caller was being found out.
+        // The connection ended while its caller was being authenticated.
         if (socket.destroyed) return;
         const holding = known?.companyId === companyId ? known : hold(socket, companyId);
         const giveBackExtra = holding.open > 0 ? take(companyId) : () => {};
@@ -66,7 +68,7 @@ export function createCompanyConnections(limits: ShareLimits): CompanyConnection
           if (holding.open === 0 && holdings.get(socket) !== holding) holding.giveBack();
         });
       } catch (refusal) {
-        // It would stay open beside those that the company has.
+        // The connection would stay open in addition to those that the company has.
         if (known === undefined) response.shouldKeepAlive = false;
         throw refusal;
       }

@@ -5,47 +5,53 @@ import { Shares } from "@workflow/service";
 import { LRUCache } from "lru-cache";
 import { codedTag } from "./entity-tags.ts";
 
-/** Shorter answers fit into the packet that their head takes anyway. */
+/** Shorter answers fit into one packet with their head anyway. */
 export const COMPRESSED_CHARS_MIN = 1_024;
 
-/** A content coding (RFC 9110, section 8.4.1); of two that a client likes as well the first is taken. */
+/**
+ * A content coding (RFC 9110, section 8.4.1), in the order of preference where a client likes both
+ * alike.
+ */
 const CODINGS = ["br", "gzip"] as const;
 type Coding = (typeof CODINGS)[number];
 
 /**
- * The cheapest levels. On run documents Brotli's makes 390 MB a second into 17 %, gzip's 190 MB into 19 %;
- * the next better ones take twice the time for one percent less (ADR 48).
+ * The fastest levels. On run documents Brotli packs 390 MB a second into 17 %, gzip 190 MB into 19
+ * %; the next level takes twice the time and saves one percent (ADR 48).
  */
 const LEVELS: Readonly<Record<Coding, number>> = { br: 1, gzip: 1 };
 
 /**
- * Answers that are being compressed at the same time, each of which may keep a thread of the process busy;
- * there are four, and signing in and looking up names need them as well. One company has half of the
- * places, and whoever finds none gets the answer as it is.
+ * The number of answers that are compressed at the same time. Each may occupy one of the process's
+ * four pool threads, which sign-in and name lookups need as well. A company has half of these
+ * places; without a place an answer goes out uncompressed.
  */
 const PLACES = 8;
 
 const ACCEPTED_MAX = 1_000;
-/** What clients really send is shorter; longer ones are read anew each time, so that strangers fill no memory. */
+/**
+ * Clients send shorter headers than this. Longer ones are not cached, so that strangers cannot fill
+ * the memory.
+ */
 const ACCEPTED_CHARS_MAX = 128;
 const PIECE_BYTES_MAX = 256 * 1024;
 
 /** An answer that is being compressed. */
 export interface Compression {
-  /** All of it, in one piece. */
+  /** Compresses a whole body. */
   compress(text: string, then: (error: Error | null, bytes: Buffer) => void): void;
-  /** A stream that compresses what is written to it, and holds nothing back for what may come. */
+  /** A stream that compresses what is written to it and flushes each write. */
   createStream(): Transform;
-  /** To be called when the answer is over. */
+  /** Releases the place when the answer is over. */
   readonly giveBack: () => void;
 }
 
-/** Compresses answers, for those who take them so, while there is room. */
+/** Compresses answers for clients that accept it, while there are places. */
 export class Compressor {
   readonly #shares = new Shares({ total: PLACES, perTenant: PLACES });
   readonly #accepted = new LRUCache<string, { coding: Coding | null }>({ max: ACCEPTED_MAX });
 
-  /** Which coding the client likes best; null when it wants none. */
+  /** The coding that the client prefers; null when it wants none. */
   codingFor({ req: { headers } }: ServerResponse): Coding | null {
     const header = headers["accept-encoding"];
     if (header === undefined) return null;
@@ -57,9 +63,9 @@ export class Compressor {
   }
 
   /**
-   * Begins to compress an answer: takes a place for it, and says so in its head. Null when there is no place.
+   * Begins to compress an answer: takes a place and sets the headers. Null when there is no place.
    *
-   * @param holder who has at most half of the places
+   * @param holder the company, which has at most half of the places
    */
   begin(response: ServerResponse, coding: Coding, holder: string): Compression | null {
     const giveBack = this.#shares.take(holder);
@@ -79,7 +85,7 @@ export class Compressor {
   }
 }
 
-/** Says how an answer is compressed, and gives it the tag of that form. */
+/** Sets the headers of a compressed answer, with the entity tag of that form. */
 export function announceCoding(response: ServerResponse, coding: Coding): void {
   response.setHeader("Content-Encoding", coding);
   const etag = response.getHeader("ETag");
@@ -97,12 +103,12 @@ function brotliOptions(chars?: number) {
   };
 }
 
-/** Each piece is a round trip to another thread: most answers shall need one. */
+/** Each piece costs a round trip to another thread, so most answers should fit into one. */
 function pieceSize(chars: number): number {
   return Math.min(PIECE_BYTES_MAX, Math.max(COMPRESSED_CHARS_MIN, chars >> 1));
 }
 
-/** Reads `Accept-Encoding` (RFC 9110, section 12.5.3). */
+/** Parses `Accept-Encoding` (RFC 9110, section 12.5.3). */
 function bestCoding(header: string): Coding | null {
   const weights = new Map<string, number>();
   for (const item of header.toLowerCase().split(",")) {
@@ -112,7 +118,7 @@ function bestCoding(header: string): Coding | null {
   }
   const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get("*") ?? 0;
   const [best] = CODINGS.toSorted((one, other) => weightOf(other) - weightOf(one));
-  // Whoever likes it better as it is says so.
+  // A client that prefers the plain form lists `identity` with the higher weight.
   const plain = weights.get("identity") ?? 0;
   return best !== undefined && weightOf(best) > 0 && weightOf(best) >= plain ? best : null;
 }

@@ -5,11 +5,14 @@ import type { AnswerHeaders } from "./answer-headers.ts";
 import { answerOn, beginAnswer } from "./answering.ts";
 import { answerUnread } from "./unreadable.ts";
 
-/** For the rest of a body that is on its way when the server stops. */
+/** The time for the rest of a request body when the server stops. */
 const BODY_GRACE_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
 
-/** Knows the connections of a server and what is answered on them, and ends them when the server stops. */
+/**
+ * Tracks the connections of a server and their current answers, and closes them when the server
+ * stops.
+ */
 export class Connections {
   readonly #server: Server;
   readonly #answerHeaders: AnswerHeaders;
@@ -26,24 +29,27 @@ export class Connections {
     });
   }
 
-  /** To be called for each request before it is served. */
+  /** Registers a request before it is served. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
     if (this.#isLeaving) response.shouldKeepAlive = false;
     beginAnswer(socket, response, () => {
-      // Streams have said before that the connection is kept.
+      // A stream has already promised to keep the connection.
       if (this.#isClosing) socket.destroySoon();
     });
   }
 
-  /** Tells each client with its next answer that it goes on elsewhere, before anything is cut. */
+  /**
+   * Makes each connection's next answer its last, so that clients reconnect elsewhere before
+   * anything is cut.
+   */
   leave(): void {
     this.#isLeaving = true;
   }
 
   /**
-   * Stops accepting, and closes connections on which nothing is asked, or no more than a part of a head. What
-   * is asked is answered within `graceMs`, a request whose body does not come with UNAVAILABLE before; then
-   * the rest is cut off.
+   * Stops accepting and closes idle connections, those with part of a request head included.
+   * Requests get `graceMs` to finish; one whose body does not arrive gets UNAVAILABLE before that.
+   * Then the remaining connections are cut.
    */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
@@ -66,11 +72,11 @@ export class Connections {
       const response = answerOn(socket);
       if (response === undefined) continue;
       const { req: request, headersSent } = response;
-      // One without a socket waits behind another answer on the same connection.
+      // A response without a socket waits behind another answer on the same connection.
       if (request.complete || headersSent || response.socket === null) continue;
       const message = "The server stops and has not received all of the request.";
       const error = new AppError("UNAVAILABLE", message, { retryAfterMs: RETRY_AFTER_MS });
-      // For the log.
+      // The numbers for the log.
       response.statusCode = 503;
       answerUnread(error, socket, this.#answerHeaders, request.url);
       socket.destroySoon();

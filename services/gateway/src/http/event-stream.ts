@@ -5,29 +5,29 @@ import type { ServerEvent } from "../reply.ts";
 import { writeChunk } from "./write-chunk.ts";
 import { writeJson } from "./write-json.ts";
 
-/** What a stream needs of the request around it. */
+/** What a stream needs from its request. */
 export interface EventStreamOptions {
-  /** Ends the stream; the client comes again, to whoever serves it then. */
+  /** Ends the stream when the gateway stops; the client reconnects to another one. */
   stopping: AbortSignal;
-  /** Aborted when the client goes away; what produces the events ends with it. */
+  /** Aborted when the client leaves; the source of the events stops with it. */
   exchange: AbortController;
-  /** Whether the caller would still be let in; rejects when not. */
+  /** Whether the caller would still be admitted; rejects when not. */
   readmit: () => Promise<unknown>;
-  /** Hears of an error that came too late to be answered. */
+  /** Receives an error that came too late for an answer. */
   onFailure: (error: AppError) => void;
 }
 
-/** Below the minute after which common proxies cut silent connections. */
+/** Less than the minute after which common proxies cut silent connections. */
 const HEARTBEAT_MS = 15_000;
-/** A revoked key stops working within 5 s (D12), look-up included. */
+/** A revoked key stops working within 5 s (D12), the lookup included. */
 const READMIT_MS = 4_000;
-/** How long clients should wait before they connect again. */
+/** The time that clients wait before they reconnect. */
 const RECONNECT_MS = 1_000;
 
 /**
  * Answers with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
- * Events are taken only as fast as the client reads. Rejects with what goes wrong before the first
- * one; what goes wrong later ends the stream, and the client's next request tells it why.
+ * It takes events only as fast as the client reads. It rejects with an error that comes before the
+ * first event. A later error ends the stream, and the client's next request gets it as its answer.
  */
 export async function sendEvents(
   request: IncomingMessage,
@@ -56,13 +56,14 @@ export async function sendEvents(
       value = next.value;
     }
   } catch (error) {
-    // Of a client that has gone, or that we sent away, there is nothing to tell.
+    // A client that has left, or that the gateway sent away, needs no report.
     if (!exchange.signal.aborted) options.onFailure(toAppError(error));
   } finally {
     release();
     stopping.removeEventListener("abort", cancel);
     cancel();
-    // Of a client that does not read the stop would wait in vain; it comes again with the last id it has.
+    // A stop does not wait for a client that reads nothing; the client resumes from its last event
+    // id.
     if (stopping.aborted && response.writableNeedDrain) response.destroy();
     else response.end();
   }
@@ -71,13 +72,13 @@ export async function sendEvents(
 function begin(response: ServerResponse): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
-    // Proxies that gather responses would hold events back.
+    // Some proxies buffer responses and would hold events back.
     "X-Accel-Buffering": "no",
   });
   response.write(`retry: ${RECONNECT_MS}\n\n`);
 }
 
-/** Keeps the connection alive, and ends the stream of a caller who may not read it any more. */
+/** Sends keep-alive comments, and ends the stream of a caller who lost access. */
 function supervise(response: ServerResponse, options: EventStreamOptions): () => void {
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(":\n\n");
@@ -86,7 +87,7 @@ function supervise(response: ServerResponse, options: EventStreamOptions): () =>
     options.readmit().catch((error: unknown) => {
       const isRefused =
         isAppError(error) && (error.reason === "UNAUTHORIZED" || error.reason === "FORBIDDEN");
-      // When it cannot be found out, the next look will tell.
+      // A check that fails proves nothing; the next one decides.
       if (isRefused) options.exchange.abort();
     });
   }, READMIT_MS);
@@ -96,7 +97,7 @@ function supervise(response: ServerResponse, options: EventStreamOptions): () =>
   };
 }
 
-/** Documents are passed on as they are, line breaks between their tokens included. */
+/** Documents are passed on unchanged, line breaks between their tokens included. */
 function format({ event, id, data }: ServerEvent): string {
   const lines = writeJson(data).split(/\r\n|\r|\n/);
   return `event: ${event}\nid: ${id}\n${lines.map((line) => `data: ${line}\n`).join("")}\n`;

@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Notes that a client waits for 100 (Continue) before it sends the body (RFC 9110, section 10.1.1). */
+/**
+ * Notes that a client waits for 100 (Continue) before it sends the body (RFC 9110, section 10.1.1).
+ */
 export function holdBody(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
 
-/** Lets a client that waits send its body; to be called when somebody is about to read it. */
+/** Tells a waiting client to send its body; for whoever is about to read it. */
 export function askForBody(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined || response.headersSent) return;
@@ -15,7 +17,7 @@ export function askForBody(request: IncomingMessage): void {
   response.writeContinue();
 }
 
-/** Whether a client still waits for a sign to send its body. */
+/** Whether a client still waits for 100 (Continue). */
 export function isBodyHeld(request: IncomingMessage): boolean {
   return waiting.has(request);
 }

@@ -5,17 +5,17 @@ import type { FileReply } from "../reply.ts";
 import { beginText } from "./respond.ts";
 import { writeChunk } from "./write-chunk.ts";
 
-/** What a file needs of the request around it. */
+/** What a file needs from its request. */
 interface FileOptions {
-  /** Aborted when the client goes away; what produces the file ends with it. */
+  /** Aborted when the client leaves; the source of the file stops with it. */
   exchange: AbortController;
-  /** Hears of an error that came too late to be answered. */
+  /** Receives an error that came too late for an answer. */
   onFailure: (error: AppError) => void;
 }
 
 /**
- * Answers with a file as fast as the client reads it. Rejects with what goes wrong before the first
- * piece; what goes wrong later cuts the connection, so that half a file never looks like a whole one.
+ * Answers with a file as fast as the client reads it. It rejects with an error that comes before
+ * the first piece. A later error cuts the connection, so that half a file never looks complete.
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -44,8 +44,8 @@ export async function sendFile(
 }
 
 /**
- * `Content-Disposition` of a file to be saved (RFC 6266): the name as it is for clients that know
- * `filename*`, and for others with underscores in place of what they could misread.
+ * `Content-Disposition` of a file to save (RFC 6266): the exact name for clients that know
+ * `filename*`, and a copy with underscores for others.
  */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^\w .()-]/g, "_");

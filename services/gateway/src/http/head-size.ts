@@ -1,18 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@workflow/errors";
 
-/** Of the request line and the headers, on most routes. */
+/** The limit of request line and headers on most routes. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /**
- * Of the address of a route that takes a document in its query string: a filter of 50,000 characters,
- * each of which may be percent-encoded, and the rest of it.
+ * The limit of routes that take a document in their query string: a filter of 50,000 characters,
+ * each possibly percent-encoded, and the other parameters.
  */
 const LONG_ADDRESS_CHARS_MAX = 3 * 50_000 + 4 * 1024;
 
-/** What the server has to receive before it is known which route is meant. */
+/** The limit that the server has to allow before it knows the route. */
 export const LONGEST_HEAD_BYTES = LONG_ADDRESS_CHARS_MAX + HEAD_BYTES_MAX;
 
-/** Throws HEADERS_TOO_LARGE when the request line and the headers are longer than the route needs. */
+/**
+ * Checks the size of request line and headers.
+ *
+ * @throws AppError HEADERS_TOO_LARGE when they are longer than the route needs
+ */
 export function checkHeadSize(request: IncomingMessage, hasLongQuery: boolean): void {
   const { url = "", rawHeaders } = request;
   let bytes = hasLongQuery ? Math.max(0, url.length - LONG_ADDRESS_CHARS_MAX) : url.length;

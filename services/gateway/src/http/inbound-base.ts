@@ -1,2 +1,2 @@
-/** Where senders of webhooks find us. */
+/** The path prefix of inbound webhooks. */
 export const INBOUND_BASE = "/webhooks";

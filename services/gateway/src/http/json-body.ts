@@ -5,26 +5,27 @@ import { AppError } from "@workflow/errors";
 import { checkMediaType } from "./media-type.ts";
 import { findUnstorableText } from "./text-safety.ts";
 
-/** A JSON object that a caller sent. */
+/** The JSON object of a request body. */
 export interface JsonBody {
-  /** As JSON.parse reads it. */
+  /** The object as JSON.parse reads it. */
   value: unknown;
-  /** Its members as the texts that were sent. */
+  /** The text of each member as it was sent. */
   members: JsonMembers;
 }
 
-/** What an empty body stands for where everything in it is optional. */
+/** What an empty body means where every field is optional. */
 export const EMPTY_BODY: JsonBody = { value: {}, members: new Map() };
 
-/** In longer bodies the place of a bad text is told by its position, without parsing them. */
+/** In longer bodies a bad text is located by its position, without parsing. */
 const EXPLAINED_CHARS_MAX = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads the bytes of a body (D2, D4). Throws UNSUPPORTED_MEDIA_TYPE when they are not said to be
- * JSON in UTF-8, BAD_REQUEST when they are not a JSON object, are nested too deeply or hold text
- * that cannot be stored.
+ * Parses a request body (D2, D4).
+ *
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE when its content type is not JSON in UTF-8; BAD_REQUEST
+ * when it is no JSON object, is nested too deeply or contains text that cannot be stored
  */
 export function parseJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): JsonBody {
   checkMediaType(headers, "json");
@@ -35,7 +36,11 @@ export function parseJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): Json
   return { value, members };
 }
 
-/** The text of bytes in UTF-8. Throws BAD_REQUEST for others. */
+/**
+ * Decodes UTF-8.
+ *
+ * @throws AppError BAD_REQUEST for other bytes
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -47,7 +52,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** What the sender of a text that is no good JSON object is told. */
+/** The refusal of a text that is no valid JSON object. */
 export function jsonRejection(text: string, problem: JsonProblem): AppError {
   const { kind, position } = problem;
   if (kind === "depth") {
@@ -65,7 +70,9 @@ export function jsonRejection(text: string, problem: JsonProblem): AppError {
   return badRequest(`The request body is not valid JSON: unexpected ${describe(text, position)}.`);
 }
 
-/** Only for the message: in a text with repeated keys the culprit may not be part of the value. */
+/**
+ * Parsed only for the message: where keys repeat, the bad text may not be part of the parsed value.
+ */
 function findUnstorableTextIn(text: string): string[] | null {
   if (text.length > EXPLAINED_CHARS_MAX) return null;
   try {

@@ -3,37 +3,37 @@ import type { Socket } from "node:net";
 import { isBodyHeld } from "./expected-continue.ts";
 
 export interface LingeringCloseOptions {
-  /** Whom a request comes from; so many connections of one are served at once, see below. */
+  /** The client network of a request; each may have a limited number of lingering connections. */
   clientOf: (request: IncomingMessage) => string;
-  /** How much is received and thrown away on one connection, in bytes. */
+  /** The number of bytes that are received and discarded on one connection. */
   bytesMax: number;
-  /** How long that may take. */
+  /** The time limit for that, in milliseconds. */
   durationMs: number;
-  /** Connections of which the rest is thrown away at once, of one client and in all. */
+  /** The limit of lingering connections, of one client network and in all. */
   connectionsMaxEach: number;
   connectionsMax: number;
 }
 
 /**
- * Closes connections whose client is still sending when it is answered (RFC 9112, section 9.6). To
- * close such a one at once makes the client's system drop the answer: it fails while it writes and
- * never reads why.
+ * Closes connections whose client is still sending when it is answered (RFC 9112, section 9.6). An
+ * immediate close makes the client's system discard the answer: its write fails and it never reads
+ * why.
  */
 export interface LingeringClose {
   /**
-   * Sees to it that the rest of the body is thrown away if the request is answered before that has
-   * come. After a short body the connection goes on; else the answer says that it closes.
+   * Discards the rest of a body when the request is answered early. After a short body the
+   * connection stays open; otherwise the answer announces the close.
    */
   guard(request: IncomingMessage, response: ServerResponse): void;
-  /** Ends our side of a connection and throws away what still comes on it. */
+  /** Ends our side of a connection and discards what still arrives on it. */
   close(socket: Socket, client: string): void;
-  /** Whether a connection is only kept to throw away what comes on it. */
+  /** Whether a connection is open only to discard what arrives. */
   has(socket: Socket): boolean;
-  /** Cuts these connections off; from now on others are closed at once. */
+  /** Cuts lingering connections; from now on others are closed at once. */
   stop(): void;
 }
 
-/** So much may come before the next request on the same connection. */
+/** A rest up to this size may still arrive before the connection's next request. */
 const SKIPPED_BYTES_MAX = 1024 * 1024;
 
 export function createLingeringClose(options: LingeringCloseOptions): LingeringClose {
@@ -41,7 +41,7 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
   const lingering = new Set<Socket>();
   let isStopped = false;
 
-  /** What comes does not reach the HTTP parser any more: none of it becomes a request. */
+  /** The HTTP parser is detached, so that nothing which arrives becomes a request. */
   const linger = (socket: Socket, leave: () => void): void => {
     let bytes = 0;
     lingering.add(socket);
@@ -61,7 +61,7 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
     });
   };
 
-  /** The connection goes on when the body has ended in time. */
+  /** The connection stays open when the body ends in time. */
   const skip = (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
     const { socket } = request;
     let timer: NodeJS.Timeout | undefined;
@@ -91,7 +91,7 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
     const { socket } = request;
     const destroySoon = socket.destroySoon.bind(socket);
     socket.once("close", leave);
-    // What Node calls after the last answer of a connection.
+    // The method that Node calls after the last answer of a connection.
     socket.destroySoon = () => {
       if (isStopped) destroySoon();
       else linger(socket, leave);
@@ -102,7 +102,7 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
     guard(request, response) {
       if (!mayHaveBody(request)) return;
       const writeHead: (...head: never[]) => ServerResponse = response.writeHead.bind(response);
-      // Node, too, calls it for heads that nobody writes explicitly.
+      // Node calls it too for heads that no code writes explicitly.
       response.writeHead = (...head: never[]) => {
         if (!response.headersSent && !request.complete) beforeAnswer(request, response);
         return writeHead(...head);
@@ -122,8 +122,8 @@ export function createLingeringClose(options: LingeringCloseOptions): LingeringC
 }
 
 /**
- * A socket that was paused under the HTTP parser flows again only while the parser still holds it, so
- * that has to come first.
+ * A socket that was paused under the HTTP parser resumes only while the parser is attached, so
+ * resume it first.
  */
 function whenFlowing(socket: Socket, then: () => void): void {
   if (!socket.isPaused()) then();
@@ -135,13 +135,13 @@ function mayHaveBody({ headers }: IncomingMessage): boolean {
   return Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Whether it is known that little comes, and that it does come. */
+/** Whether the rest is known to be short, and is really being sent. */
 function isSkippable(request: IncomingMessage): boolean {
   const announced = Number(request.headers["content-length"]);
   return announced <= SKIPPED_BYTES_MAX && !isBodyHeld(request);
 }
 
-/** How many connections linger, in all and of each client. */
+/** Counts lingering connections, in all and by client network. */
 class Places {
   readonly #max: number;
   readonly #maxEach: number;
@@ -153,7 +153,10 @@ class Places {
     this.#maxEach = connectionsMaxEach;
   }
 
-  /** A function that gives the place back, to be called once or more; null when there is none. */
+  /**
+   * Takes a place. The function releases it and may be called repeatedly; null when there is no
+   * place.
+   */
   take(client: string): (() => void) | null {
     const taken = this.#taken.get(client) ?? 0;
     if (this.#count >= this.#max || taken >= this.#maxEach) return null;

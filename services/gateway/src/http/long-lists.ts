@@ -2,12 +2,12 @@ import type { Violation } from "@workflow/errors";
 import { z } from "zod";
 
 /**
- * More elements of no list of a body are looked at one by one: a body of 1 MiB can hold half a million that
- * are all wrong, and to find that out takes a second in which nobody else is served.
+ * Longer lists are not checked element by element: a body of 1 MiB can hold half a million wrong
+ * elements, and finding them blocks the event loop for a second.
  */
 const ELEMENTS_MAX = 10_000;
 
-/** The way to a list in a body; null stands for every element of a list. */
+/** The path of a list in a body; null matches every element of a list. */
 type ListPlace = readonly (string | null)[];
 
 /** The lists of a body whose elements its schema describes. */
@@ -32,7 +32,7 @@ export function listPlacesOf(schema: z.ZodType, place: ListPlace = []): ListPlac
   return [];
 }
 
-/** The first list at one of the places that is too long to look at. */
+/** The first list at one of these paths that is too long. */
 export function findLongList(value: unknown, places: readonly ListPlace[]): Violation | null {
   for (const place of places) {
     const found = follow(value, place, []);

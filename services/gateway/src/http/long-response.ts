@@ -6,23 +6,23 @@ import { tagOfText } from "./entity-tags.ts";
 import { beginText, sendTagged } from "./respond.ts";
 import { writeChunk } from "./write-chunk.ts";
 
-/** What a long answer needs of the request around it. */
+/** What a long answer needs from its request. */
 interface LongOptions {
-  /** Aborted when the client goes away; what produces the answer ends with it. */
+  /** Aborted when the client leaves; the source of the answer stops with it. */
   exchange: AbortController;
-  /** Hears of an error that came too late to be answered. */
+  /** Receives an error that came too late for an answer. */
   onFailure: (error: AppError) => void;
-  /** Whether it is about one object, which readers may know already. */
+  /** Whether the answer is one object, which readers may have in their caches. */
   isTagged: boolean;
 }
 
-/** What is no longer goes out in one piece, as every other answer does. */
+/** A shorter answer goes out in one piece, like every other answer. */
 const PIECE_CHARS_MAX = 256 * 1024;
 
 /**
- * Answers with the success envelope as fast as the client reads it. Rejects with what goes wrong before
- * the first piece; what goes wrong later cuts the connection, so that half an answer never looks like a
- * whole one.
+ * Answers with the success envelope as fast as the client reads it. It rejects with an error that
+ * comes before the first piece. A later error cuts the connection, so that half an answer never
+ * looks complete.
  */
 export async function sendLongData(
   request: IncomingMessage,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "@workflow/errors";
 
-/** The forms of bodies that the API takes. */
+/** The media types of request bodies. */
 const MEDIA_TYPES = {
   json: {
     pattern: /^application\/(?:json|[\w!#$&^.+-]+\+json)$/,
@@ -12,7 +12,11 @@ const MEDIA_TYPES = {
 
 export type BodyForm = keyof typeof MEDIA_TYPES;
 
-/** Throws UNSUPPORTED_MEDIA_TYPE unless a body is said to be of this form, plain and in UTF-8 (D4). */
+/**
+ * Checks the content type of a body.
+ *
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE unless it is this type, uncompressed and in UTF-8 (D4)
+ */
 export function checkMediaType(headers: IncomingHttpHeaders, form: BodyForm): void {
   const { pattern, wanted } = MEDIA_TYPES[form];
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";

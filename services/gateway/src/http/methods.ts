@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { AppError } from "@workflow/errors";
 import type { RequestHandler } from "express";
 
-/** What pages of the origins that may call us can send beside what every page can. */
+/** The request headers that pages of allowed origins may send, beyond those that every page may. */
 const REQUEST_HEADERS = [
   "Authorization",
   "Content-Type",
@@ -17,12 +17,12 @@ const REQUEST_HEADERS = [
   "X-Api-Key",
   "X-Request-Id",
 ].join(", ");
-/** Two hours, the most that browsers keep it for. */
+/** Two hours, the longest time that browsers cache it. */
 const PREFLIGHT_SECONDS = 7_200;
 
 /**
- * Says what may be done with a path, to anybody: OPTIONS asks for no credential and counts for no
- * limit, as browsers send it by themselves before a page's request to another origin.
+ * Answers OPTIONS of a path. It needs no credential and counts toward no limit, since browsers send
+ * it by themselves before a page's request to another origin.
  *
  * @param methods without OPTIONS
  */
@@ -39,7 +39,7 @@ export function answerOptions(response: ServerResponse, methods: readonly string
 }
 
 /**
- * The refusal of a method that a path does not have; the response says which ones it has.
+ * Refuses a method that a path does not have; the `Allow` header lists those that it has.
  *
  * @param methods without OPTIONS
  */
@@ -48,7 +48,7 @@ export function wrongMethod(response: ServerResponse, methods: readonly string[]
   return new AppError("METHOD_NOT_ALLOWED", `Use ${methods.join(", ")} here.`);
 }
 
-/** Serves GET and HEAD of a path by a handler, and says so to those who come with other methods. */
+/** Serves GET and HEAD of a path by a handler, and refuses other methods. */
 export function forReading(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
     const { method } = request;
@@ -58,7 +58,7 @@ export function forReading(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** What may be done with what is only read, beside OPTIONS. */
+/** The methods of a read-only path, beside OPTIONS. */
 export const READING: readonly string[] = ["GET", "HEAD"];
 
 function allowOf(methods: readonly string[]): string {

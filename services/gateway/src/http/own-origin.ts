@@ -2,16 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import { forwardedEntries } from "./trusted-proxies.ts";
 
-/** What a client has called: by which scheme, and which host. */
+/** The scheme and the host that a client called. */
 export interface CalledServer {
   readonly isSecure: boolean;
-  /** With its port, where one was named. */
+  /** With the port, where the client named one. */
   readonly host: string | undefined;
 }
 
 /**
- * What the client has called, as the outermost of the trusted proxies tells it, else as the request itself
- * does.
+ * The address that a client called: from the outermost trusted proxy, else from the request itself.
  *
  * @param entries of X-Forwarded headers that trusted proxies have written, see `ProxyTrust`
  * @param believesHost see `ProxyTrust`
@@ -28,7 +27,7 @@ export function calledServerOf(
   };
 }
 
-/** Without trusted proxies X-Forwarded headers are something that the client has made up. */
+/** Without trusted proxies the client itself wrote the X-Forwarded headers. */
 function forwarded(header: string | string[] | undefined, entries: number): string | undefined {
   if (entries === 0 || header === undefined) return undefined;
   const texts = forwardedEntries(header);
@@ -37,8 +36,8 @@ function forwarded(header: string | string[] | undefined, entries: number): stri
 }
 
 /**
- * Whether a browser sends a request for a page of the gateway itself. `Origin` cannot be set by the
- * page; it is compared as a whole, with scheme and port
+ * Whether a browser sent a request for a page of the gateway itself. A page cannot set `Origin`.
+ * The whole value is compared, with scheme and port
  * (https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html).
  */
 export function hasOwnOrigin(
@@ -48,7 +47,7 @@ export function hasOwnOrigin(
   return origin !== undefined && ownOriginOf(called) === origin;
 }
 
-/** The origin that the client has called; null when it named no host. */
+/** The origin that a client called; null when it named no host. */
 export function ownOriginOf({ isSecure, host }: CalledServer): string | null {
   if (host === undefined) return null;
   const origin = `${isSecure ? "https" : "http"}://${host}`;

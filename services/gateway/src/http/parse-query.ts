@@ -8,9 +8,10 @@ export type Query = Readonly<Record<string, string>>;
 const NO_QUERY: Query = Object.freeze(Object.create(null));
 
 /**
- * Reads the query string of a request target. Every parameter is one plain text: repeated ones and
- * the bracket forms for lists are refused, as is what cannot be decoded or stored. Throws
- * BAD_REQUEST with every problem.
+ * Parses the query string of a request target. Every parameter is one plain text. Repeated
+ * parameters, bracket forms for lists, and text that cannot be decoded or stored are refused.
+ *
+ * @throws AppError BAD_REQUEST with every problem
  */
 export function parseQuery(target: string): Query {
   const start = target.indexOf("?");

@@ -5,15 +5,15 @@ import { clientNetworkOf } from "./client-network.ts";
 import type { ProxyTrust } from "./trusted-proxies.ts";
 
 /**
- * Keeps places for each client network while nobody knows yet on whose behalf its connections are, so that
- * one that opens them and says nothing leaves some to all others.
+ * Reserves connections for each client network until the caller is known, so that a silent client
+ * cannot use them all.
  */
 export interface PeerConnections {
   /**
-   * Notes a new connection until it ends. The connections of trusted proxies are many clients' and not
-   * counted: how many of them come from one client is theirs to see to.
+   * Counts a new connection until it ends. Connections of trusted proxies carry many clients and
+   * are not counted; the proxies limit their own clients.
    *
-   * @throws AppError RATE_LIMITED when its network has its share
+   * @throws AppError RATE_LIMITED when the network has its share
    */
   claim(socket: Socket): void;
 }

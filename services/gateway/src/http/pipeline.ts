@@ -36,21 +36,25 @@ export interface PipelineDependencies extends Gatekeepers {
   backends: Backends;
   connections: CompanyConnections;
   database: Database;
-  /** Drops what this gateway remembers of whom a change of access is about. */
+  /** Invalidates the cached credentials that a change of access is about. */
   forget: (change: IdentityChange) => void;
   signIns: SignInGuard;
   cursors: CursorCodec;
   largeAnswers: AnswerTurns;
-  /** Where people and providers reach the gateway, without a slash at the end; undefined: as requests say. */
+  /**
+   * The public address of the gateway, without a trailing slash; undefined: taken from each
+   * request.
+   */
   publicUrl: string | undefined;
   callbacks: AddressLimits;
-  /** Aborted when the gateway stops: answers that have no end of their own end then. */
+  /** Aborted when the gateway stops; answers without an end of their own end then. */
   stopping: AbortSignal;
 }
 
 /**
- * Takes one request through a route, in the order of D2: who calls (401, 429), whether it may (403), what
- * it says (413, 415, 400), and then the handler. Rejects with what the caller is to be told.
+ * Takes one request through a route, in the order of D2: credential (401), limit (429), scope
+ * (403), body and query (413, 415, 400), then the handler. Rejects with the error that the caller
+ * gets.
  */
 export async function serveRoute(
   route: Route,
@@ -61,7 +65,7 @@ export async function serveRoute(
 ): Promise<void> {
   const info = requestInfoOf(request);
   info.route = route.path;
-  // What shows a secret, this one time, is told in the audit log.
+  // An answer that shows a secret once is recorded in the audit log.
   if (route.audit.length > 0) info.compressor = undefined;
   if (route.scope === "everybody") {
     await serveOpenRoute(route, params, request, response, dependencies);
@@ -76,7 +80,7 @@ export async function serveRoute(
   const call: RpcCallOptions = {
     identity: caller.identity,
     requestId: info.requestId,
-    // For the record of a change, which reads have none of: two headers less to each of them.
+    // Only changes are recorded, so reads save two headers.
     client: route.audit.length === 0 ? undefined : info.client,
     ...(info.traceparent === undefined ? {} : { traceparent: info.traceparent }),
     ...(route.endsWithClient ? { signal: exchange.signal } : {}),
@@ -143,7 +147,9 @@ function sendReply(
   sendTagged(request, response, { status, text, etag });
 }
 
-/** A handler's own queries may fail like any other: a database that is away is no fault of ours. */
+/**
+ * A handler's own queries may fail too; a database that is away is UNAVAILABLE, not INTERNAL_ERROR.
+ */
 async function withDatabaseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -160,7 +166,7 @@ async function callServices(work: () => Promise<void>): Promise<void> {
     if (error.reason !== "UNAUTHORIZED" || isCredentialEnded(error)) {
       throw error;
     }
-    // The caller has been let in: it is our own token that a service does not accept.
+    // The caller was admitted, so the token that a service refuses is the gateway's own.
     throw new AppError("INTERNAL_ERROR", "An internal error occurred.", {
       internal: "a service refused the gateway's identity token",
       cause: error,
@@ -186,7 +192,7 @@ async function readInput(
   return { params, query: parseQuery(request.url ?? ""), body, upload };
 }
 
-/** GET and DELETE have no body in this API; Node throws away what is sent nevertheless. */
+/** GET and DELETE have no body in this API; Node discards what is sent nevertheless. */
 function hasBody({ method }: Route): boolean {
   return method !== "GET" && method !== "DELETE";
 }
@@ -200,7 +206,7 @@ async function readJson(route: Route, request: IncomingMessage): Promise<JsonBod
   });
 }
 
-/** What the handler of a route is called with. */
+/** The arguments of a route's handler. */
 export function createContext(
   dependencies: PipelineDependencies,
   { identity, session }: Caller,

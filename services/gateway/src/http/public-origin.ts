@@ -3,10 +3,10 @@ import { ownOriginOf } from "./own-origin.ts";
 import type { CalledServer } from "./own-origin.ts";
 
 /**
- * Where people and providers reach this gateway: the operator's PUBLIC_URL, else what the request itself
- * names. The caller gets it back in an address of its own making, so it may as well have named it.
+ * The public address of this gateway: the operator's PUBLIC_URL, else the host that the request
+ * names. Only the caller itself gets such an address back, so a made-up host harms nobody else.
  *
- * @param publicUrl without a slash at the end
+ * @param publicUrl without a trailing slash
  */
 export function publicOriginOf(called: CalledServer, publicUrl: string | undefined): string {
   const origin = publicUrl ?? ownOriginOf(called);

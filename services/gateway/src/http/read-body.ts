@@ -5,9 +5,11 @@ import { askForBody } from "./expected-continue.ts";
 const LARGE_BYTES = 1024 * 1024;
 
 /**
- * Reads a request body of at most so many bytes; resolves to null when there is none. Throws
- * PAYLOAD_TOO_LARGE as soon as more is announced or has come, and leaves the rest to be thrown away
- * behind the answer; BAD_REQUEST when the client stops half-way.
+ * Reads a request body of at most this many bytes; resolves to null when there is none. The rest of
+ * a body that is too large is discarded behind the answer.
+ *
+ * @throws AppError PAYLOAD_TOO_LARGE as soon as more is announced or received; BAD_REQUEST when the
+ * client stops half-way
  */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   const announced = request.headers["content-length"];
@@ -17,7 +19,11 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return body.length === 0 ? null : body;
 }
 
-/** Throws PAYLOAD_TOO_LARGE when a request says that its body has more than so many bytes. */
+/**
+ * Checks the announced size of a body.
+ *
+ * @throws AppError PAYLOAD_TOO_LARGE when it is larger
+ */
 export function checkAnnouncedSize(request: IncomingMessage, bytesMax: number): void {
   const announced = request.headers["content-length"];
   if (announced === undefined || Number(announced) <= bytesMax) return;
@@ -27,14 +33,15 @@ export function checkAnnouncedSize(request: IncomingMessage, bytesMax: number): 
 function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { socket } = request;
-    // Of a client that went away, or stopped, before its body was asked for no event tells any more.
+    // A client that left before its body was read causes no further event.
     const isGone = request.destroyed && !request.readableEnded;
     if (isGone || (!request.complete && socket.readableEnded)) {
       reject(endedEarly());
       return;
     }
     const announced = Number(request.headers["content-length"] ?? 0);
-    // Copied as they come: putting 64 MiB together at once takes 70 ms, in which nobody is served.
+    // Chunks are copied as they arrive: joining 64 MiB at once would block the event loop for 70
+    // ms.
     const whole = announced >= LARGE_BYTES ? Buffer.allocUnsafeSlow(announced) : undefined;
     const chunks: Buffer[] = [];
     let byteCount = 0;
@@ -57,7 +64,7 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
     };
     const onEnd = (): void => settle(() => resolve(whole ?? Buffer.concat(chunks, byteCount)));
     const onBroken = (): void => settle(() => reject(endedEarly()));
-    // Whoever sends no more may still want to read why that was too little.
+    // A client that sends no more may still read why its body was too short.
     const onHalfClosed = (): void => {
       if (!request.complete) onBroken();
     };

@@ -11,47 +11,53 @@ import type { CalledServer } from "./own-origin.ts";
 import type { AnswerHeaders } from "./answer-headers.ts";
 import type { ProxyTrust } from "./trusted-proxies.ts";
 
-/** What is known of one request, for its answer and for its line in the log. */
+/** The facts of one request that its answer and its log line need. */
 export interface RequestInfo extends CalledServer {
   readonly requestId: string;
-  /** W3C trace context to be handed on (D7): of the request's span, else the caller's. */
+  /** W3C trace context to hand on (D7): of the request's span, else the caller's. */
   readonly traceparent: string | undefined;
-  /** Undefined when the trace is not recorded. Ended with the report of the request. */
+  /** Undefined when the trace is not recorded. Ends with the report of the request. */
   readonly span: Span | undefined;
-  /** Who sends it, as far as the connection and its headers tell. */
+  /** The sender, as far as the connection and its headers tell. */
   readonly client: ClientFacts;
-  /** performance.now() at the beginning. */
+  /** performance.now() when the request arrived. */
   readonly startedAt: number;
   /** The template of the route, for example `/workflows/{id}`, once it is known. */
   route?: string;
   companyId?: string;
-  /** Compresses the answer; taken away from those that may show a secret (BREACH, CVE-2013-3587). */
+  /**
+   * Compresses the answer. Removed from routes whose answer may show a secret (BREACH,
+   * CVE-2013-3587).
+   */
   compressor: Compressor | undefined;
   /** Called when the answer is over, see `afterAnswer`. */
   readonly whenOver: (() => void)[];
-  /** What the request failed with. */
+  /** The error that ended the request. */
   error?: AppError;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Where a request keeps its info. A WeakMap of all requests was 5 % of the gateway's time. */
+/**
+ * The property that holds a request's info. A WeakMap of all requests took 5 % of the gateway's
+ * time.
+ */
 const INFO = Symbol("request info");
 
 interface BegunRequest extends IncomingMessage {
   [INFO]?: RequestInfo;
 }
 
-/** What holds for all requests of a gateway. */
+/** The dependencies that all requests of a gateway share. */
 export interface RequestSettings {
   readonly proxies: ProxyTrust;
   readonly answerHeaders: AnswerHeaders;
   readonly compressor: Compressor;
-  /** Begins traces; without one callers' contexts are handed on as they are. */
+  /** Begins traces; without it callers' trace contexts are handed on unchanged. */
   readonly tracer?: Tracer | undefined;
 }
 
-/** Gives a request its id and its response the headers that every response has. */
+/** Gives a request its id, and its response the headers that every response has. */
 export function beginRequest(
   request: BegunRequest,
   response: ServerResponse,
@@ -82,10 +88,10 @@ export function beginRequest(
   return info;
 }
 
-/** What is no use of the API is asked all the time, by those who watch over the gateway. */
+/** Probes and scrapes are frequent and no use of the API, so they begin no trace. */
 const TRACED = /^\/(?:api\/v1\/|webhooks\/|mcp\b|connect\/)/;
 
-/** Of a request line in absolute form, as proxies get it. */
+/** Proxies receive request lines in absolute form. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 function beginTrace(
@@ -96,7 +102,7 @@ function beginTrace(
   const traceparent = readTraceparent(headers["traceparent"]);
   if (tracer === undefined) return { span: undefined, traceparent };
   if (!TRACED.test(url.replace(ORIGIN, ""))) {
-    // Callers never decide that something is recorded, whatever is asked for.
+    // The caller's sampling flag is ignored: callers do not decide what is recorded.
     const handedOn = traceparent === undefined ? undefined : unsampled(traceparent);
     return { span: undefined, traceparent: handedOn };
   }
@@ -116,8 +122,9 @@ export function requestInfoOf(request: BegunRequest): RequestInfo {
 }
 
 /**
- * Calls this when the client has the answer, or has gone; at once when that has been before. A response
- * has one listener for all who want to know: Node takes more than ten for a leak.
+ * Registers a callback for the moment when the client has the answer or has left; it runs at once
+ * when that moment has passed. All callbacks share one listener, since Node reports more than ten
+ * as a leak.
  */
 export function afterAnswer(response: ServerResponse, call: () => void): void {
   if (response.closed) call();

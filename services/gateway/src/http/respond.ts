@@ -19,7 +19,7 @@ export function sendJsonText(response: ServerResponse, status: number, text: str
   sendText(response, status, JSON_TYPE, text);
 }
 
-/** Answers with a text; a longer one compressed where the client takes it so and nothing speaks against it. */
+/** Answers with a text, compressed when it is long enough and the client accepts it. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -31,7 +31,7 @@ export function sendText(
   const compression = text.length < COMPRESSED_CHARS_MIN ? null : beginCompression(response);
   if (compression === null) {
     response.setHeader("Content-Length", Buffer.byteLength(text));
-    // A string goes out with the head in one piece; a buffer would be a second one.
+    // A string goes out in one piece with the head; a buffer would be a second piece.
     response.end(text);
   } else if (compression === "of GET") {
     response.end();
@@ -44,9 +44,9 @@ export function sendText(
 }
 
 /**
- * Begins an answer of 200 whose end is not known yet.
+ * Begins an answer of 200 whose length is not known yet.
  *
- * @returns what the pieces are to be written to; destroying it cuts the connection
+ * @returns the stream for the pieces; destroying it cuts the connection
  */
 export function beginText(response: ServerResponse, contentType: string): WritableStream {
   response.statusCode = 200;
@@ -58,12 +58,15 @@ export function beginText(response: ServerResponse, contentType: string): Writab
   }
   const stream = compression.createStream();
   response.flushHeaders();
-  // A client that goes away is noticed by the response itself.
+  // The response itself notices a client that leaves.
   pipeline(stream, response, () => {});
   return stream;
 }
 
-/** Null where an answer goes out as it is. A HEAD does not tell the length of what only a GET would compress. */
+/**
+ * Null where an answer goes out uncompressed. HEAD omits the length that only a GET would find by
+ * compressing.
+ */
 function beginCompression(response: ServerResponse): Compression | "of GET" | null {
   const info = requestInfoOf(response.req);
   const coding = info.compressor?.codingFor(response) ?? null;
@@ -94,7 +97,10 @@ export function sendSuccess(
   sendJsonText(response, status, successText(data, meta));
 }
 
-/** Answers with a tagged JSON text, or tells a reader that what it has is still right (RFC 9110, section 15.4.5). */
+/**
+ * Answers with a tagged JSON text, or with 304 when the reader's copy is fresh (RFC 9110, section
+ * 15.4.5).
+ */
 export function sendTagged(
   request: IncomingMessage,
   response: ServerResponse,
@@ -112,7 +118,10 @@ export function sendTagged(
   sendJsonText(response, status, text);
 }
 
-/** The tag of an answer in the form in which this client gets it, when there is a place to compress it. */
+/**
+ * The tag of the answer's form that this client gets, provided that there is a place to compress
+ * it.
+ */
 function tagAsSent(response: ServerResponse, text: string, etag: string): string {
   const { compressor } = requestInfoOf(response.req);
   const coding =
@@ -121,7 +130,8 @@ function tagAsSent(response: ServerResponse, text: string, etag: string): string
 }
 
 /**
- * Sends the client elsewhere. The address that it came by may hold a token or a code: it is told to nobody.
+ * Redirects the client. The address that it came from may contain a token or a code, so no referrer
+ * is sent.
  */
 export function sendRedirect(response: ServerResponse, location: string): void {
   response.statusCode = 302;
@@ -130,13 +140,13 @@ export function sendRedirect(response: ServerResponse, location: string): void {
   response.end();
 }
 
-/** Answers with the error envelope, and notes the error for the log. */
+/** Answers with the error envelope, and keeps the error for the log. */
 export function sendError(response: ServerResponse, info: RequestInfo, error: AppError): void {
   const text = JSON.stringify({ success: false, error: toErrorBody(error, info.requestId) });
   sendErrorText(response, info, error, { status: HTTP_STATUS_BY_REASON[error.reason], text });
 }
 
-/** Answers a failure in whatever words, and notes the error for the log. */
+/** Answers a failure with any body, and keeps the error for the log. */
 export function sendErrorText(
   response: ServerResponse,
   info: RequestInfo,
@@ -145,7 +155,7 @@ export function sendErrorText(
 ): void {
   info.error = error;
   if (response.headersSent) {
-    // Too late for an answer: a cut connection at least does not look like success.
+    // An answer is under way already: a cut connection at least does not look like success.
     response.destroy();
     return;
   }

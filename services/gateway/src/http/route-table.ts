@@ -1,7 +1,7 @@
 import type { Method } from "../route-declaration.ts";
 import type { Route } from "../route-table-entry.ts";
 
-/** A path of the table that a request names, with what stands in its parameters' places. */
+/** The path of the table that a request matches, with the values of its parameters. */
 export interface RouteMatch {
   readonly methods: ReadonlyMap<string, Route>;
   readonly params: Readonly<Record<string, string>>;
@@ -14,13 +14,13 @@ interface Segment {
 }
 
 /**
- * Finds the routes of a path segment by segment, a fixed one before a parameter. Express would try one
- * pattern after the other, up to sixty for a request.
+ * Finds a route segment by segment, a fixed segment before a parameter. Express would try up to
+ * sixty patterns for each request.
  */
 export class RouteTable {
   readonly #root: Segment = emptySegment();
 
-  /** @throws Error when a method of a path is there twice */
+  /** @throws Error when a method of a path appears twice */
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#add(route);
   }
@@ -47,9 +47,9 @@ export class RouteTable {
   }
 
   /**
-   * Finds what a path names; a slash at its end does not matter.
+   * Finds the entry of a path; a trailing slash is ignored.
    *
-   * @param path percent-encoded, with a slash at its beginning
+   * @param path percent-encoded, with a leading slash
    * @throws URIError when a parameter is not percent-encoded UTF-8
    */
   find(path: string): RouteMatch | null {
@@ -92,21 +92,23 @@ function findEnd(
   return findEnd(segment.parameter, texts, place + 1, [...values, text]);
 }
 
-/** The route that serves a method of a path; HEAD is served as GET is, where that changes nothing. */
+/** The route of a path and a method. HEAD uses the GET route where that has no effect. */
 export function findRoute(methods: ReadonlyMap<string, Route>, method: string): Route | undefined {
   if (method !== "HEAD") return methods.get(method);
   const route = methods.get("GET");
   return route !== undefined && answersHead(route) ? route : undefined;
 }
 
-/** What may be done with a path, beside OPTIONS. */
+/** The methods of a path, beside OPTIONS. */
 export function allowedMethods(methods: ReadonlyMap<string, Route>): string[] {
   return [...methods].flatMap(([method, route]) =>
     method === "GET" && answersHead(route) ? ["GET", "HEAD"] : [method],
   );
 }
 
-/** Nobody sees what came of a HEAD, and programs send it to look at an address: it has no effect. */
+/**
+ * A HEAD must have no effect: programs send it to inspect an address, and nobody sees what it did.
+ */
 function answersHead({ ownPagesOnly, audit }: Route): boolean {
   return !ownPagesOnly && audit.length === 0;
 }

@@ -4,8 +4,9 @@ import { findCurrentTag } from "./entity-tags.ts";
 import type { Encoding, StaticFile } from "./static-file.ts";
 
 /**
- * Answers GET or HEAD with a file, in the smallest encoding that the client reads. Each encoding has a tag of its
- * own (RFC 9110, section 8.8.3.3). Headers of the caller's choice are set once nothing can fail any more.
+ * Answers GET or HEAD with a file, in the smallest encoding that the client accepts. Each encoding
+ * has its own tag (RFC 9110, section 8.8.3.3). The caller's headers are set last, when nothing can
+ * fail any more.
  *
  * @param setHeaders called for 200 and 304 alike
  */
@@ -31,7 +32,7 @@ export async function sendStaticFile(
   response.end(bytes);
 }
 
-/** The smallest that the client can read, whatever it names first. */
+/** The smallest accepted encoding, whatever the client's order. */
 function encodingFor(request: Request): Encoding {
   if (request.acceptsEncodings("br") !== false) return "br";
   return request.acceptsEncodings("gzip") === false ? "identity" : "gzip";

@@ -19,28 +19,37 @@ import type { ParserError } from "./unreadable.ts";
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** From now on each answer says that its connection closes. */
+  /** From now on each answer announces that its connection closes. */
   leave(): void;
-  /** Stops accepting, lets what is under way end for `graceMs`, then cuts the rest off; see `Connections.close`. */
+  /**
+   * Stops accepting, lets current requests finish for `graceMs`, then cuts the rest; see
+   * `Connections.close`.
+   */
   close(graceMs: number): Promise<void>;
 }
 
-/** How long the server waits for its clients, in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface ClientTimeouts {
-  /** For the head of a request, from the connection or the end of the answer before. */
+  /** For the head of a request, from the connection or from the end of the previous answer. */
   readonly headMs: number;
-  /** For all of a request. */
+  /** For a whole request. */
   readonly requestMs: number;
-  /** For a client that takes nothing of its answer. */
+  /** For a client that reads nothing of its answer. */
   readonly unreadMs: number;
 }
 
 const TIMEOUTS: ClientTimeouts = { headMs: 20_000, requestMs: 120_000, unreadMs: 60_000 };
-/** How often Node looks for requests that are late. */
+/** The interval at which Node looks for late requests. */
 const LATE_CHECKS_MS = 5_000;
-/** Above the 60 s after which common load balancers drop idle connections: they should close first. */
+/**
+ * Longer than the 60 s after which common load balancers drop idle connections, so that they close
+ * first.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** What refused clients may still send. Of those that are too many the connection is cut at once. */
+/**
+ * The bytes that a refused client may still send. Beyond the limit of such connections, each
+ * further one is cut at once.
+ */
 const LINGERING = {
   bytesMax: 64 * 1024 * 1024,
   connectionsMaxEach: 32,
@@ -49,20 +58,20 @@ const LINGERING = {
 
 const LINGERING_MS = 10_000;
 
-/** Where to listen, and for whom. */
+/** The address to listen on, and the limits of clients. */
 export interface ListenOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** Connections that are kept at the same time; further ones are cut. One network has at most half of them. */
+  /** The number of open connections; further ones are cut. One network has at most half of them. */
   connectionsMax: number;
   requests: RequestSettings;
-  /** How long a client that was refused may go on sending, in milliseconds; 10,000 by default. */
+  /** The time that a refused client may go on sending, in milliseconds; 10,000 by default. */
   lingeringMs?: number | undefined;
   timeouts?: Partial<ClientTimeouts> | undefined;
 }
 
-/** Listens on a host and port. Rejects when the address is taken. */
+/** Listens on a host and a port. Rejects when the address is taken. */
 export function listenHttp(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { host, port, requests, lingeringMs = LINGERING_MS } = options;
   const lingering = createLingeringClose({
@@ -107,14 +116,14 @@ function createHttpServer(listener: RequestListener, options: ListenOptions): Se
       headersTimeout: headMs,
       connectionsCheckingInterval: Math.min(LATE_CHECKS_MS, headMs),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // Node would answer these by itself, without our envelope; the app does it.
+      // Node would answer these by itself, without the error envelope.
       requireHostHeader: false,
     },
     listener,
   );
   server.maxConnections = options.connectionsMax;
   server.on("checkExpectation", listener);
-  // Node by itself would ask for each body, those that are then refused included.
+  // By itself Node would request each body, even one that is refused then.
   server.on("checkContinue", (request, response) => {
     holdBody(request, response);
     listener(request, response);
@@ -122,7 +131,7 @@ function createHttpServer(listener: RequestListener, options: ListenOptions): Se
   return server;
 }
 
-/** Tells networks that have their share of connections so, without reading what they send. */
+/** Refuses networks that have their share of connections, without reading what they send. */
 function limitPeers(
   server: Server,
   lingering: LingeringClose,
@@ -140,9 +149,9 @@ function limitPeers(
 }
 
 /**
- * Lets clients end their side before they are answered, as Node does with a switch that it has no
- * words for. Of a read it means that nobody waits for the answer any more; routes that end with their client
- * (`endsWithClient`) see to it themselves.
+ * Allows clients to end their side before they are answered; Node has no public option for it. For
+ * a read it means that nobody waits for the answer. Routes that end with their client
+ * (`endsWithClient`) handle it themselves.
  */
 function allowHalfClose(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
@@ -163,7 +172,7 @@ function explainUnreadable(
     if (lingering.has(socket)) return;
     const response = answerOn(socket);
     if (response !== undefined && error.code === ENDED_EARLY && socket.writable) {
-      // Who reads the body says so; else an answer is on its way already.
+      // The reader of the body reports a stop; without a reader an answer is under way already.
       response.shouldKeepAlive = false;
       return;
     }
@@ -178,26 +187,25 @@ function explainUnreadable(
   });
 }
 
-/** Whether it is the body that does not come, and nothing else is being said on the connection. */
+/** Whether only the body is late, and no earlier answer occupies the connection. */
 function isLateBody({ code }: ParserError, response: ServerResponse): boolean {
   return code === LATE && !response.headersSent && response.socket !== null;
 }
 
-/** What Node calls a connection whose other side ends within a request. */
+/** The error code that Node gives a connection whose other side ends within a request. */
 const ENDED_EARLY = "HPE_INVALID_EOF_STATE";
 
 /**
- * Cuts off clients that take nothing of their answers, which are kept until then. Node counts a write of
- * which some has left as activity, so a slow client goes on; and it asks the same of connections that have
- * been idle for too long.
+ * Cuts clients that read nothing of their answers, which occupy memory until then. Node counts a
+ * partial write as activity, so a slow client goes on. The same timer closes idle connections.
  */
 function cutUnread(server: Server, { timeouts }: ListenOptions): void {
   const { unreadMs } = { ...TIMEOUTS, ...timeouts };
   server.setTimeout(unreadMs, (socket) => {
     const response = answerOn(socket);
-    // Where nothing waits to leave, it is we who take so long.
+    // Nothing waits to be sent, so the delay is the gateway's own.
     if (response === undefined || socket.writableLength > 0) socket.destroy();
-    // Node looks once; the answer begins the time anew.
+    // Node fires the timer once; the next answer restarts it.
     else socket.setTimeout(unreadMs);
   });
 }

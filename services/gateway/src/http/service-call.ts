@@ -1,7 +1,10 @@
 import type { Identity, RpcCallOptions } from "@workflow/rpc";
 import type { RequestInfo } from "./request-info.ts";
 
-/** Nobody's: of a person who comes back from a provider only the attempt is known, and by it its company. */
+/**
+ * An identity without a principal: of a person who returns from a provider only the attempt is
+ * known, and with it the company.
+ */
 const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
 
 const GATEWAY: Identity = {
@@ -10,7 +13,10 @@ const GATEWAY: Identity = {
   scopes: ["internal:authorizations"],
 };
 
-/** Calls in the gateway's own name, for whoever goes on with an attempt to connect an account. */
+/**
+ * Calls a service in the gateway's own name, for a person who continues an attempt to connect an
+ * account.
+ */
 export function serviceCallOf({ requestId, client, traceparent }: RequestInfo): RpcCallOptions {
   return {
     identity: GATEWAY,

@@ -13,15 +13,16 @@ export function sessionTokenOf(request: Pick<IncomingMessage, "headers">): strin
 }
 
 /**
- * The `Set-Cookie` header that hands out a session, out of reach for scripts and other sites (D10).
+ * The `Set-Cookie` header that begins a session; scripts and other sites cannot read the cookie
+ * (D10).
  *
- * @param isSecure whether the browser shall send it by https only
+ * @param isSecure whether the browser sends it over https only
  */
 export function sessionCookie(token: string, lifeMs: number, isSecure: boolean): string {
   return cookie(token, Math.floor(lifeMs / 1000), isSecure);
 }
 
-/** The `Set-Cookie` header that takes the session's cookie away. */
+/** The `Set-Cookie` header that removes the session's cookie. */
 export function endedSessionCookie(isSecure: boolean): string {
   return cookie("", 0, isSecure);
 }

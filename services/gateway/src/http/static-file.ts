@@ -2,27 +2,29 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** How the bytes of an answer may be packed (RFC 9110, section 8.4). */
+/** The content codings of static files (RFC 9110, section 8.4). */
 export type Encoding = "br" | "gzip" | "identity";
 
-/** Bytes that are the same for everybody. */
+/** A file that is the same for everybody. */
 export interface StaticFile {
   readonly contentType: string;
-  /** Names the content: another one has another digest. */
+  /** A digest of the content. */
   readonly digest: string;
-  /** The bytes so encoded. They are shared by all who ask. */
+  /** The encoded bytes. All requests share them. */
   read(encoding: Encoding): Promise<Buffer>;
 }
 
-/** What a file is made of: bytes that are read when somebody asks for them first. */
+/** The source of a file: bytes that are read on the first request. */
 export interface FileSource {
   contentType: string;
   digest: string;
-  /** Makes the bytes of an encoding; asked once for each. */
+  /** Makes the bytes of an encoding; called once for each. */
   make: (encoding: Encoding) => Promise<Buffer>;
 }
 
-/** Keeps each encoding in memory from the first request for it. One that failed is made again. */
+/**
+ * Keeps each encoding in memory after the first request for it. A failed encoding is tried again.
+ */
 export function createStaticFile({ contentType, digest, make }: FileSource): StaticFile {
   const made = new Map<Encoding, Promise<Buffer>>();
   return {
@@ -39,14 +41,14 @@ export function createStaticFile({ contentType, digest, make }: FileSource): Sta
   };
 }
 
-/** A file of a text that is in memory already. */
+/** A file whose text is in memory already. */
 export function createTextFile(contentType: string, text: string): StaticFile {
   const bytes = Buffer.from(text);
   const digest = createHash("sha256").update(bytes).digest("hex");
   return createStaticFile({ contentType, digest, make: (encoding) => encode(bytes, encoding) });
 }
 
-/** Packs bytes, on a thread of the pool. */
+/** Compresses bytes in the thread pool. */
 export async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   switch (encoding) {
     case "br":
@@ -58,5 +60,5 @@ export async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer>
   }
 }
 
-/** Half a megabyte takes 10 ms; the best quality took 40 times as long for 10 % less. */
+/** Half a megabyte takes 10 ms; the best quality takes 40 times as long for 10 % less. */
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 5 };

@@ -4,29 +4,29 @@ import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
 /**
- * Reverse proxies in front of the gateway: the networks that they call from, as CIDR blocks; or their
- * number, for a gateway that nobody else can reach.
+ * The reverse proxies in front of the gateway: CIDR blocks of their addresses, or their number when
+ * only they can reach the gateway.
  */
 export type TrustedProxies = number | readonly string[];
 
-/** Tells whose X-Forwarded headers are believed, and how much of them. */
+/** Decides which X-Forwarded headers are trusted, and how many of their entries. */
 export interface ProxyTrust {
   /**
-   * Whether X-Forwarded-Host is believed. Only those whose proxies are known by name have said that
-   * these do not let pass what a client makes up.
+   * Whether X-Forwarded-Host is trusted. Proxies that are given by address are said to remove what
+   * a client writes into it; a mere number says nothing of that.
    */
   readonly believesHost: boolean;
-  /** Whether a connection from this address comes from a proxy, and so stands for many clients. */
+  /** Whether an address is a proxy's, whose connections carry many clients. */
   isProxy(peer: string | undefined): boolean;
   /**
-   * How many entries at the end of the X-Forwarded headers were written by trusted proxies; 0 when the
-   * client itself has called. Each proxy appends the address that it was called from, so the client's is that
-   * many from the end; what stands before it the client may have made up.
+   * The number of entries at the end of the X-Forwarded headers that trusted proxies wrote; 0 when
+   * the client called directly. Each proxy appends the address that called it, so the client's
+   * address is that many from the end. Entries before it may be made up.
    */
   entriesOf(request: IncomingMessage): number;
 }
 
-/** Addresses whose standing is remembered. */
+/** The number of addresses whose check is cached. */
 const ADDRESSES_MAX = 10_000;
 
 /** @see ProxyTrust */
@@ -58,7 +58,7 @@ function createMatcher(networks: readonly string[]): (address: string | undefine
   const blocks = networks.map((network) =>
     ipaddr.parseCIDR(network.includes("/") ? network : whole(network)),
   );
-  // A request is judged by its peer, and there are few of those: parsing addresses is what costs.
+  // Requests come from few peers, and parsing an address is the expensive part.
   const known = new LRUCache<string, boolean>({ max: ADDRESSES_MAX });
   return (address) => {
     if (address === undefined) return false;
@@ -72,7 +72,7 @@ function createMatcher(networks: readonly string[]): (address: string | undefine
   };
 }
 
-/** The block that is one address. */
+/** The CIDR block of a single address. */
 function whole(address: string): string {
   return `${address}/${address.includes(":") ? 128 : 32}`;
 }

@@ -8,19 +8,19 @@ import type { AnswerHeaders } from "./answer-headers.ts";
 import { headTooLarge } from "./head-size.ts";
 import { newRequestId } from "./request-info.ts";
 
-/** What Node says of a request that its parser has given up. */
+/** The error that Node reports for a request that its parser gave up. */
 export interface ParserError extends NodeJS.ErrnoException {
-  /** What came last, where the parser had taken anything. */
+  /** The last bytes received, where the parser had taken any. */
   readonly rawPacket?: Buffer;
 }
 
-/** What Node calls a request of which not all has come in time. */
+/** The error code that Node gives a request that did not arrive in time. */
 export const LATE = "ERR_HTTP_REQUEST_TIMEOUT";
 
 /**
- * Answers what is no readable HTTP request in the envelope of all other errors.
+ * Answers a request that is no readable HTTP, in the envelope of all other errors.
  *
- * @param url what was asked for, where that much is known; inbound webhooks have an envelope of their own
+ * @param url the target, where that much is known; inbound webhooks have an envelope of their own
  */
 export function answerUnreadable(
   { code = "", rawPacket }: ParserError,
@@ -35,7 +35,7 @@ export function answerUnreadable(
 }
 
 /**
- * Answers a connection of which no request, or no more of one, is read.
+ * Answers a connection whose request is not read any further.
  *
  * @param url as for `answerUnreadable`
  */
@@ -88,7 +88,7 @@ const EXPLANATIONS: Readonly<Record<string, () => AppError>> = {
   [LATE]: () => badRequest("The request did not arrive in time."),
 };
 
-/** Where the reason's own status says less. */
+/** Where the reason's own status is less precise. */
 const STATUS_BY_CODE: Readonly<Record<string, number>> = { [LATE]: 408 };
 
 function badRequest(message: string): AppError {

@@ -4,23 +4,25 @@ import { checkMediaType } from "./media-type.ts";
 import type { BodyForm } from "./media-type.ts";
 import { checkAnnouncedSize, readBody } from "./read-body.ts";
 
-/** A body that the route's handler receives by itself, when it is ready for it. */
+/** A body that the route's handler reads itself, when it is ready. */
 export interface Upload {
   /**
-   * What the client says of its size; undefined when it does not say. It may have as much all the
-   * same, up to the route's limit.
+   * The announced size; undefined without an announcement. The body may still be as large as the
+   * route's limit.
    */
   readonly bytesAnnounced: number | undefined;
   /**
-   * Looks at what the request says of its body. Throws UNSUPPORTED_MEDIA_TYPE when it is not of this
-   * form, PAYLOAD_TOO_LARGE when it is announced to be over the route's limit.
+   * Checks what the request announces of its body.
+   *
+   * @throws AppError UNSUPPORTED_MEDIA_TYPE for another content type; PAYLOAD_TOO_LARGE for a size
+   * above the route's limit
    */
   check(form: BodyForm): void;
-  /** Receives it. Rejects with PAYLOAD_TOO_LARGE, and with BAD_REQUEST when there is none. */
+  /** Reads it. Rejects with PAYLOAD_TOO_LARGE, and with BAD_REQUEST when there is none. */
   receive(): Promise<Buffer>;
 }
 
-/** The body of a request, of at most so many bytes. */
+/** The body of a request, of at most this many bytes. */
 export function createUpload(request: IncomingMessage, bytesMax: number): Upload {
   const announced = request.headers["content-length"];
   return {

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** A client that takes nothing for so long is given up. */
+/** A client that reads nothing for this long is cut off. */
 const STALLED_MS = 120_000;
 
 /**
- * Writes a piece of a response whose end is not known yet, and waits until the client has taken enough
- * of it. Rejects when `gone` is aborted meanwhile, and cuts off a client that has stopped reading.
+ * Writes a piece of a response of unknown length, and waits until the client has read enough of it.
+ * Rejects when `gone` is aborted meanwhile, and cuts a client that has stopped reading.
  *
- * @param stream the response, or what passes everything on to it and takes it along when it is destroyed
+ * @param stream the response, or a stream that feeds it and destroys it when it is destroyed
  */
 export async function writeChunk(
   stream: Writable,

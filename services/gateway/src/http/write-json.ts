@@ -1,4 +1,4 @@
-/** JSON text from a service, to be put into a response as it is. */
+/** JSON text from a service, which goes into a response unchanged. */
 export class RawJson {
   readonly text: string;
 
