@@ -24,12 +24,12 @@ import { MCP_PATH } from "./mcp/serve-mcp.ts";
 import type { RequestReport } from "./request-report.ts";
 import type { Route } from "./route-table-entry.ts";
 
-/** Where the API is mounted. */
+/** The path of the API. */
 export const API_BASE = "/api/v1";
 
 const DESCRIPTION_PATH = `${API_BASE}/openapi.json`;
 
-/** What the references and the catalog lead to. */
+/** The targets of the references and the catalog. */
 const DOCUMENTED = {
   apiBase: API_BASE,
   descriptionPath: DESCRIPTION_PATH,
@@ -43,7 +43,7 @@ export interface AppOptions extends PipelineDependencies {
   report: RequestReport;
   requests: RequestSettings;
   connectPage: Omit<ConnectPageOptions, "apiBase">;
-  /** How often one client may ask for the references of the API. */
+  /** Requests of one client for the references of the API, in any minute. */
   docsLimits: AddressLimits;
   /** Answers inbound webhooks. */
   inbound: RequestHandler;
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Express {
   app.set("query parser", false);
   app.enable("case sensitive routing");
   app.use(begin(options));
-  // Before all others, as Express tries one after the other.
+  // The first handler, because Express tries one after the other.
   app.use(serveTable(options));
   app.all(
     "/livez",
@@ -101,7 +101,7 @@ function answerReadiness(readiness: Readiness): RequestHandler {
   };
 }
 
-/** Serves the routes of the table; a path that is not in it is left to the next handler. */
+/** Serves the routes of the table; other paths go to the next handler. */
 function serveTable(options: AppOptions): RequestHandler {
   const table = new RouteTable(options.routes);
   return async (request, response, next) => {
@@ -127,7 +127,7 @@ function createErrorHandler({
     const info = requestInfoOf(request);
     let error = toAppError(thrown);
     if (isUndecodablePath(thrown)) {
-      // The router fails before the route is known; 401 and 429 come before 400 all the same (D2).
+      // The router fails before the route is known; 401 and 429 still come before 400 (D2).
       const bucket = request.method === "GET" || request.method === "HEAD" ? "read" : "write";
       error = await authenticator
         .authenticate(credentialsOf(request))

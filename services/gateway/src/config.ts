@@ -41,10 +41,14 @@ export const settings = pickSettings(
   "OTEL_TRACES_SAMPLER_ARG",
 ).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
 
-/** The settings of a gateway that runs as a process of its own. */
+/** The settings of a gateway that runs as its own process. */
 export type GatewayConfig = z.output<typeof settings>;
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError with everything that is missing or wrong
+ */
 export function readConfig(env: Environment): GatewayConfig {
   const config = parseConfig(settings, env);
   const { GRPC_TLS_CERT_FILE: certFile, GRPC_TLS_CA_FILE: caFile } = config;

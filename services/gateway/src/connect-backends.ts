@@ -29,14 +29,14 @@ import { createTableImporter } from "./routes/table-imports/table-importer.ts";
 import { createRowBatcher } from "./row-batcher.ts";
 import { createStartBatcher } from "./start-batcher.ts";
 
-/** Where the services are, and how the gateway shows them who asks. */
+/** The addresses of the services, and the gateway's means to identify itself. */
 export interface BackendOptions {
   workflowsGrpcAddress: string;
   runsGrpcAddress: string;
   tablesGrpcAddress: string;
   integrationsGrpcAddress: string;
   webhooksGrpcAddress: string;
-  /** Signs the identity that goes along with each call of a service. */
+  /** Signs the identity that each call of a service carries. */
   tokenSigner: TokenSigner;
   grpcTls?: RpcTls | undefined;
   tracer?: Tracer | undefined;
@@ -44,13 +44,16 @@ export interface BackendOptions {
 
 /** Pages of 100 MiB and batches of 8 MiB take seconds on a loaded machine. */
 const ROWS_TIMEOUT_MS = 30_000;
-/** A provider has ten seconds for each answer, and there may be three: renewed, logged in, verified. */
+/**
+ * A provider has ten seconds for each answer, and a check may need three: renewal, login,
+ * verification.
+ */
 const CONNECTIONS_TIMEOUT_MS = 45_000;
 /** A test waits 15 s for the receiver, and before that for its turn. */
 const WEBHOOK_ENDPOINTS_TIMEOUT_MS = 30_000;
 
 /**
- * Makes the clients of all services, which connect when they are first needed. The scope closes them.
+ * Creates the clients of all services, which connect on first use. The scope closes them.
  *
  * @param stopping aborted when the gateway stops
  */

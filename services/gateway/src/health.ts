@@ -4,14 +4,14 @@ import { isAnswering } from "./store/is-answering.ts";
 
 /** Whether the gateway can serve requests. */
 export interface Readiness {
-  /** What is missing; empty when everything is there. Never rejects. */
+  /** The missing parts; empty when everything is there. Never rejects. */
   missing(): Promise<readonly string[]>;
-  /** From now on the answer is that the gateway is stopping. */
+  /** From now on readiness reports that the gateway is stopping. */
   setStopping(): void;
 }
 
 const CHECK_TIMEOUT_MS = 2_000;
-/** Anyone may ask, so answers are shared for this long. */
+/** Anyone may ask, so requests share an answer for this long. */
 const ANSWER_FOR_MS = 500;
 
 /** Readiness of the gateway: its database and the services behind it (D55). */

@@ -13,7 +13,7 @@ import {
 import { readConfig } from "./config.ts";
 import { startGatewayService } from "./service.ts";
 
-/** Above the gateway's own time for draining. */
+/** Longer than the gateway's own time for draining. */
 const STOP_TIMEOUT_MS = 15_000;
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));

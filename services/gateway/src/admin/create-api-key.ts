@@ -3,7 +3,7 @@ import { apiKeyCreated, insertNewApiKey } from "../identity/create-api-key.ts";
 import type { CreateApiKeyInput, CreatedApiKey } from "../identity/create-api-key.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 
-/** Makes an API key of a company for somebody who runs the installation. Throws as `insertNewApiKey`. */
+/** Creates an API key of a company for an operator. Throws as `insertNewApiKey`. */
 export function createApiKey(
   database: Database,
   request: CreateApiKeyInput,

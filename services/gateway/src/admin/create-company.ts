@@ -22,7 +22,7 @@ export interface CreatedCompany {
   apiKey: string;
 }
 
-/** A company whose input was checked and whose password was hashed. */
+/** A company whose input is valid and whose owner's password is hashed. */
 export interface PreparedCompany {
   name: string;
   email: string;
@@ -30,7 +30,7 @@ export interface PreparedCompany {
 }
 
 /**
- * Makes a company with an owner and an API key: all or nothing.
+ * Creates a company with an owner and an API key, or nothing.
  *
  * @throws AppError BAD_REQUEST for bad input, CONFLICT when the e-mail address is taken
  */
@@ -38,20 +38,20 @@ export async function createCompany(
   database: Database,
   request: CreateCompanyInput,
 ): Promise<CreatedCompany> {
-  // Spares the hashing; what counts is asked again when the person is stored.
+  // Saves the hashing in the common case; the check that counts follows when the person is stored.
   const { email } = readInput(input, request);
   if (await hasUser(database, email)) throw emailIsTaken();
   const company = await prepareCompany(request);
   return database.transaction((transaction) => insertPreparedCompany(transaction, company));
 }
 
-/** The part that needs no database; hashing is slow on purpose and stays out of transactions. */
+/** The part without a database: hashing is slow on purpose and stays out of transactions. */
 export async function prepareCompany(request: CreateCompanyInput): Promise<PreparedCompany> {
   const { name, email, password } = readInput(input, request);
   return { name, email, passwordHash: await hashPassword(password, email) };
 }
 
-/** The part that needs the database; several statements, so a transaction is expected. */
+/** The part with the database: several statements, which need a transaction. */
 export async function insertPreparedCompany(
   transaction: Transaction,
   company: PreparedCompany,
@@ -83,7 +83,7 @@ export async function insertPreparedCompany(
   return { companyId, userId, apiKey: made.key };
 }
 
-/** A company is never handed to an account by its e-mail address alone, see docs/identity.md. */
+/** An e-mail address alone never gives an account a company, see docs/identity.md. */
 function emailIsTaken(): AppError {
   return new AppError(
     "CONFLICT",

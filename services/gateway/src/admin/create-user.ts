@@ -23,7 +23,7 @@ const input = z.object({
 /** The person and the role in the company; the name defaults to the e-mail address. */
 export type CreateUserInput = z.input<typeof input>;
 
-/** A person whose input was checked; the hash is null for somebody who has an account. */
+/** A person whose input is valid; the hash is null for a person who has an account. */
 export interface PreparedUser {
   companyId: string;
   email: string;
@@ -32,25 +32,25 @@ export interface PreparedUser {
   passwordHash: string | null;
 }
 
-/** The person; `existing` when the account was there before, with its name and password as they were. */
+/** The person; `existing` when the account existed before, whose name and password stay. */
 export interface CreatedUser {
   userId: string;
   existing: boolean;
 }
 
 /**
- * Makes a person a member of a company (D65). Who has an account keeps its name and password: whoever
- * runs the installation answers for the address being that person's, see docs/identity.md.
+ * Makes a person a member of a company (D65). An existing account keeps its name and password; the
+ * operator vouches that the address is the person's, see docs/identity.md.
  *
- * @throws AppError BAD_REQUEST for bad input, CONFLICT when the person is a member already, NOT_FOUND
- *   for an unknown company
+ * @throws AppError BAD_REQUEST for bad input; CONFLICT when the person is a member already;
+ * NOT_FOUND for an unknown company
  */
 export async function createUser(
   database: Database,
   request: CreateUserInput,
 ): Promise<CreatedUser> {
   const { companyId, email, password, role, name = email } = readInput(input, request);
-  // Nothing is kept of a password for somebody who has one.
+  // The given password is ignored for an existing account.
   const passwordHash = (await hasUser(database, email))
     ? null
     : await hashPassword(password, companyId);
@@ -60,9 +60,9 @@ export async function createUser(
 }
 
 /**
- * The part that needs the database; several statements, so a transaction is expected.
+ * The part with the database: several statements, which need a transaction.
  *
- * @throws AppError CONFLICT when the person is a member already, NOT_FOUND for an unknown company
+ * @throws AppError CONFLICT when the person is a member already; NOT_FOUND for an unknown company
  */
 export async function insertPreparedUser(
   transaction: Transaction,

@@ -8,7 +8,7 @@ const NAME = "Demo";
 const EMAIL = "owner@example.com";
 const PASSWORD_BYTES = 18;
 
-/** The first company of a new installation, with everything that is shown once (D11). */
+/** The first company of a new installation, with the secrets that are shown once (D11). */
 export interface FirstCompany extends CreatedCompany {
   name: string;
   email: string;
@@ -16,11 +16,11 @@ export interface FirstCompany extends CreatedCompany {
 }
 
 /**
- * Makes the company "Demo" in a database that has none. Returns null when there was one already;
- * of several that start at once exactly one makes it.
+ * Creates the company "Demo" in a database that has none. Of several processes that start at once
+ * exactly one creates it. Returns null when a company existed.
  */
 export async function ensureFirstCompany(database: Database): Promise<FirstCompany | null> {
-  // Spares every later start the hashing; what counts is asked again under the lock.
+  // Saves later starts the hashing; the check that counts follows under the lock.
   if (await hasCompany(database)) return null;
   const password = randomBytes(PASSWORD_BYTES).toString("base64url");
   const company = await prepareCompany({ name: NAME, email: EMAIL, password });

@@ -4,7 +4,7 @@ import { listAudit } from "../store/audit-list.ts";
 import type { AuditRow } from "../store/audit-list.ts";
 
 /**
- * The newest events of a company's audit log, or of the installation's own, newest first.
+ * The events of a company's audit log, or of the installation's own, newest first.
  *
  * @param companyId null for the installation
  */

@@ -6,17 +6,16 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { INSTALLATION } from "../audit/verify-audit.ts";
 import { findCompanyIds } from "../store/companies.ts";
 
-/** Something that somebody did who runs the installation. */
+/** An action of an operator. */
 export interface AdminEvent extends AuditEntry {
   /** The id of the company that it concerns; null for the installation as a whole. */
   companyId: string | null;
 }
 
 /**
- * Records what an admin command does, in the transaction that does it. The event stands in the audit chain
- * of the company that it concerns. Without such a company it stands in the installation's chain. The actor
- * is of the type `operator` and has the name of the operating system's user. This has to be the last thing
- * in a transaction, see `recordAudit`.
+ * Records an admin command in its own transaction. The event stands in the audit chain of the
+ * company that it concerns, without one in the installation's chain. The actor has the type
+ * `operator` and the name of the operating system's user. Call it last, see `recordAudit`.
  */
 export async function recordAdminEvent(
   transaction: Transaction,
@@ -47,7 +46,7 @@ function operator() {
   return { type: "operator", id: name, name } as const;
 }
 
-/** A user without an entry in the system's list, as containers have them, is known by the number. */
+/** A user without an entry in the system's list, as in many containers, is named by number. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -12,11 +12,11 @@ import type { AdminEvent } from "./record-admin-event.ts";
 
 const input = z.object({ email: emailInput, password: passwordInput });
 
-/** Whose password it shall be. */
+/** The account and its new password. */
 export type SetPasswordInput = z.input<typeof input>;
 
 /**
- * Gives a person another password without knowing the old one, and ends all sessions of the person.
+ * Sets a person's password without the old one, and ends all sessions of the person.
  *
  * @throws AppError BAD_REQUEST for bad input, NOT_FOUND for an unknown person
  */
@@ -38,7 +38,7 @@ export async function setPassword(
   });
 }
 
-/** Told to every company whose doors the password opens, and to the installation. */
+/** Recorded for every company that the password opens, and for the installation. */
 async function passwordSet(
   transaction: Transaction,
   userId: string,

@@ -9,7 +9,7 @@ import { lockOwnLimits, updateOwnLimits } from "../store/rate-limits.ts";
 import { readInput } from "../identity/inputs.ts";
 import { recordAdminEvent } from "./record-admin-event.ts";
 
-/** As much as a setting takes. */
+/** The largest value of a limit. */
 export const RATE_LIMIT_MAX = 1_000_000_000;
 
 const perMinute = z
@@ -23,7 +23,10 @@ const perMinute = z
 const input = z
   .object({
     companyId: z.string().toLowerCase().refine(isUuid, "must be the id of a company"),
-    /** Requests in any minute of each caller; 0 is no limit, null as the setting says, left out as before. */
+    /**
+     * Requests in any minute for each caller. 0: no limit; null: the setting's value; left out:
+     * unchanged.
+     */
     read: perMinute,
     write: perMinute,
     execute: perMinute,
@@ -33,13 +36,13 @@ const input = z
     { path: ["limits"], message: "must name at least one of read, write and execute" },
   );
 
-/** Which limits of which company shall change. */
+/** The company and the limits to change. */
 export type SetRateLimitsInput = z.input<typeof input>;
 
 /**
- * Gives a company rate limits of its own, which hold in all gateways within 5 s, and answers with what it
- * has then.
+ * Sets rate limits of a company, which take effect in all gateways within 5 s.
  *
+ * @returns the company's limits afterwards
  * @throws AppError BAD_REQUEST for bad input, NOT_FOUND for an unknown company
  */
 export async function setRateLimits(

@@ -6,13 +6,13 @@ import type { AuditFilter, AuditRow } from "../store/audit-list.ts";
 /** One page of the log, newest first. */
 export interface AuditPage {
   rows: readonly AuditRow[];
-  /** Where the next page begins; null after the last one. */
+  /** The start of the next page; null after the last one. */
   cursor: string | null;
 }
 
-/** Reads the audit log for those who may. */
+/** Reads the audit log of a company. */
 export interface AuditReader {
-  /** Throws BAD_REQUEST for a cursor of another list. */
+  /** @throws AppError BAD_REQUEST for a cursor of another list */
   list(filter: AuditFilter, page: { limit: number; cursor: string }): Promise<AuditPage>;
 }
 

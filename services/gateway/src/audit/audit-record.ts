@@ -5,8 +5,9 @@ import type { AuditRecord } from "../domain/audit-record.ts";
 export const FIRST_PREV_HASH: Buffer = Buffer.alloc(32);
 
 /**
- * The hash of a row: SHA-256 over the hash of the row before and the row's values, as a JSON array in
- * a fixed order. It stands in databases: the order never changes, a new form gets a new first member.
+ * The hash of a row: SHA-256 over the hash of the row before and the row's values, as a JSON array
+ * in a fixed order. Stored hashes depend on this order, so it never changes; a new form gets a new
+ * first member.
  */
 export function hashRecord(record: AuditRecord, seq: number, prevHash: Buffer): Buffer {
   const values = [

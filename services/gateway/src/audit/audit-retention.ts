@@ -12,15 +12,15 @@ import type { ChainPlace } from "./check-rows.ts";
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const INTERVAL_MS = 60 * 60 * 1_000;
 const CHAINS = 200;
-/** Rows that one transaction checks and removes: some 50 ms. */
+/** The rows that one transaction checks and removes: some 50 ms. */
 const ROWS = 1_000;
 const BEGINNING: ChainPlace = { seq: 0, hashHex: FIRST_PREV_HASH.toString("hex") };
 
-/** What removing old rows needs. */
+/** The dependencies of the retention. */
 export interface AuditRetentionOptions {
   database: Database;
   logger: Logger;
-  /** Days for which rows are kept, at least 30; 0: for ever. */
+  /** Days for which rows are kept, at least 30; 0 keeps them for ever. */
   days: number;
 }
 
@@ -41,7 +41,7 @@ export function startAuditRetention(options: AuditRetentionOptions, scope: Scope
   });
 }
 
-/** Removes what is old enough from the beginnings of all chains (D58); of several gateways one does. */
+/** Removes old rows from the beginnings of all chains (D58); of several gateways one does it. */
 export async function trimAudit(
   { database, logger, days }: AuditRetentionOptions,
   signal: AbortSignal,
@@ -70,11 +70,13 @@ export async function trimAudit(
 
 interface Trimmed {
   rows: number;
-  /** The chain does not go on as it should: what would show it is left where it is. */
+  /** The chain is broken here; the evidence is left where it is. */
   isBroken: boolean;
 }
 
-/** Removes the old rows of one chain, a batch a transaction; "busy" when another gateway does. */
+/**
+ * Removes the old rows of one chain, one batch a transaction; "busy" when another gateway does it.
+ */
 async function trimWholeChain(
   database: Database,
   companyId: string,

@@ -3,9 +3,9 @@ import type { Database } from "@workflow/db";
 import { appendAudit } from "./append-audit.ts";
 import type { AuditRecord } from "../domain/audit-record.ts";
 
-/** Writes records that come one by one, many at a time. */
+/** Writes records that arrive one by one, many at a time. */
 export interface AuditWriter {
-  /** Resolves when the record is committed; rejects when it could not be written now. */
+  /** Resolves when the record is committed; rejects when this write failed. */
   write(record: AuditRecord): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ interface Pending extends PromiseWithResolvers<void> {
 
 const BATCH_MAX = 200;
 
-/** What comes while a batch is being written is the next batch. */
+/** Records that arrive while a batch is being written form the next batch. */
 export function createAuditWriter(database: Database): AuditWriter {
   let pending: Pending[] = [];
   let isWriting = false;
@@ -28,7 +28,7 @@ export function createAuditWriter(database: Database): AuditWriter {
       ),
     );
 
-  /** One that the database refuses must not hold up those that came with it. */
+  /** A record that the database refuses must not hold up the others of its batch. */
   const appendOneByOne = async (batch: readonly Pending[]): Promise<void> => {
     for (const each of batch) await append([each]).then(each.resolve, each.reject);
   };

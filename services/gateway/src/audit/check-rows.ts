@@ -1,17 +1,17 @@
 import type { ChainRow } from "../store/audit-chain.ts";
 import { hashRecord } from "./audit-record.ts";
 
-/** A row of a chain, by which the one after it is checked. */
+/** A row of a chain, against which the next row is checked. */
 export interface ChainPlace {
   seq: number;
   /** Hexadecimal. */
   hashHex: string;
 }
 
-/** What is wrong with a row; see BrokenChain. */
+/** The fault of a row; see BrokenChain. */
 export type RowFault = "missing" | "detached" | "changed";
 
-/** What is wrong with a row that should follow another; null: nothing. */
+/** The fault of a row that should follow another; null when it is sound. */
 export function findRowFault(row: ChainRow, last: ChainPlace): RowFault | null {
   if (row.seq !== last.seq + 1) return "missing";
   if (row.prevHashHex !== last.hashHex) return "detached";

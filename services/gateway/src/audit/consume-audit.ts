@@ -4,18 +4,18 @@ import type { DeadLetters, EventBus, Subscription } from "@workflow/events";
 import { createAuditWriter } from "./audit-writer.ts";
 import { toAuditRecord } from "./to-audit-record.ts";
 
-/** The durable name under which events are consumed. */
+/** The durable name of the consumer. */
 const CONSUMER = "gateway-audit";
 const IN_FLIGHT_MAX = 200;
 
-/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+/** The durable consumers of each stream, for the bus inside a process, which waits for them. */
 export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
   [AUDIT_STREAM]: [CONSUMER],
 };
 
 /**
- * Takes what the services tell of changes by callers into the audit log. An event is acknowledged
- * when it is committed; one that cannot be understood comes again, and ends among the dead letters.
+ * Stores the services' audit events in the audit log. An event is acknowledged when it is
+ * committed. An event that cannot be parsed is redelivered and becomes a dead letter in the end.
  */
 export function consumeAudit(
   database: Database,

@@ -5,10 +5,10 @@ import { appendAudit } from "./append-audit.ts";
 import { toAuditRecord } from "./to-audit-record.ts";
 
 /**
- * Records changes of the gateway's own objects in the transaction that makes them. The last thing to
- * do in it: other changes of the company that are audited wait from here to the commit.
+ * Records changes of the gateway's own objects in the transaction that makes them. Call it last:
+ * other audited changes of the company wait from here to the commit.
  *
- * @param caller the context of the route, or whoever else did it
+ * @param caller the context of the route, or another actor
  */
 export async function recordAudit(
   transaction: Transaction,

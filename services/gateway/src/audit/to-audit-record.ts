@@ -1,18 +1,22 @@
 import { auditDataSchema } from "@workflow/events";
 import type { AuditRecord } from "../domain/audit-record.ts";
 
-/** What an audit event has beside its data. */
+/** The envelope of an audit event. */
 interface AuditEvent {
   id: string;
   type: string;
   companyId: string;
   requestId?: string | undefined;
-  /** ISO 8601 where it came by the bus. */
+  /** ISO 8601 text when the event came over the bus. */
   timestamp: string | Date;
   data: unknown;
 }
 
-/** What the log keeps of an audit event. Throws when its data is of another form. */
+/**
+ * The stored form of an audit event.
+ *
+ * @throws Error when its data has another form
+ */
 export function toAuditRecord(event: AuditEvent): AuditRecord {
   const data = auditDataSchema.parse(event.data);
   return {
@@ -32,7 +36,7 @@ export function toAuditRecord(event: AuditEvent): AuditRecord {
   };
 }
 
-/** Without what Postgres takes into no text: it would be refused for ever. */
+/** Removes NUL characters, which Postgres refuses in a text: the event could never be stored. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\uFFFD");
 }

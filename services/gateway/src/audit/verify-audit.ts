@@ -11,33 +11,34 @@ import { FIRST_PREV_HASH } from "./audit-record.ts";
 import { findRowFault } from "./check-rows.ts";
 import type { ChainPlace } from "./check-rows.ts";
 
-/** What is wrong with a chain, at the first row where it shows. */
+/** The first fault of a chain, and the row where it shows. */
 export interface BrokenChain {
   companyId: string;
   seq: number;
   /**
-   * `missing`: there is no such row; `changed`: it does not fit its own hash; `detached`: it does not
-   * continue the row before, which was replaced or moved; `unexpected`: it stands behind the end or before
-   * the start; `trimmed`: retention has removed the row of the anchor, which vouches for nothing then.
+   * `missing`: the row does not exist; `changed`: it does not match its own hash; `detached`: it
+   * does not continue the row before, which was replaced or moved; `unexpected`: it stands behind
+   * the end or before the start; `trimmed`: retention has removed the anchor's row, so the anchor
+   * proves nothing.
    */
   reason: "missing" | "changed" | "detached" | "unexpected" | "trimmed";
 }
 
-/** What a check of the log has found. */
+/** The result of a check. */
 export interface AuditVerification {
-  /** Companies with a log; the installation's own chain is checked too, but is none of them. */
+  /** Companies with a log. The installation's own chain is checked too, but not counted here. */
   companies: number;
-  /** Rows looked at. */
+  /** Rows checked. */
   events: number;
   ok: boolean;
   firstBroken?: BrokenChain;
-  /** The end of the chain, when one company was asked for: to be kept elsewhere, as an anchor. */
+  /** The end of the chain, when one company was asked for; to be stored elsewhere as an anchor. */
   end?: { seq: number; hash: string };
   /** The last row that retention has removed, when one company was asked for and there is one. */
   start?: { seq: number; hash: string };
 }
 
-/** A row that is known from outside of the database. */
+/** A row that somebody stored outside of the database. */
 export interface Anchor {
   seq: number;
   hash: string;
@@ -46,17 +47,15 @@ export interface Anchor {
 const PAGE_ROWS = 1_000;
 
 /**
- * The chain of what concerns no single company, or one that does not exist: a company id that belongs to
- * none. No key and no session can read it; `npm run admin -- audit-log` does.
+ * The chain of events that concern no single company. Its company id belongs to no company, so no
+ * key and no session can read it; `npm run admin -- audit-log` does.
  */
 export const INSTALLATION = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Computes the chains of all companies, or of one, anew and compares. What is appended meanwhile is
- * left to the next time.
- *
- * Without an anchor a database owner who rewrites a whole chain and its end, or removes both, goes
- * undetected.
+ * Recomputes the chains of all companies, or of one, and compares them with the stored hashes. Rows
+ * that are appended meanwhile are left to the next check. Without an anchor, a database owner who
+ * rewrites a whole chain and its end, or removes both, goes undetected.
  */
 export async function verifyAudit(
   database: Queryable,
@@ -96,7 +95,7 @@ async function verifyChain(
   companyId: string,
   anchor: Anchor | undefined,
 ): Promise<CheckedChain> {
-  // The start first: whatever is removed or appended afterwards, the end lies behind it.
+  // The start is read first: whatever is removed or appended afterwards, the end lies behind it.
   const found = await findChainStart(database, companyId);
   const end = await findChainEnd(database, companyId);
   const start: ChainPlace = found ?? BEGINNING;
@@ -118,7 +117,7 @@ async function verifyChain(
     if (rows[0]?.seq !== last.seq + 1) {
       const now = await findChainStart(database, companyId);
       if (now === null || now.seq <= last.seq) return brokenAt(last.seq + 1, "missing");
-      // Retention came in between; it is behind us when we begin again where it ended.
+      // Retention removed rows meanwhile; the check restarts where retention ended.
       return verifyChain(database, companyId, anchor);
     }
     for (const row of rows) {
@@ -138,12 +137,12 @@ async function verifyChain(
   return { events, end, start };
 }
 
-/** Whether a row is not the one that is known from outside. */
+/** Whether a row differs from the anchor. */
 function isOther(row: ChainPlace, anchor: Anchor | undefined): boolean {
   return anchor !== undefined && row.seq === anchor.seq && row.hashHex !== anchor.hash;
 }
 
-/** Whether rows stand behind the end although it has not moved on. */
+/** Whether rows stand behind the end although the end has not moved. */
 async function isOverrun(database: Queryable, companyId: string, seq: number): Promise<boolean> {
   if (!(await hasRowAfter(database, companyId, seq))) return false;
   const end = await findChainEnd(database, companyId);

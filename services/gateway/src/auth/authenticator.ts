@@ -15,49 +15,49 @@ import { SCOPES_BY_ROLE } from "../domain/roles.ts";
 import { sessionExpiry } from "../domain/session-life.ts";
 import { hashSessionToken, looksLikeSessionToken } from "./session-token.ts";
 
-/** What a request brings along to say who sends it. */
+/** The credentials that a request carries. */
 export interface Credentials {
-  /** The value of `x-api-key`; it decides alone when it is there. */
+  /** The value of `x-api-key`; where present, it alone decides. */
   apiKey: string | undefined;
   /** The value of the session's cookie. */
   sessionToken: string | undefined;
 }
 
-/** Tells who sends a request. */
+/** Authenticates the sender of a request. */
 export interface Authenticator {
   /**
-   * Rejects with UNAUTHORIZED when the credential is missing, malformed, unknown, revoked or expired,
-   * and with UNAVAILABLE when that cannot be found out.
+   * Rejects with UNAUTHORIZED when the credential is missing, malformed, unknown, revoked or
+   * expired; with UNAVAILABLE when the database cannot tell.
    */
   authenticate(credentials: Credentials): Promise<KnownCaller>;
 }
 
-/** An authenticator that remembers answers for a few seconds. */
+/** An authenticator that caches answers for a few seconds. */
 export interface CachingAuthenticator extends Authenticator {
-  /** Drops what is remembered of whom a change is about; of all without one. */
+  /** Invalidates the cached callers that a change is about; without a change all of them. */
   forget(change?: IdentityChange): void;
 }
 
 export interface AuthenticatorOptions {
   database: Database;
   metricsRegistry?: Registry | undefined;
-  /** Hears of each use of a valid key. */
+  /** Called for each use of a valid key. */
   onKeyUse: (apiKeyId: string) => void;
-  /** Hears of each use of a session. */
+  /** Called for each use of a session. */
   onSessionUse: (sessionId: string) => void;
-  /** Turns a failed query into what the caller is told. */
+  /** Translates a failed query into the error that the caller gets. */
   toAppError: (error: unknown) => AppError;
 }
 
-/** What a credential stands for, until when. */
+/** The caller that a credential stands for, and when it expires. */
 interface Known {
   caller: KnownCaller;
   expiresAtMs: number;
 }
 
 /**
- * An authenticator that asks the database once every few seconds a credential. Of the credentials
- * themselves only hashes are kept.
+ * An authenticator that asks the database once every few seconds for each credential. It keeps only
+ * hashes of credentials.
  */
 export function createAuthenticator(options: AuthenticatorOptions): CachingAuthenticator {
   const { database, metricsRegistry, onKeyUse, onSessionUse, toAppError } = options;

@@ -10,19 +10,19 @@ export interface Session {
   readonly userName: string;
   readonly companyName: string;
   readonly role: Role;
-  /** When it ends however much it is used. */
+  /** The time when the session ends, however much it is used. */
   readonly endsAt: Date;
 }
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface Caller {
   readonly identity: Identity;
   /** Null for a caller with an API key. */
   readonly session: Session | null;
 }
 
-/** A caller as found by a credential. */
+/** A caller as a credential identifies it. */
 export interface KnownCaller extends Caller {
-  /** The rate limits that the company has of its own. */
+  /** The rate limits that an operator has set for the company. */
   readonly ownLimits: OwnLimits;
 }

@@ -3,38 +3,41 @@ import { LRUCache } from "lru-cache";
 import { createLookUps } from "./look-ups.ts";
 import type { LookUpMany } from "./look-ups.ts";
 
-/** Below the 5 s after which what was revoked must be refused (D12): a look-up itself takes time. */
+/**
+ * Less than the 5 s within which a revoked credential must be refused (D12), since a lookup takes
+ * time too.
+ */
 const KNOWN_FOR_MS = 4_000;
-/** What is still in use then is asked for anew, before anybody has to wait for it. */
+/** An entry of this age that is still in use is renewed before anybody has to wait for it. */
 const FRESH_FOR_MS = 2_000;
-/** Those gather for so long. */
+/** Renewals are collected for this long. */
 const RENEWAL_MS = 250;
 const UNKNOWN_FOR_MS = 1_000;
-/** Of each: found ones, and hashes that belong to nothing. */
+/** The size of each cache: that of known hashes, and that of unknown ones. */
 const ENTRIES_MAX = 20_000;
 
-/** Remembers for a few seconds what credentials stand for. */
+/** Caches for a few seconds what credentials stand for. */
 export interface CredentialCache<Found extends object> {
-  /** What belongs to the hash of a credential; null for nothing. Rejects when the look-up does. */
+  /** The value of a credential's hash; null for an unknown one. Rejects when the lookup does. */
   find(hash: Buffer): Promise<Found | null>;
-  /** Drops what is remembered of those that are meant: the next request looks them up again. */
+  /** Invalidates the matching entries: the next request looks them up again. */
   forget(isMeant: (found: Found) => boolean): void;
 }
 
 interface Known<Found> {
   found: Found;
-  /** The age of an answer counts from the question: a revocation may overtake it. */
+  /** The age of an entry counts from the question, because a revocation may overtake the answer. */
   askedAt: number;
 }
 
 /**
- * A cache in front of a look-up. Requests that miss it in the same turn of the event loop share one
- * look-up; credentials in steady use are asked for again in the background, many at a time: of 10,000
- * callers in turn nearly every request would else wait for its own. Hashes that belong to nothing are
- * remembered apart, so that guessing cannot push out the others.
+ * A cache in front of a lookup. Requests that miss it in the same turn of the event loop share one
+ * lookup. Credentials in steady use are renewed in the background, many at a time; otherwise, of
+ * 10,000 callers in turn, nearly every request would wait for its own lookup. Unknown hashes have a
+ * cache of their own, so that guesses cannot displace known ones.
  *
- * @param lookUp what there is of some hashes, by the hash in base64
- * @param watch makes what counts its reads
+ * @param lookUp the values of some hashes, by the hash in base64
+ * @param watch receives the cache, for metrics of its reads
  */
 export function createCredentialCache<Found extends object>(
   lookUp: LookUpMany<Found>,
@@ -43,7 +46,7 @@ export function createCredentialCache<Found extends object>(
   const known = new LRUCache<string, Known<Found>>({ max: ENTRIES_MAX });
   const metrics = watch(() => ({ entries: known.size }));
   const unknown = new LRUCache<string, number>({ max: ENTRIES_MAX });
-  /** Raised by each change: an answer to an earlier question is for those who wait for it only. */
+  /** Each invalidation raises it: an answer to an earlier question is not cached. */
   let changes = 0;
   const remember = (key: string, answers: ReadonlyMap<string, Found>, askedAt: number): void => {
     const found = answers.get(key);
@@ -73,7 +76,7 @@ export function createCredentialCache<Found extends object>(
       const due = [...renewals];
       renewals.clear();
       for (const [each, eachHash] of due) {
-        // A failure is for those who ask when what is known is too old.
+        // A failed renewal concerns only those who ask after the entry has expired.
         lookUps.ask(each, eachHash).catch(() => {});
       }
     }, RENEWAL_MS).unref();

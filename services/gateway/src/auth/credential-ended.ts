@@ -1,9 +1,12 @@
 import { AppError } from "@workflow/errors";
 
-/** To be told from errors of the services, for which the gateway's own token would be to blame. */
+/**
+ * Distinguishes these errors from errors of the services, for which the gateway's own token would
+ * be to blame.
+ */
 const made = new WeakSet<Error>();
 
-/** What a caller is told whose credential ended after the request was let in. */
+/** The error for a caller whose credential ended after the request was admitted. */
 export function credentialEnded(): AppError {
   const error = new AppError("UNAUTHORIZED", "The API key or the session has ended.");
   made.add(error);

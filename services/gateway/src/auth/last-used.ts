@@ -3,22 +3,22 @@ import { LRUCache } from "lru-cache";
 const WRITE_EVERY_MS = 60_000;
 const ENTRIES_MAX = 20_000;
 
-/** When something was used. */
+/** The time of a use. */
 export interface Use {
   id: string;
   usedAt: Date;
 }
 
-/** Collects what is in use and writes it down now and then. */
+/** Collects uses and stores them at intervals. */
 export interface LastUsedRecorder {
   record(id: string): void;
-  /** Writes what has come together, in one statement. */
+  /** Stores the collected uses, in one statement. */
   flush(): Promise<void>;
 }
 
 /**
- * A recorder that writes a last use at most once a minute each. What was not flushed when the
- * process dies is lost, and what could not be written waits for the next use.
+ * A recorder that stores the last use of each id at most once a minute. Uses that were not flushed
+ * are lost when the process dies; a failed write waits for the next use.
  *
  * @param write stores the uses, of different ids, in one statement
  */

@@ -1,15 +1,17 @@
-/** What belongs to some hashes, by the hash in base64; those that belong to nothing are missing. */
+/** The values of some hashes, by the hash in base64; unknown hashes are missing. */
 export type LookUpMany<Found> = (hashes: readonly Buffer[]) => Promise<ReadonlyMap<string, Found>>;
 
 /** Questions that go to the database together. */
 export interface LookUps<Found> {
-  /** Null for what belongs to nothing. Who asks for the same at the same time shares the answer. */
+  /**
+   * Null for an unknown hash. Callers who ask for the same hash at the same time share the answer.
+   */
   ask(key: string, hash: Buffer): Promise<Found | null>;
   /** From now on nobody shares the answer to an earlier question. */
   restart(): void;
 }
 
-/** Of one statement. */
+/** The number of hashes in one statement. */
 const HASHES_MAX = 500;
 
 interface Question<Found> {
@@ -17,7 +19,7 @@ interface Question<Found> {
   answer: PromiseWithResolvers<Found | null>;
 }
 
-/** Asks for what comes together in one turn of the event loop with one statement. */
+/** Looks up all hashes of one turn of the event loop with one statement. */
 export function createLookUps<Found>(lookUp: LookUpMany<Found>): LookUps<Found> {
   let underWay = new Map<string, Promise<Found | null>>();
   let waiting = new Map<string, Question<Found>>();
@@ -53,7 +55,7 @@ export function createLookUps<Found>(lookUp: LookUpMany<Found>): LookUps<Found> 
       return question.answer.promise;
     },
     restart() {
-      // What was not asked yet is asked afterwards, and may be shared all the same.
+      // Waiting questions reach the database later, so their answers may still be shared.
       underWay = new Map(
         [...waiting].map(
           ([

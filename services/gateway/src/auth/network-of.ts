@@ -1,10 +1,10 @@
 import ipaddr from "ipaddr.js";
 
-/** Where a request comes from, as far as limits are concerned. */
+/** The network of a request, as limits see it. */
 export interface Network {
-  /** One IPv4 address, or the /64 of an IPv6 address: a single subscriber has no less. */
+  /** One IPv4 address, or the /64 of an IPv6 address, the least that a subscriber has. */
   readonly subnet: string;
-  /** The /48 of an IPv6 address: a subscriber may have as much. The same as `subnet` for IPv4. */
+  /** The /48 of an IPv6 address, the most that a subscriber has. The same as `subnet` for IPv4. */
   readonly site: string;
 }
 
@@ -12,8 +12,8 @@ const SUBNET_BYTES = 8;
 const SITE_BYTES = 6;
 
 /**
- * The network of an address (M7). An IPv4 address is the same in its IPv6-mapped form; what is no
- * address is one network for all of its kind.
+ * The network of an address. IPv4-mapped IPv6 addresses count as IPv4. Texts that are no address
+ * share one network.
  */
 export function networkOf(ipAddress: string | undefined): Network {
   if (ipAddress === undefined || !ipaddr.isValid(ipAddress)) return alone("unknown");

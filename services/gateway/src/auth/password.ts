@@ -17,27 +17,28 @@ interface Cost {
 }
 
 /**
- * Ten seconds' worth: who came later would have given up before the answer. Half of it for one payer, so
- * that there is room for others whatever that one brings.
+ * Ten seconds' worth of hashing: a later caller would give up before the answer. One payer has half
+ * of it, so that there is always room for others.
  */
 const ROOM = { waitingMax: 50, waitingEachMax: 25 };
 
 /**
- * Sign-ins and new passwords have a lane each: a company that adds a thousand members holds up nobody
- * who signs in, and the reverse. One hash at a time in each, so two of libuv's four threads: with all
- * of them hashing, new database connections (whose handshake needs one) time out. Who pays is the
- * machine's other work, by one core more than with a single lane while both are busy.
+ * Sign-ins and new passwords have a lane each, so that a company that adds a thousand members
+ * delays no sign-in. Each lane hashes one password at a time, which leaves two of libuv's four
+ * threads: without a free thread, handshakes of new database connections time out. While both lanes
+ * are busy, they take one core more from the machine's other work than one lane would.
  */
 const comparisons = createTurnLane({ ...ROOM, refusal: refusalTo("sign in") });
 const newPasswords = createTurnLane({ ...ROOM, refusal: refusalTo("set a password") });
 
 /**
  * The hash of a password in PHC string form, `$scrypt$ln=15,r=8,p=3$<salt>$<hash>` (base64 without
- * padding). The password is brought into NFKC first, so that it does not matter which keyboard
- * composed its characters.
+ * padding). The password is normalized to NFKC first, so that all keyboards produce the same
+ * characters.
  *
- * @param payer on whose behalf, such as the id of a company: payers take turns
- * @throws AppError RATE_LIMITED when too many of the payer's wait, UNAVAILABLE when too many do
+ * @param payer the company or network that pays; payers take turns
+ * @throws AppError RATE_LIMITED when too many passwords of the payer wait, UNAVAILABLE when too
+ * many do in all
  */
 export async function hashPassword(password: string, payer: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
@@ -47,11 +48,12 @@ export async function hashPassword(password: string, payer: string): Promise<str
 }
 
 /**
- * Whether a password is the one behind a stored hash. Without one the answer is no, after the same
- * work: how long it takes does not tell whether there is such a person.
+ * Whether a password matches a stored hash. Without a hash the answer is no, after the same work:
+ * the time does not reveal whether the person exists.
  *
- * @param payer on whose behalf, such as a network: payers take turns
- * @throws AppError RATE_LIMITED when too many of the payer's wait, UNAVAILABLE when too many do
+ * @param payer the company or network that pays; payers take turns
+ * @throws AppError RATE_LIMITED when too many passwords of the payer wait, UNAVAILABLE when too
+ * many do in all
  */
 export function verifyPassword(
   password: string,
@@ -83,7 +85,7 @@ function derive(password: string, salt: Buffer, cost: Cost, length: number): Pro
     N: 2 ** cost.log2,
     r: cost.blockSize,
     p: cost.parallelism,
-    // Node's own limit is 32 MiB, just below what these parameters take.
+    // Node's own limit is 32 MiB, just below what these parameters need.
     maxmem: 64 * 1024 * 1024,
   };
   return new Promise((resolve, reject) => {

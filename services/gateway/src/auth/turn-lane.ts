@@ -1,17 +1,20 @@
 import type { AppError } from "@workflow/errors";
 
 export interface TurnLaneOptions {
-  /** Who may wait in all. */
+  /** The limit of waiting work in all. */
   waitingMax: number;
-  /** Who may wait on behalf of one payer. */
+  /** The limit of one payer's waiting work. */
   waitingEachMax: number;
-  /** What somebody is told for whom there is no room; `isOwn` when the payer's own share is full. */
+  /** The refusal of work for which there is no room; `isOwn` when the payer's own share is full. */
   refusal: (isOwn: boolean) => AppError;
 }
 
-/** Does one piece of work at a time. Payers take turns; each one's work is done in order. */
+/** Does one piece of work at a time. Payers take turns; each payer's work is done in order. */
 export interface TurnLane {
-  /** Rejects with the refusal when too much waits, now or before its turn, else as the work does. */
+  /**
+   * Rejects with the refusal when too much waits, now or before its turn; otherwise settles as the
+   * work does.
+   */
   run<Result>(payer: string, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -22,9 +25,9 @@ interface Waiting {
 }
 
 /**
- * A lane in which a payer waits for one piece of work of each other payer, however many those bring.
- * When it is full, a newcomer takes the place of the latest work of the payer with the most: a few who
- * fill it together cannot keep everybody else out.
+ * A lane in which a payer waits for at most one piece of work of each other payer. When the lane is
+ * full, a newcomer replaces the latest work of the payer with the most, so that a few payers cannot
+ * keep everybody else out.
  */
 export function createTurnLane({ waitingMax, waitingEachMax, refusal }: TurnLaneOptions): TurnLane {
   /** In the order of their turns. */
@@ -45,7 +48,10 @@ export function createTurnLane({ waitingMax, waitingEachMax, refusal }: TurnLane
     return new Promise((begin, refuse) => own.push({ begin, refuse }));
   };
 
-  /** Puts out the latest work of whoever has the most, unless the newcomer would have as much then. */
+  /**
+   * Refuses the latest work of the payer with the most, unless the newcomer would then have as
+   * much.
+   */
   const makeRoom = (ownCount: number): void => {
     const [first = [], ...others] = waiting.values();
     const most = others.reduce((one, other) => (other.length >= one.length ? other : one), first);
@@ -63,7 +69,7 @@ export function createTurnLane({ waitingMax, waitingEachMax, refusal }: TurnLane
     const [payer, own] = first;
     const next = own.shift();
     waitingCount -= 1;
-    // To the end of the line of payers.
+    // Moves a payer to the end of the line.
     waiting.delete(payer);
     if (own.length > 0) waiting.set(payer, own);
     next?.begin();

@@ -13,8 +13,8 @@ export const ASSETS: ReadonlyMap<string, Asset> = new Map([
 ]);
 
 /**
- * The page where a person connects an account through the broker (D38). Everything in it is the page's own
- * or escaped; scripts and styles are files, so the policy need not allow any in the text.
+ * The page where a person connects an account through the broker (D38). Everything in it is static
+ * or escaped. Scripts and styles are files, so the policy allows none in the text.
  *
  * @param path of the page, below the gateway's root
  */

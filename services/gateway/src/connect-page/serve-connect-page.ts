@@ -14,22 +14,22 @@ import { sendRedirect, sendSuccess, sendText } from "../http/respond.ts";
 import { serviceCallOf } from "../http/service-call.ts";
 import { ASSETS, connectPage } from "./page.ts";
 
-/** Where the page is mounted. */
+/** The path of the page. */
 export const CONNECT_BASE = "/connect";
 
-/** What the page needs. */
+/** The dependencies of the page. */
 export interface ConnectPageOptions {
   authorizations: RpcClient<AuthorizationsServiceService>;
-  /** How often one client may look. */
+  /** The limit of one client's status requests. */
   limits: AddressLimits;
-  /** Of the API, where the callback is. */
+  /** The base of the API, where the callback is. */
   apiBase: string;
 }
 
-/** The form of an attempt's token; everything else is not asked for. */
+/** The form of an attempt's token; other paths are refused without a lookup. */
 const PATH = /^\/(?<token>[A-Za-z0-9_-]{43})(?:\/(?<part>status|go|done))?$/;
 
-/** What the page itself may do: nothing but what it is made of, from here, in no frame. */
+/** The policy of the page: its own parts from this origin, and no frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,15 +41,15 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /**
- * Serves the page that sends a person to the broker, waits for the outcome and goes on to the callback. The
- * token in its address is all the right that it takes, and is kept from other sites.
+ * Serves the page that sends a person to the broker, waits for the outcome and goes on to the
+ * callback. The token in its address is the only credential, and is kept from other sites.
  */
 export function serveConnectPage(options: ConnectPageOptions): RequestHandler {
   return async (request, response, next) => {
     const asset = ASSETS.get(request.path.replace(/^\/assets\//, ""));
     const match = PATH.exec(request.path)?.groups;
     if (asset === undefined && match === undefined) return next();
-    // A link is made at the broker for each `go`.
+    // Each `go` creates a link at the broker.
     const allowed = match?.["part"] === "go" ? ["GET"] : ["GET", "HEAD"];
     if (request.method === "OPTIONS") return answerOptions(response, allowed);
     if (!allowed.includes(request.method)) throw wrongMethod(response, allowed);
@@ -92,12 +92,12 @@ async function servePart(
   }
   if (part === "done" && next !== null) return sendRedirect(response, next);
   const path = `${CONNECT_BASE}/${token}`;
-  // The page holds the token that it was asked for with.
+  // The page contains the token from its address.
   info.compressor = undefined;
   sendText(response, 200, "text/html; charset=utf-8", connectPage(path, attempt.providerName));
 }
 
-/** Above the time in which the broker is asked. */
+/** Longer than the interval in which the broker is asked. */
 const BROKER_TIMEOUT_MS = 20_000;
 
 const STATE_NAMES: Readonly<Record<State, string>> = {
@@ -109,7 +109,7 @@ const STATE_NAMES: Readonly<Record<State, string>> = {
   [State.UNRECOGNIZED]: "waiting",
 };
 
-/** Where the person goes on when there is something to go on with; of this gateway always. */
+/** The address where the person goes on, once there is one; always at this gateway. */
 function callbackOf(
   { state, provider, connectionId }: AuthorizationAttempt,
   apiBase: string,

@@ -4,25 +4,25 @@ import { isNotModified } from "../http/entity-tags.ts";
 import { answerOptions, READING, wrongMethod } from "../http/methods.ts";
 import { requestInfoOf } from "../http/request-info.ts";
 
-/** Where machines look for the APIs of an origin (RFC 9727). */
+/** The path where machines look for the APIs of an origin (RFC 9727). */
 export const API_CATALOG_PATH = "/.well-known/api-catalog";
 
 const CONTENT_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
-/** What the catalog leads to. */
+/** The targets of the catalog. */
 export interface ApiCatalogOptions {
-  /** Where the gateway is reached; without it links are relative to the catalog's own address. */
+  /** The gateway's address; without it links are relative to the catalog's own address. */
   publicUrl: string | undefined;
   apiBase: string;
   descriptionPath: string;
-  /** What people read first, and every operation. */
+  /** The first page for people, and the page with every operation. */
   docsPaths: readonly string[];
   statusPath: string;
 }
 
 /**
- * Answers the catalog: this origin's one API, and where it is described. Everybody may read it. Nothing of
- * the request stands in it: who names another host in `Host` would lead the readers of a cache there.
+ * Answers the catalog: this origin's one API, and where it is described. Everybody may read it. It
+ * contains nothing of the request: a false `Host` would send the readers of a cache elsewhere.
  */
 export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
   const text = JSON.stringify(linksetOf(options));
@@ -46,7 +46,7 @@ export function serveApiCatalog(options: ApiCatalogOptions): RequestHandler {
   };
 }
 
-/** A set of links (RFC 9264, section 4.2) with the relations of RFC 8631. */
+/** A linkset (RFC 9264, section 4.2) with the relations of RFC 8631. */
 function linksetOf(options: ApiCatalogOptions): object {
   const { publicUrl: origin = "", apiBase, descriptionPath, docsPaths, statusPath } = options;
   const api = origin + apiBase;

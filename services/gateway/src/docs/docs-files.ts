@@ -5,19 +5,19 @@ import { openSite } from "./site/site-files.ts";
 import { createTextFile } from "../http/static-file.ts";
 import type { StaticFile } from "../http/static-file.ts";
 
-/** A file and the rules under which it goes out. */
+/** A file and the headers that protect it. */
 export interface DocsFile {
   file: StaticFile;
-  /** For logs and metrics; assets share one. */
+  /** A name for logs and metrics; assets share one. */
   route: string;
   cacheControl: string;
   contentSecurityPolicy: string;
 }
 
-/** Where the references are; the documentation begins there. */
+/** The path of the references; the documentation begins there. */
 export const DOCS_BASE = "/docs";
 
-/** Where every operation of the REST API is shown. */
+/** The path of the page with every operation of the REST API. */
 export const API_REFERENCE_PATH = `${DOCS_BASE}/api`;
 
 const CSS = "text/css; charset=utf-8";
@@ -31,8 +31,8 @@ const NOTHING = [
 ];
 
 /**
- * Scalar writes styles into the page whose text depends on what is shown, so no hash can stand for them. A
- * style can do no harm here: whatever it would load or send goes to this origin or nowhere.
+ * Scalar writes styles into the page whose text depends on the content, so no hash can allow them.
+ * A style can do no harm here: it loads from this origin only and sends nothing elsewhere.
  */
 const REFERENCE_POLICY = [
   ...NOTHING,
@@ -42,7 +42,7 @@ const REFERENCE_POLICY = [
   "connect-src 'self'",
 ].join("; ");
 
-/** Of the documentation: its script asks this origin for what it searches. */
+/** The policy of the documentation, whose script loads the search index from this origin. */
 const SITE_POLICY = [
   ...NOTHING,
   "script-src 'self'",
@@ -57,11 +57,11 @@ const ALWAYS_ASK = "no-cache";
 /** The name of an asset changes with its content. */
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
-/** What is served below `DOCS_BASE`. */
+/** The files below `DOCS_BASE`. */
 export interface DocsFiles {
-  /** By their paths below it. */
+  /** By their path below it. */
   files: ReadonlyMap<string, DocsFile>;
-  /** For readers who ask for another path. */
+  /** For readers who request another path. */
   missing: DocsFile;
 }
 

@@ -1,17 +1,17 @@
 import { referencesNavigation } from "./references.ts";
 
-/** Where the page finds what it is made of. */
+/** The paths of the page's parts. */
 export interface ReferencePageParts {
-  /** Of Scalar, which shows the document. */
+  /** Scalar, which shows the document. */
   scriptPath: string;
-  /** What tells Scalar how. */
+  /** The configuration of Scalar. */
   startPath: string;
   stylePath: string;
   /** The OpenAPI document. */
   descriptionPath: string;
 }
 
-/** The page on which people read the description of the REST API, and try it. */
+/** The page that shows the description of the REST API, and lets people try it. */
 export function referencePage(parts: ReferencePageParts): string {
   const { scriptPath, startPath, stylePath, descriptionPath } = parts;
   return `<!doctype html>

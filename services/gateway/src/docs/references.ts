@@ -1,4 +1,4 @@
-/** Where each reference is, and what readers know it by. */
+/** The path and the name of each reference. */
 const REFERENCES = {
   guide: ["/docs", "Guide"],
   api: ["/docs/api", "REST API"],
@@ -8,7 +8,7 @@ const REFERENCES = {
 /**
  * The links between the references, the same on all their pages.
  *
- * @param current where the reader is: `page` on the page of the link, `true` on one below it
+ * @param current the reader's position: `page` on the page of the link, `true` on one below it
  */
 export function referencesNavigation(
   current: keyof typeof REFERENCES,

@@ -17,8 +17,8 @@ export interface ScalarScript {
 }
 
 /**
- * Opens the vendored script. It is kept as Brotli, for compressing its four megabytes takes eleven seconds;
- * the other encodings are made of that when a client asks that can do no better.
+ * Opens the vendored script. It is stored as Brotli, because compressing its four megabytes takes
+ * eleven seconds. The other encodings are made from it when a client needs one.
  */
 export function openScalarScript(): ScalarScript {
   const source = sourceShape.parse(

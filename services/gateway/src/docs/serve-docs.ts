@@ -6,17 +6,17 @@ import { sendStaticFile } from "../http/send-static-file.ts";
 import { openDocsFiles } from "./docs-files.ts";
 import { protectPage } from "./protect-page.ts";
 
-/** What the references need. */
+/** The dependencies of the references. */
 export interface DocsOptions {
-  /** Of the OpenAPI document, from the root. */
+  /** The path of the OpenAPI document, from the root. */
   descriptionPath: string;
-  /** How often one client may ask for pages and their parts. */
+  /** The limit of one client's requests for pages and their parts. */
   limits: AddressLimits;
 }
 
 /**
- * Serves the references of the API for people, to everybody. What they are made of comes from here alone, and
- * is sent out of memory: who asks for the same bytes gets the same buffer.
+ * Serves the references of the API to everybody. All parts come from this origin and are sent from
+ * memory; requests for the same bytes share one buffer.
  */
 export function serveDocs({ descriptionPath, limits }: DocsOptions): RequestHandler {
   const { files, missing } = openDocsFiles(descriptionPath);
@@ -39,7 +39,7 @@ export function serveDocs({ descriptionPath, limits }: DocsOptions): RequestHand
   };
 }
 
-/** A person with a browser, who asks for a page. */
+/** Whether a person's browser requests a page. */
 function isReader(request: Request): boolean {
   return READING.includes(request.method) && request.accepts(["json", "html"]) === "html";
 }

@@ -1,7 +1,7 @@
-/** One change as the log keeps it, without its place in the chain. */
+/** One change as the log stores it, without its position in the chain. */
 export interface AuditRecord {
   companyId: string;
-  /** `evt_…`; what is recorded twice under one id is kept once. */
+  /** `evt_…`; an event that is recorded twice is stored once. */
   eventId: string;
   action: string;
   resourceType: string;

@@ -1,11 +1,11 @@
-/** Whose access has changed or ended: credentials of theirs must be looked up again. */
+/** A change of access: cached credentials of this key, session, person or company are invalid. */
 export interface IdentityChange {
-  /** `user` stands for all sessions of a person, `company` for all that is a company's. */
+  /** `user` stands for all sessions of a person, `company` for everything of a company. */
   readonly type: "api_key" | "session" | "user" | "company";
   readonly id: string;
 }
 
-/** The Postgres channel on which gateways tell each other of changes. */
+/** The Postgres channel on which gateways notify each other of changes. */
 export const IDENTITY_CHANNEL = "gateway_identity";
 
 const PATTERN = /^(api_key|session|user|company):(.+)$/;
@@ -15,7 +15,7 @@ export function formatChange({ type, id }: IdentityChange): string {
   return `${type}:${id}`;
 }
 
-/** The change in a payload; undefined, which means everybody, when it is not one of ours. */
+/** The change in a payload; undefined when it cannot be parsed, which invalidates everything. */
 export function parseChange(payload: string): IdentityChange | undefined {
   const [, type, id] = PATTERN.exec(payload) ?? [];
   if (id === undefined) return undefined;

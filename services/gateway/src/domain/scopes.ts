@@ -1,4 +1,4 @@
-/** Everything that a credential can be allowed to do (D13). */
+/** All permissions of credentials (D13). */
 export const SCOPES = [
   "workflows:read",
   "workflows:write",

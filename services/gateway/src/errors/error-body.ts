@@ -11,8 +11,8 @@ export interface ErrorBody {
 const INTERNAL_MESSAGE = "An internal error occurred.";
 
 /**
- * What a caller is told about an error: field problems or the contract's own details, and for a
- * fault of ours nothing but a fixed text.
+ * The error that a caller sees: field problems or the contract's own details; for an internal error
+ * only a fixed text.
  */
 export function toErrorBody(error: AppError, requestId: string): ErrorBody {
   if (error.reason === "INTERNAL_ERROR") {

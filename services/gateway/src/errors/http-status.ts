@@ -1,8 +1,8 @@
 import type { Reason } from "@workflow/errors";
 
 /**
- * The HTTP status of every error code: the only place where the two meet. `error.code` of a response
- * is the reason itself.
+ * The HTTP status of every error code; no other place maps them. `error.code` of a response is the
+ * reason itself.
  */
 export const HTTP_STATUS_BY_REASON = {
   BAD_REQUEST: 400,

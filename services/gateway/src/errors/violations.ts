@@ -1,10 +1,10 @@
 import type { Violation } from "@workflow/errors";
 import type { z } from "zod";
 
-/** So many problems are told of one request: a caller mends these first, and a refusal stays small. */
+/** The number of problems that one answer lists, so that a refusal stays small. */
 const VIOLATIONS_MAX = 50;
 
-/** The problems that zod found, the first of them, in the form of `error.details` (D3). */
+/** The first problems that zod found, in the form of `error.details` (D3). */
 export function toViolations(error: z.ZodError): Violation[] {
   return error.issues
     .slice(0, VIOLATIONS_MAX)
@@ -12,8 +12,8 @@ export function toViolations(error: z.ZodError): Violation[] {
 }
 
 /**
- * Texts for what zod's checks find where a schema states none: what would be right, to be read
- * after the name of the field.
+ * Texts for zod's checks where a schema states none. They say what is expected and follow the
+ * field's name.
  */
 export function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") {

@@ -4,10 +4,10 @@ import { insertUser } from "../store/companies.ts";
 import type { NewUser } from "../store/companies.ts";
 import { lockUserId } from "../store/members.ts";
 
-/** How often an account may come and go while it is being looked for. */
+/** The number of attempts when an account appears and disappears during the lookup. */
 const TRIES_MAX = 5;
 
-/** An account to be made; without a hash only one that is there already will do. */
+/** A new account; without a hash only an existing account will do. */
 export interface WantedAccount extends Omit<NewUser, "email" | "passwordHash"> {
   passwordHash: string | null;
 }
@@ -15,15 +15,15 @@ export interface WantedAccount extends Omit<NewUser, "email" | "passwordHash"> {
 /** The account of an e-mail address. */
 export interface Account {
   userId: string;
-  /** Whether it was there before: then nothing of it has changed. */
+  /** Whether the account existed before; then nothing of it has changed. */
   isKnown: boolean;
 }
 
 /**
- * Makes an account, unless the e-mail address, given in lower case, has one. It stays until the
- * transaction ends: somebody who removes it elsewhere waits.
+ * Creates an account, unless the e-mail address, in lower case, has one. The account is locked
+ * until the transaction ends, so a removal elsewhere waits.
  *
- * @throws AppError CONFLICT when it goes while it is being looked for
+ * @throws AppError CONFLICT when the account disappears during the lookup
  */
 export async function addAccount(
   transaction: Transaction,
@@ -36,7 +36,7 @@ export async function addAccount(
     if (isMade) return { userId: id, isKnown: false };
     const userId = await lockUserId(transaction, email);
     if (userId !== null) return { userId, isKnown: true };
-    // It was removed between the two.
+    // The account was removed between the two statements.
   }
   throw new AppError("CONFLICT", "The person was removed at the same time. Try again.");
 }

@@ -16,7 +16,7 @@ import { accessOnEntry, getCurrentAccess } from "./current-access.ts";
 import type { Access } from "./current-access.ts";
 import { requireRightOver, requireRoom, requireScopesOf } from "./member-rules.ts";
 
-/** Who shall be a member, and as what. */
+/** The new member and the role. */
 export interface NewMember {
   companyId: string;
   /** In lower case. */
@@ -24,18 +24,18 @@ export interface NewMember {
   role: Role;
   /** The e-mail address by default. */
   name?: string | undefined;
-  /** Of a new account; else what accepts the invitation. */
+  /** The password of a new account; for an existing account the one that accepts the invitation. */
   password: string;
 }
 
 /**
- * Makes a person a member, or invites one whose e-mail address has an account (D65). The company cannot
- * tell the two apart: the same work, the same answer. An account that is there keeps its name and
- * password, and whoever holds it joins only with the password that this company hands over.
+ * Makes a person a member, or invites one whose e-mail address has an account (D65). The company
+ * cannot tell the two apart: work and answer are the same. An existing account keeps its name and
+ * password; its owner joins only with the password that this company hands over.
  *
- * @throws AppError CONFLICT for an e-mail address of a member or of one who is invited, FORBIDDEN for a
- *   role that the caller cannot give, BAD_REQUEST when the company is full, RATE_LIMITED when it adds
- *   too many at once, UNAUTHORIZED when the caller is shut out meanwhile
+ * @throws AppError CONFLICT for an e-mail address of a member or an invited person; FORBIDDEN for a
+ * role that the caller cannot give; BAD_REQUEST when the company is full; RATE_LIMITED when it adds
+ * too many at once; UNAUTHORIZED when the caller loses access meanwhile
  */
 export async function addMember(
   database: Database,
@@ -44,7 +44,7 @@ export async function addMember(
 ): Promise<Member> {
   const { companyId, email, role, name = email, password } = request;
   requireMayGive(accessOnEntry(caller), role);
-  // Before the hashing, which is slow on purpose; asked again when it counts.
+  // Checked before the slow hashing, and again under the lock.
   if (await hasMember(database, companyId, email)) throw alreadyMember();
   const passwordHash = await hashPassword(password, companyId);
   const wanted = { id: newUuid(), companyId, email, role, name, passwordHash };

@@ -18,23 +18,23 @@ import { findSession, rebindSession } from "../store/sessions.ts";
 import type { SignedIn } from "./sign-in.ts";
 import { countTries } from "./count-tries.ts";
 
-/** Where a signed-in person wants to go. */
+/** The company that a signed-in person switches to. */
 export interface CompanyChange {
   session: Session;
   /** The token of the session. */
   token: string;
   /** The id of the company, as given. */
   company: string;
-  /** What the company has handed over; needed once, to accept its invitation. */
+  /** The password of the company's invitation, needed once to accept it. */
   invitationPassword: string | undefined;
 }
 
 /**
- * Makes a session one of another company of its person (D65): role and scopes are those that the person
- * has there, and the token is a new one. The first time it accepts the company's invitation.
+ * Moves a session to another company of its person (D65). Role and scopes are the person's there,
+ * and the token is a new one. The first time it accepts the company's invitation.
  *
- * @throws AppError NOT_FOUND for a company that the person is no member of, BAD_REQUEST for a missing or
- *   wrong password of its invitation, UNAUTHORIZED when the session has ended, RATE_LIMITED
+ * @throws AppError NOT_FOUND for a company where the person is no member; BAD_REQUEST for a missing
+ * or wrong password of its invitation; UNAUTHORIZED when the session has ended; RATE_LIMITED
  */
 export async function changeCompany(
   database: Database,
@@ -69,7 +69,9 @@ export async function changeCompany(
   });
 }
 
-/** Whoever knows this password is the one whom the company means; the account alone does not tell. */
+/**
+ * The password proves that this is the person whom the company invited; the account alone does not.
+ */
 async function requirePassword(
   database: Database,
   { userId }: Session,
@@ -87,7 +89,7 @@ async function requirePassword(
   throw wrongInvitationPassword("is not the one that the company has given you");
 }
 
-/** An invitation's password withstands guessing as that of an account does: with growing pauses. */
+/** Guesses of an invitation's password meet growing pauses, as those of an account's do. */
 async function countInvitationTry(database: Database, invitationId: string): Promise<void> {
   const subject = invitationSubject(invitationId);
   const retryAfterMs = await countAccountTry(database, subject, ACCOUNT_PAUSES);
@@ -110,7 +112,7 @@ async function acceptInvitation(
   return true;
 }
 
-/** Neither company is told which the other one is. */
+/** Neither company's log names the other company. */
 async function recordChange(
   transaction: Transaction,
   { identity, requestId, client }: AuditCaller,

@@ -10,7 +10,7 @@ import { deleteOtherSessions } from "../store/sessions.ts";
 import { findPasswordHash, replacePassword } from "../store/users.ts";
 import { countTries } from "./count-tries.ts";
 
-/** What a person gives to have another password. */
+/** The input of a change of password. */
 export interface PasswordChange {
   currentPassword: string;
   newPassword: string;
@@ -19,8 +19,8 @@ export interface PasswordChange {
 /**
  * Changes the password of a signed-in person and ends all other sessions of that person.
  *
- * @throws AppError RATE_LIMITED after too many tries, BAD_REQUEST when the current password is wrong,
- *   CONFLICT when it is changed elsewhere at the same time
+ * @throws AppError RATE_LIMITED after too many attempts; BAD_REQUEST when the current password is
+ * wrong; CONFLICT when another request changes it at the same time
  */
 export async function changePassword(
   database: Database,

@@ -10,7 +10,7 @@ import type { Member } from "../store/members.ts";
 import { getCurrentAccess } from "./current-access.ts";
 import { requireAnotherOwner, requireRightOver, requireScopesOf } from "./member-rules.ts";
 
-/** Who gets which role. */
+/** The member and the new role. */
 export interface RoleChange {
   companyId: string;
   userId: string;
@@ -18,11 +18,11 @@ export interface RoleChange {
 }
 
 /**
- * Gives a member, or somebody who is invited, another role; it counts in all gateways within 5 s.
+ * Gives a member or an invited person another role, which takes effect in all gateways within 5 s.
  *
- * @throws AppError NOT_FOUND for somebody who is no member, FORBIDDEN for a role that the
- *   caller cannot give, or where only an owner may, CONFLICT for the last owner, UNAUTHORIZED when the
- *   caller has been shut out
+ * @throws AppError NOT_FOUND for a person who is no member; FORBIDDEN for a role that the caller
+ * cannot give, or where only an owner may; CONFLICT for the last owner; UNAUTHORIZED when the
+ * caller has lost access
  */
 export async function changeRole(
   database: Database,

@@ -4,9 +4,9 @@ import { countTry } from "../store/sign-in-tries.ts";
 import type { TryLimit } from "../store/sign-in-tries.ts";
 
 /**
- * Counts a try against limits that all gateways share.
+ * Counts an attempt against limits that all gateways share.
  *
- * @throws AppError RATE_LIMITED saying when to come again
+ * @throws AppError RATE_LIMITED with the time to retry after
  */
 export async function countTries(database: Database, limits: readonly TryLimit[]): Promise<void> {
   for (const limit of limits) {
@@ -15,7 +15,7 @@ export async function countTries(database: Database, limits: readonly TryLimit[]
   }
 }
 
-/** What somebody is told who has used a limit up. */
+/** The error for a limit that is used up. */
 export function limitReached({ max }: TryLimit, retryAfterMs: number): AppError {
   const message = `Rate limit exceeded. Limit: ${max} requests per minute.`;
   return new AppError("RATE_LIMITED", message, { retryAfterMs });

@@ -20,13 +20,13 @@ const input = z.object({
   createdBy: z.object({ id: z.uuid(), name: z.string().optional() }).optional(),
 });
 
-/** More than that nobody can look after; the list of them fits one page. */
+/** Nobody can look after more keys than that, and this many fit on one page. */
 const KEYS_MAX = 1_000;
 
-/** What a new key is for; `createdBy` is the user or the key that asks for it. */
+/** The input of a new key; `createdBy` is the user or the key that requests it. */
 export type CreateApiKeyInput = z.input<typeof input>;
 
-/** A new key. `key` is shown here only: it is not stored. */
+/** A new key. `key` is not stored and is shown only here. */
 export interface CreatedApiKey {
   id: string;
   name: string;
@@ -38,17 +38,17 @@ export interface CreatedApiKey {
 }
 
 /**
- * Makes an API key; several statements, of which the caller tells the audit log.
+ * Creates an API key with several statements; the caller records the audit event.
  *
- * @throws AppError BAD_REQUEST for a bad name, scope or expiry or when the company has too many keys,
- *   NOT_FOUND for an unknown company
+ * @throws AppError BAD_REQUEST for a bad name, scope or expiry or when the company has too many
+ * keys; NOT_FOUND for an unknown company
  */
 export async function insertNewApiKey(
   transaction: Transaction,
   request: CreateApiKeyInput,
 ): Promise<CreatedApiKey> {
   const { companyId, name, scopes, expiresAt, createdBy } = readInput(input, request);
-  // Keys that are made at the same time count each other.
+  // The lock makes keys that are created at the same time count each other.
   await lockMembers(transaction, companyId);
   if ((await countApiKeys(transaction, companyId)) >= KEYS_MAX) {
     const message = `The company has ${KEYS_MAX} API keys. Revoke some that are not used.`;
@@ -67,7 +67,7 @@ export async function insertNewApiKey(
   return { ...shown, key, createdAt };
 }
 
-/** What the audit log is told of a new key. */
+/** The audit event of a new key. */
 export function apiKeyCreated({ id, name, scopes, expiresAt }: CreatedApiKey): AuditEntry {
   return {
     action: "api_key.created",

@@ -7,24 +7,25 @@ import type { Role } from "../domain/roles.ts";
 import type { Scope } from "../domain/scopes.ts";
 import { findKeyScopes, findSessionRole } from "../store/current-access.ts";
 
-/** What a caller may do in a company. */
+/** The access of a caller to a company. */
 export interface Access {
   /** Null for an API key. */
   readonly role: Role | null;
   readonly scopes: readonly string[];
 }
 
-/** What a caller could do when the request was let in. */
+/** The access that the caller had when the request was admitted. */
 export function accessOnEntry({ identity, session }: Caller): Access {
   return { role: session?.role ?? null, scopes: identity.scopes };
 }
 
 /**
- * What a caller may do now. Whoever gives access to others is asked again here: a request may have
- * waited for seconds, and a gateway may remember a caller for as long. Only meaningful while the
- * members are locked, so that a removal which comes first counts.
+ * The caller's access now. Requests that give access to others check it again here, since a request
+ * may have waited for seconds and a gateway may cache a caller for as long. Call it while the
+ * members are locked, so that an earlier removal counts.
  *
- * @throws AppError UNAUTHORIZED when the key or the session has ended, FORBIDDEN when the scope has gone
+ * @throws AppError UNAUTHORIZED when the key or the session has ended; FORBIDDEN when the scope is
+ * gone
  */
 export async function getCurrentAccess(
   transaction: Transaction,

@@ -13,7 +13,7 @@ export const nameInput = z
   .trim()
   .refine((name) => name !== "" && Array.from(name).length <= 255, "must have 1 to 255 characters");
 
-/** An e-mail address, brought into lower case. */
+/** An e-mail address, converted to lower case. */
 export const emailInput = z
   .string()
   .trim()
@@ -22,8 +22,8 @@ export const emailInput = z
   .pipe(z.email("must be an e-mail address"));
 
 /**
- * A new password, counted in characters as they are hashed. Nothing else is asked of it, as NIST SP
- * 800-63B advises; the upper bound keeps hashing cheap.
+ * A new password; its length counts characters in the form that is hashed. There is no other rule,
+ * as NIST SP 800-63B advises; the upper bound keeps hashing cheap.
  */
 export const passwordInput = z.string().refine((password) => {
   const { length } = Array.from(password.normalize("NFKC"));
@@ -39,7 +39,11 @@ export const scopesInput = z
   .min(1, "must name at least one scope")
   .transform((scopes) => [...new Set(scopes)]);
 
-/** Reads an input. Throws BAD_REQUEST with every problem. */
+/**
+ * Parses an input.
+ *
+ * @throws AppError BAD_REQUEST with every problem
+ */
 export function readInput<S extends z.ZodType>(schema: S, input: z.input<S>): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;

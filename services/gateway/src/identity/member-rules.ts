@@ -5,11 +5,11 @@ import type { Role } from "../domain/roles.ts";
 import { countMembers, countOwners } from "../store/members.ts";
 import type { Access } from "./current-access.ts";
 
-/** More than the people of any company that uses this; what bounds the list of them. */
+/** More members than any company needs; the limit bounds the list of them. */
 const MEMBERS_MAX = 10_000;
 
 /**
- * Owners are made, changed and removed by owners only. An API key, whoever made it, acts as an admin.
+ * Only owners create, change and remove owners. An API key acts as an admin, whoever created it.
  *
  * @throws AppError FORBIDDEN
  */
@@ -33,7 +33,7 @@ export function requireScopesOf({ scopes }: Access, role: Role): void {
 }
 
 /**
- * Refuses to leave a company without an owner. Only meaningful while the members are locked.
+ * Refuses to leave a company without an owner. Call it while the members are locked.
  *
  * @throws AppError CONFLICT
  */
@@ -46,7 +46,7 @@ export async function requireAnotherOwner(
 }
 
 /**
- * Refuses one more member than a company may have. Only meaningful while the members are locked.
+ * Refuses a member beyond the company's limit. Call it while the members are locked.
  *
  * @throws AppError BAD_REQUEST
  */

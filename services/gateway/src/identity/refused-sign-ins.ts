@@ -6,26 +6,27 @@ import { toAuditRecord } from "../audit/to-audit-record.ts";
 import { appendAudit } from "../audit/append-audit.ts";
 import { listMemberships } from "../store/users.ts";
 
-/** A try to sign in as somebody that was refused. */
+/** A refused sign-in attempt. */
 export interface RefusedSignIn extends Pick<AuditCaller, "client" | "requestId"> {
   userId: string;
-  /** `company`: the password was right, but the person is no member of the company that was named. */
+  /** `company`: the password was right, but the person is no member of the named company. */
   reason: "password" | "company" | "limit";
 }
 
-/** Collects refused tries and tells the audit logs of the companies of those who were meant. */
+/** Collects refused attempts and records them in the audit logs of the companies of the account. */
 export interface RefusedSignIns {
   record(refused: RefusedSignIn): void;
-  /** Writes what has come together, in one transaction. */
+  /** Writes the collected attempts, in one transaction. */
   flush(): Promise<void>;
 }
 
-/** Some minutes' worth: passwords are compared at five a second. */
+/** Some minutes' worth: five passwords are compared in a second. */
 const PENDING_MAX = 1_000;
 
 /**
- * A recorder that works behind the answers: whether there is anybody to tell must not show in how long
- * an answer takes. What was not written when the process dies is lost; what could not be written waits.
+ * A recorder that works after the answers, so that their time does not reveal whether the account
+ * exists. Attempts that were not written are lost when the process dies; a failed write is
+ * repeated.
  */
 export function createRefusedSignIns(database: Database, logger: Logger): RefusedSignIns {
   let pending: { refused: RefusedSignIn; event: ReturnType<typeof eventOf> }[] = [];
@@ -35,7 +36,7 @@ export function createRefusedSignIns(database: Database, logger: Logger): Refuse
         logger.warn({ userId: refused.userId }, "a refused sign-in is missing from the audit log");
         return;
       }
-      // Its time is that of the try.
+      // The time of the attempt.
       pending.push({ refused, event: eventOf(refused) });
     },
     async flush() {
@@ -62,7 +63,7 @@ export function createRefusedSignIns(database: Database, logger: Logger): Refuse
 }
 
 function eventOf({ userId, reason, client, requestId }: RefusedSignIn) {
-  // Nobody is known who could be the actor; the person is the one who was meant.
+  // The actor is unknown; the account that was named is the resource.
   const principal = { type: "anonymous", id: "anonymous" };
   return toAuditEvent(
     { identity: { companyId: "", principal }, client, requestId },

@@ -15,21 +15,24 @@ import { getCurrentAccess } from "./current-access.ts";
 import { requireAnotherOwner, requireRightOver } from "./member-rules.ts";
 import { revokeKeysBy } from "./revoke-keys.ts";
 
-/** Who is removed. */
+/** The member to remove. */
 export interface Removal {
   companyId: string;
   userId: string;
-  /** Whether the API keys that the person made, directly or through other keys, end as well. */
+  /**
+   * Whether the API keys that the person created, directly or through other keys, are revoked as
+   * well.
+   */
   revokeKeys: boolean;
 }
 
 /**
- * Removes a member, or takes an invitation back: the sessions in this company end with the membership,
- * those in others go on. A person who is in no other company is forgotten altogether.
+ * Removes a member, or withdraws an invitation. The person's sessions in this company end; those in
+ * other companies go on. A person without another company is deleted.
  *
- * @returns how many API keys were revoked
- * @throws AppError NOT_FOUND for somebody who is no member, FORBIDDEN where only an owner may,
- *   CONFLICT for the last owner, UNAUTHORIZED when the caller has been shut out
+ * @returns the number of revoked API keys
+ * @throws AppError NOT_FOUND for a person who is no member; FORBIDDEN where only an owner may;
+ * CONFLICT for the last owner; UNAUTHORIZED when the caller has lost access
  */
 export async function removeMember(
   database: Database,
@@ -73,14 +76,14 @@ async function endMembership(
 }
 
 /**
- * The account of an e-mail address has gone: the oldest company that waits for the address gets what it
- * would have got without the account, a new person with the password that it hands over.
+ * The account of an e-mail address was deleted. The company that has waited longest for the address
+ * gets a new person with the password that it hands over, as it would have without the account.
  */
 async function beginAnew(transaction: Transaction, email: string): Promise<void> {
   const next = await takeOldestInvitation(transaction, email);
   if (next === null) return;
   const { id, companyId, role, createdAt } = next;
-  // Others who make an account of the address wait until this transaction ends.
+  // Other transactions that create an account for the address wait until this one ends.
   if (!(await insertUser(transaction, next))) throw new Error("The address has an account again.");
   await insertMembership(transaction, { companyId, userId: id, role, createdAt });
 }

@@ -4,8 +4,9 @@ import { revokeApiKeysBy } from "../store/api-keys.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";
 
 /**
- * Revokes all keys that somebody has made in a company, those included which keys of their making made,
- * and answers what the audit log is to be told: one event a key.
+ * Revokes all keys that a person created in a company, and the keys that those keys created.
+ *
+ * @returns one audit event for each key
  */
 export async function revokeKeysBy(
   transaction: Transaction,
@@ -13,7 +14,7 @@ export async function revokeKeysBy(
   createdBy: string,
 ): Promise<AuditEntry[]> {
   const revoked = await revokeApiKeysBy(transaction, companyId, createdBy);
-  // One notification for however many: gateways forget the company's keys and ask anew.
+  // One notification for all of them: gateways invalidate the company's keys.
   if (revoked.length > 0)
     await notifyIdentityChange(transaction, { type: "company", id: companyId });
   return revoked.map(({ id, name }) => ({

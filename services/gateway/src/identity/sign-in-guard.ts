@@ -26,36 +26,47 @@ import type { TryLimit } from "../store/sign-in-tries.ts";
 import { limitReached } from "./count-tries.ts";
 import type { RefusedSignIns } from "./refused-sign-ins.ts";
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export type Origin = Pick<AuditCaller, "client" | "requestId">;
 
-/** A try to sign in that may go on. */
+/** A sign-in attempt that may go on. */
 export interface CountedTry {
   readonly email: string;
   readonly network: Network;
-  /** Whose failures it counts among. */
+  /** The key under which a failure counts. */
   readonly subject: Buffer;
 }
 
-/** Slows down those who guess passwords, in all gateways together. */
+/** Slows down password guessing, in all gateways together. */
 export interface SignInGuard {
-  /** Before anything is read of a request: whether its network has tries left. Throws RATE_LIMITED. */
+  /**
+   * Checks, before the body is read, whether the network has attempts left.
+   *
+   * @throws AppError RATE_LIMITED
+   */
   admitNetwork(origin: Origin): Promise<void>;
   /**
-   * Counts a try of an account, as a failed one until it has succeeded. Throws RATE_LIMITED. What it
-   * does is the same for an e-mail address without an account.
+   * Counts an attempt for an account as failed until it succeeds. It does the same work for an
+   * e-mail address without an account.
+   *
+   * @throws AppError RATE_LIMITED
    */
   countTry(origin: Origin, email: string): Promise<CountedTry>;
-  /** A try has succeeded, as far as the transaction does: the pauses begin anew. */
+  /** Marks an attempt as successful when the transaction commits; the pauses start anew. */
   forget(transaction: Transaction, counted: CountedTry, userId: string): Promise<void>;
-  /** Tells the audit log of a try that failed, later: what it takes must not show in the answer. */
+  /**
+   * Records a failed attempt in the audit log after the answer, whose time must not depend on it.
+   */
   recordFailure(origin: Origin, userId: string, reason: "password" | "company"): void;
 }
 
 const REFUSALS_MAX = 10_000;
 
 export function createSignInGuard(database: Database, refused: RefusedSignIns): SignInGuard {
-  /** Until when a limit is known to be used up, so that a flood of tries costs no query each. */
+  /**
+   * The time until which a limit is known to be used up, so that a flood of attempts costs no query
+   * each.
+   */
   const usedUp = new LRUCache<string, number>({ max: REFUSALS_MAX });
   const noted = new LRUCache<string, true>({ max: REFUSALS_MAX, ttl: REFUSAL_WINDOW_MS });
 

@@ -11,27 +11,29 @@ import { findSignInUser } from "../store/users.ts";
 import type { SignInUser } from "../store/users.ts";
 import type { Origin, SignInGuard } from "./sign-in-guard.ts";
 
-/** What a person gives to sign in. */
+/** The input of a sign-in. */
 export interface SignInRequest {
   /** In lower case. */
   email: string;
   password: string;
-  /** The id of the company to sign in to; without it, the one used last, else the first one (D65). */
+  /**
+   * The id of the company to sign in to; by default the last used one, else the first one (D65).
+   */
   company?: string | undefined;
 }
 
-/** A new session, and the token that stands for it; it is not stored. */
+/** A new session and its token, which is not stored. */
 export interface SignedIn {
   token: string;
   session: StoredSession;
 }
 
 /**
- * Begins a session of a person (D10). Whether there is such a person, and in which companies, can be
- * told neither from the answer nor from the time that it takes.
+ * Begins a session of a person (D10). Neither the answer nor its time reveals whether the person
+ * exists, or in which companies.
  *
- * @throws AppError RATE_LIMITED after too many tries, UNAUTHORIZED when e-mail address and password do
- *   not belong together or the person is no member of the company
+ * @throws AppError RATE_LIMITED after too many attempts; UNAUTHORIZED when e-mail address and
+ * password do not match or the person is no member of the company
  */
 export async function signIn(
   database: Database,
@@ -85,7 +87,7 @@ function chooseCompany({ memberships }: SignInUser, wanted: string | undefined):
   return chosen?.companyId ?? null;
 }
 
-/** Says what may be wrong from what was asked alone, so that it tells nobody what is. */
+/** The message depends on the request alone, so that it reveals nothing. */
 function wrongCredentials({ company }: SignInRequest): AppError {
   const message = "The e-mail address or the password is wrong";
   const or = company === undefined ? "" : ", or the person has not joined this company";

@@ -30,15 +30,15 @@ const FLUSH_MS = 5_000;
 const REFUSED_FLUSH_MS = 1_000;
 const CLEAN_MS = 60_000;
 
-/** Who gets in. */
+/** The authentication of a gateway. */
 export interface RunningIdentity {
   authenticator: CachingAuthenticator;
   signIns: SignInGuard;
 }
 
 /**
- * The authenticator of a gateway with all that works for it in the background: it hears of changes
- * made by other gateways, last uses and refused sign-ins are written down, and what has ended is removed.
+ * The authenticator of a gateway with its background work: it receives changes from other gateways,
+ * stores last uses and refused sign-ins, and deletes expired sessions and counters.
  */
 export async function startIdentity(
   { database, databaseUrl, role, logger, metricsRegistry }: IdentityOptions,
@@ -58,17 +58,18 @@ export async function startIdentity(
     role,
     channels: [IDENTITY_CHANNEL],
     onNotification: (_channel, payload) => authenticator.forget(parseChange(payload)),
-    // What was said meanwhile was missed.
+    // Notifications sent while the connection was down are lost.
     onReconnect: () => authenticator.forget(),
-    // Without it a change is noticed when what is remembered of it is too old, within 5 s.
-    onError: (error) => logger.warn({ err: error }, "changes of access are not heard of"),
+    // Without notifications a change takes effect when the cached entry expires, within 5 s.
+    onError: (error) =>
+      logger.warn({ err: error }, "notifications about changes of access are interrupted"),
   });
   scope.defer(() => listener.stop());
   const refused = createRefusedSignIns(database, logger);
   const flush = async (): Promise<void> => {
     await flushAll([keys, sessions]);
   };
-  // Written once more at the very end, for uses of the last seconds.
+  // A last write at the very end, for uses of the last seconds.
   scope.defer(async () => {
     await flush().catch((error: unknown) => {
       logger.warn({ err: error }, "the last uses of keys and sessions were not recorded");

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { publicOriginOf } from "../http/public-origin.ts";
 import type { RequestInfo } from "../http/request-info.ts";
 
-/** About one connection (RFC 9110, section 7.6.1), or held against the sender by this gateway itself. */
+/**
+ * Headers about one connection (RFC 9110, section 7.6.1), and those that the gateway handles
+ * itself.
+ */
 const LEFT_OUT = [
   "connection",
   "keep-alive",
@@ -13,20 +16,23 @@ const LEFT_OUT = [
   "trailer",
   "upgrade",
   "expect",
-  // Where a request comes from the gateway says, not the sender.
+  // The gateway states the origin of a request; the sender's own statements are removed.
   "forwarded",
   "x-real-ip",
-  // Credentials of our own API: no sender needs them here, and what is kept of a request must not hold them.
+  // Credentials of this API. No sender needs them here, and stored requests must not contain them.
   "cookie",
   "x-api-key",
 ];
 
-/** Without these the body has no end, or the request no meaning: a sender does not get to name them. */
+/**
+ * Without these headers a body has no end, or the request no meaning, so a sender cannot have them
+ * removed.
+ */
 const NEEDED = new Set(["content-length", "content-type", "host", "transfer-encoding"]);
 
 /**
- * Makes the headers of a request those that the webhooks service gets: what the sender says, and where the
- * request truly comes from.
+ * Prepares the headers for the webhooks service: those of the sender, and the true origin of the
+ * request.
  *
  * @throws AppError BAD_REQUEST when the Host header names no host
  */
@@ -49,14 +55,17 @@ export function prepareHeaders(
   else headers["traceparent"] = info.traceparent;
 }
 
-/** Headers that were sent several times are handed on so: a signature or an id that is not one is told as such. */
+/**
+ * Repeated headers are passed on repeatedly, so that the service can refuse an ambiguous signature
+ * or id.
+ */
 function separate({ headers, headersDistinct }: IncomingMessage): void {
   for (const [name, values = []] of Object.entries(headersDistinct)) {
     if (values.length > 1 && !NEEDED.has(name) && name !== "connection") headers[name] = values;
   }
 }
 
-/** Headers that the sender says are about its connection. */
+/** Headers that the sender's Connection header names. */
 function connectionOptions({ connection }: IncomingHttpHeaders): string[] {
   if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return [];
   const names = connection.split(",").map((name) => name.trim().toLowerCase());

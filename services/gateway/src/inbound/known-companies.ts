@@ -3,25 +3,25 @@ import type { Database } from "@workflow/db";
 import { LRUCache } from "lru-cache";
 import { findCompanyIds } from "../store/companies.ts";
 
-/** Says which companies there are, however many ids strangers make up. */
+/** Decides which company ids exist, however many ids strangers make up. */
 export interface KnownCompanies {
   /**
-   * The company's id in lower case when there is one, else null. Rejects with UNAVAILABLE when it is not
-   * remembered and the database is away.
+   * The company's id in lower case; null when there is no such company. Rejects with UNAVAILABLE
+   * when the id is not cached and the database is away.
    */
   find(id: string): Promise<string | null> | string | null;
 }
 
 const REMEMBERED_MAX = 50_000;
-/** No company ends yet; were one to, it is known for so long. */
+/** Companies are not deleted yet; a deleted one would be known for this long. */
 const KNOWN_FOR_MS = 60_000;
-/** Nobody knows the id of a company before it is there, so this keeps nobody waiting. */
+/** A company's id is unknown to others before it exists, so caching its absence delays nobody. */
 const UNKNOWN_FOR_MS = 1_000;
 const IDS_MAX = 1_000;
 
 /**
- * Remembers what it has found. The rest is asked for together, in one query at a time: a flood of unknown ids
- * costs no more than that.
+ * Caches what it has found. Other ids are looked up together, one query at a time, so a flood of
+ * unknown ids costs no more than that.
  */
 export function createKnownCompanies(database: Database): KnownCompanies {
   const known = new LRUCache<string, true>({ max: REMEMBERED_MAX, ttl: KNOWN_FOR_MS });
@@ -61,7 +61,7 @@ export function createKnownCompanies(database: Database): KnownCompanies {
   };
 }
 
-/** Ids that the next query asks for. */
+/** The ids of the next query. */
 interface Batch {
   ids: Set<string>;
   found: Promise<ReadonlySet<string>>;

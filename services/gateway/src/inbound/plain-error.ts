@@ -9,7 +9,8 @@ import type { RequestInfo } from "../http/request-info.ts";
 import { sendErrorText } from "../http/respond.ts";
 
 /**
- * Answers with `{error}`, as the contract has it for inbound webhooks, and notes the error for the log.
+ * Answers with `{error}`, the contract's form for inbound webhooks, and keeps the error for the
+ * log.
  *
  * @param status by default that of the error's reason
  */
@@ -23,9 +24,9 @@ export function sendPlainError(
   sendErrorText(response, info, error, { status, text });
 }
 
-/** Answers what fails below the path of inbound webhooks. */
+/** Answers errors below the path of inbound webhooks. */
 export function createPlainErrorHandler(): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognizes error handlers by their four parameters.
   return (thrown: unknown, request: Request, response: Response, _next: unknown) => {
     sendPlainError(response, requestInfoOf(request), toAppError(thrown));
   };

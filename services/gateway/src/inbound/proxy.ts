@@ -10,41 +10,44 @@ import { sendJsonText } from "../http/respond.ts";
 import { sendPlainError } from "./plain-error.ts";
 
 export interface InboundProxyOptions {
-  /** `host:port` of the webhooks service; of several replicas, with commas between them. */
+  /** `host:port` of the webhooks service; several replicas are separated by commas. */
   address: string;
   tls: HttpTls | undefined;
-  /** Where the routes are mounted, there as here. */
+  /** The path of the routes, the same at the service. */
   base: string;
-  /** What a body may have. */
+  /** The limit of a body, in bytes. */
   bytesMax: number;
-  /** How long a request may take, from its forwarding to the service's answer. */
+  /** The time limit of a request, from its forwarding to the service's answer. */
   timeoutMs: number;
 }
 
-/** Hands requests on to the webhooks service, their bodies byte by byte as they come. */
+/** Forwards requests to the webhooks service, their bodies as they arrive. */
 export interface InboundProxy {
-  /** Answers the request, whatever happens: with what the service answers, or with `{error}`. */
+  /** Answers the request in every case: with the service's answer, or with `{error}`. */
   forward(request: IncomingMessage, response: ServerResponse): void;
-  /** Gives the connections back. */
+  /** Closes the connections. */
   close(): void;
 }
 
-/** One request on its way, until it is answered or its sender is gone. */
+/** One forwarded request, until it is answered or its sender has left. */
 interface Exchange {
   /** Connects it with the request to the service. */
   begin(upstream: ClientRequest): void;
-  /** Passes on what the service says. One that breaks off cuts the sender's connection: half an answer is none. */
+  /**
+   * Passes on the service's answer. When that breaks off, the sender's connection is cut, so that
+   * half an answer never looks complete.
+   */
   answer(upstreamAnswer: IncomingMessage): void;
   /** Ends it with an error, unless it is over. */
   fail(error: AppError, status?: number): void;
 }
 
 /**
- * Below the time after which Node servers close idle connections, and below STOP_DELAY_MS: a request on one
- * that is being closed would be lost.
+ * Shorter than the time after which Node servers close idle connections, and than STOP_DELAY_MS: a
+ * request on a closing connection would be lost.
  */
 const IDLE_MS = 1_000;
-/** The service answers in a few words. */
+/** The limit of the service's answer, which is a few words. */
 const ANSWER_CHARS_MAX = 64 * 1024;
 
 /** @see InboundProxy */
@@ -69,7 +72,7 @@ export function createInboundProxy(options: InboundProxyOptions): InboundProxy {
     });
   };
   const proxy = createProxyMiddleware({
-    // Which replica it is, the agent says.
+    // The agent chooses the replica.
     target: { protocol: "http:", host: "webhooks", port: 80, pathname: options.base },
     agent,
     selfHandleResponse: true,
@@ -120,7 +123,7 @@ function openExchange(
     if (byteCount <= bytesMax) return;
     fail(new AppError("PAYLOAD_TOO_LARGE", `The request body must be at most ${bytesMax} bytes.`));
   };
-  // Whoever sends no more may still want to read why that was too little.
+  // A client that sends no more may still read why its body was too short.
   const onHalfClosed = (): void => {
     if (!request.complete) fail(endedEarly());
   };
@@ -153,7 +156,7 @@ function openExchange(
   };
 }
 
-/** Of its headers those that are about the answer. */
+/** The service's headers that are about the answer. */
 function passOn(
   { statusCode = 500, headers }: IncomingMessage,
   text: string,
@@ -167,7 +170,7 @@ function passOn(
 }
 
 function explain(error: Error, request: IncomingMessage): AppError {
-  // Both ends report by the same event; the sender's own breaks are no fault of the service.
+  // Both ends report the same event; a break by the sender is no fault of the service.
   if (request.errored !== null || (request.destroyed && !request.complete)) return endedEarly();
   return unavailable("cannot be reached", error);
 }

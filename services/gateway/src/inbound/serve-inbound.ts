@@ -18,19 +18,22 @@ import type { KnownCompanies } from "./known-companies.ts";
 import { createInboundProxy } from "./proxy.ts";
 
 export interface InboundOptions {
-  /** `host:port` where the webhooks service takes them. */
+  /** `host:port` of the webhooks service's HTTP server. */
   address: string;
-  /** Without it connections to the service are plain text. */
+  /** TLS to the service; undefined means plain text. */
   tls?: HttpTls | undefined;
   /** Counts the requests of each client. */
   rateLimits: RateLimits;
   publicUrl: string | undefined;
   database: Database;
-  /** How long a request may take, from its forwarding to the answer, in milliseconds; 30,000 by default. */
+  /**
+   * The time limit of a request, from its forwarding to the answer, in milliseconds; 30,000 by
+   * default.
+   */
   timeoutMs?: number | undefined;
 }
 
-/** Inbound webhooks, as long as the gateway runs. */
+/** The inbound webhooks of a running gateway. */
 export interface Inbound {
   serve: RequestHandler;
   close(): void;
@@ -41,15 +44,15 @@ const METHODS = ["POST"];
 const TIMEOUT_MS = 30_000;
 const RETRY_AFTER_MS = 1_000;
 /**
- * Requests under way, each of which holds a connection to the service: those of a client, for a company's
- * own routes, and of all. A slow sender holds its place for TIMEOUT_MS at most, and one client alone cannot
- * take all places of a company.
+ * The limits of concurrent requests, each of which holds a connection to the service: of a client,
+ * of a company's own routes, and in all. A slow sender holds its place for TIMEOUT_MS at most. One
+ * client alone cannot take all places of a company.
  */
 const UNDER_WAY = { total: 1_024, perClient: 128, perCompany: 256 };
 
 /**
- * Serves inbound webhooks: limits them, and hands them on to the webhooks service as they came. Who sends them
- * is found out there; errors are `{error}`.
+ * Serves inbound webhooks: limits them, and forwards them to the webhooks service unchanged. The
+ * service verifies the sender; errors are `{error}`.
  */
 export function createInbound(options: InboundOptions): Inbound {
   const { database, publicUrl, rateLimits, timeoutMs = TIMEOUT_MS } = options;
@@ -97,7 +100,7 @@ function takePlace(shares: Shares, holder: string, response: Response): void {
   afterAnswer(response, giveBack);
 }
 
-/** The company whose own route is meant; null on the routes of providers. */
+/** The company of a custom route; null on the routes of providers. */
 async function findCompany(
   request: Request,
   info: RequestInfo,

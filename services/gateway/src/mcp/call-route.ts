@@ -6,7 +6,7 @@ import { writeJson } from "../http/write-json.ts";
 import type { RouteContext } from "../route-context.ts";
 import type { Route } from "../route-table-entry.ts";
 
-/** What a route is called with, as if it had come over HTTP. */
+/** The parts of a request that a route needs, as if it had come over HTTP. */
 interface RouteCall {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
@@ -14,8 +14,9 @@ interface RouteCall {
 }
 
 /**
- * Calls an operation of the API in the name of the caller, who needs its scope. Its `data` as JSON text, of
- * `charsMax` characters at most.
+ * Calls an operation of the API in the name of the caller, who needs its scope.
+ *
+ * @returns its `data` as JSON text of at most `charsMax` characters
  */
 export async function callRoute(
   context: RouteContext,
@@ -35,7 +36,7 @@ export async function callRoute(
   return text;
 }
 
-/** Throws FORBIDDEN when the caller's key lacks a scope. */
+/** @throws AppError FORBIDDEN when the caller's key lacks a scope */
 export function requireScope({ identity }: RouteContext, scope: Scope): void {
   if (identity.scopes.includes(scope)) return;
   throw new AppError("FORBIDDEN", `The API key lacks the scope ${scope}.`);

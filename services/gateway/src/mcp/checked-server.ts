@@ -8,7 +8,7 @@ type Handler = ReturnType<Server["_wrapHandler"]>;
 
 const page = z.looseObject({ cursor: z.string().optional() }).optional();
 
-/** What the methods that are served need of their parameters. */
+/** The parameter schemas of the served methods. */
 const PARAMS = new Map<string, z.ZodType>([
   ["tools/list", page],
   ["resources/list", page],
@@ -18,13 +18,13 @@ const PARAMS = new Map<string, z.ZodType>([
 ]);
 
 /**
- * The protocol's server, which says of wrong parameters what is wrong with them. By itself it answers with its schemas'
- * errors as they are, and calls them faults of its own.
+ * The protocol's server, with clear errors for wrong parameters. By itself it reports them as
+ * internal errors, with its schemas' raw messages.
  */
 export class CheckedServer extends Server {
   readonly #explain: (error: AppError) => ProtocolError;
 
-  /** @param explain makes of an error what the caller is told */
+  /** @param explain turns an error into the one that the caller gets */
   constructor([info, options]: ServerParameters, explain: (error: AppError) => ProtocolError) {
     super(info, options);
     this.#explain = explain;
@@ -38,7 +38,7 @@ export class CheckedServer extends Server {
       try {
         return await inner(request, context);
       } catch (error) {
-        // Handlers throw nothing else, so this comes of the protocol's own checks.
+        // Handlers throw nothing else, so this error comes from the protocol's own checks.
         throw error instanceof ProtocolError ? error : this.#explain(wrongParams(method));
       }
     };

@@ -16,11 +16,11 @@ const INSTRUCTIONS =
 export interface McpExchange {
   readonly context: RouteContext;
   readonly message: McpMessage;
-  /** Hears of what the request failed with; over HTTP the answer is 200 all the same. */
+  /** Receives the request's error; over HTTP the answer is 200 all the same. */
   readonly onFailure: (error: AppError) => void;
 }
 
-/** The protocol's side of one request: what its caller may see and do, and no more. */
+/** The protocol server of one request, limited to what its caller may see and do. */
 export function createMcpServer({ context, message, onFailure }: McpExchange): Server {
   const explain = (error: unknown): ProtocolError =>
     toProtocolError(error, context.requestId, onFailure);

@@ -1,10 +1,10 @@
 import { isJsonObject, isJsonProblem, scanJsonObject } from "@workflow/definition";
 import type { JsonBody } from "../http/json-body.ts";
 
-/** A JSON-RPC message as it came. What the protocol demands of it is for the protocol's own checks. */
+/** A JSON-RPC message as it was received. The protocol's own checks validate it. */
 export interface McpMessage {
   readonly value: object;
-  /** Empty where there is none. */
+  /** Empty when it is missing. */
   readonly method: string;
   /** `params.arguments` as the text that was sent: numbers keep their digits. */
   readonly argumentsJson: string | undefined;
@@ -20,7 +20,7 @@ export function toMcpMessage({ value, members }: JsonBody): McpMessage {
   };
 }
 
-/** A member of a JSON object, as its text; undefined where there is none. */
+/** A member of a JSON object, as text; undefined when it is missing. */
 export function memberOf(text: string | undefined, name: string): string | undefined {
   if (text === undefined || !text.startsWith("{")) return undefined;
   const members = scanJsonObject(text);

@@ -4,11 +4,11 @@ import { AppError } from "@workflow/errors";
 import type { Reason } from "@workflow/errors";
 import { toErrorBody } from "../errors/error-body.ts";
 
-/** Reasons that lie in what the caller sent; all others are the server's or pass by themselves. */
+/** The errors that a caller's input causes; all others are the server's or temporary. */
 const CALLERS: readonly Reason[] = ["BAD_REQUEST", "VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN"];
 const NAME_CHARS_MAX = 200;
 
-/** An error as JSON-RPC tells it; `data` is the API's own error, with its code and the request's id. */
+/** An error in JSON-RPC form; `data` is the API's own error, with its code and the request's id. */
 export function toProtocolError(
   thrown: unknown,
   requestId: string,
@@ -26,7 +26,7 @@ export function toProtocolError(
   return new ProtocolError(code, body.message, body);
 }
 
-/** A name or address that somebody sent, short enough to be repeated to them. */
+/** A name or address from a caller, short enough to repeat in a message. */
 export function quoted(name: string): string {
   const text = name.length > NAME_CHARS_MAX ? `${name.slice(0, NAME_CHARS_MAX)}…` : name;
   return JSON.stringify(text);

@@ -15,9 +15,9 @@ import { callRoute, requireScope } from "./call-route.ts";
 import { quoted } from "./protocol-error.ts";
 
 const JSON_TYPE = "application/json";
-/** As much as is handed to a model at most; larger documents are for the REST API. */
+/** The largest document for a model; larger ones are read through the REST API. */
 const TEXT_CHARS_MAX = 1024 * 1024;
-/** Rows of a table that are read at once; a model asks for the next ones by `offset`. */
+/** The rows of a table in one read; a model reads further ones by `offset`. */
 const ROWS_MAX = "100";
 
 /** A kind of resource: its address, and the operation of the API that reads it. */
@@ -76,20 +76,20 @@ const KINDS: readonly ResourceKind[] = [
   },
 ];
 
-/** The kinds of resources that there are, for clients that fill in an id. */
+/** The kinds of resources, for clients that fill in an id. */
 export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = KINDS.map(
   ({ template }) => template,
 );
 
-/** Of a run, as tools link to it. */
+/** The address of a run, for links in the results of tools. */
 export function runUri(runId: string): string {
   return `workflow://runs/${runId}`;
 }
 
-/** A page; clients ask for the next one by its cursor. */
+/** The size of a page; clients read the next one by its cursor. */
 const PAGE_RESOURCES = 200;
 
-/** The tables of the caller's company, newest first; runs are found by the links that tools give. */
+/** The tables of the caller's company, newest first. Runs are not listed; tools link to theirs. */
 export async function listResources(
   context: RouteContext,
   cursor?: string,
@@ -119,7 +119,7 @@ function invalidCursor(): AppError {
   });
 }
 
-/** Reads what an address leads to, as the REST API would answer. */
+/** Reads a resource by its address, as the REST API would answer. */
 export async function readResource(
   context: RouteContext,
   uri: string,
@@ -146,7 +146,7 @@ async function read(
   try {
     return await callRoute(context, route, request, TEXT_CHARS_MAX);
   } catch (error) {
-    // As the API, where an id that cannot be is not found.
+    // As in the API, a malformed id is not found.
     if (isAppError(error) && error.reason === "NOT_FOUND") throw notFound(uri);
     throw error;
   }

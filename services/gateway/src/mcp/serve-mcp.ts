@@ -19,20 +19,20 @@ import { createMcpServer } from "./create-mcp-server.ts";
 import { toMcpMessage } from "./mcp-message.ts";
 import type { McpMessage } from "./mcp-message.ts";
 
-/** Where AI clients find the tools and resources of their company. */
+/** The path for AI clients. */
 export const MCP_PATH = "/mcp";
 
 const METHODS = ["POST"] as const;
-/** The arguments of a tool are the input of a run: 1 MiB (D4), and what MCP puts around it. */
+/** The size of a request: the input of a run, 1 MiB (D4), and the envelope that MCP adds. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** The scheme by which most MCP clients send a key; `x-api-key` is as good. */
+/** Most MCP clients send a key as a bearer token; `x-api-key` works as well. */
 const BEARER = /^Bearer +(\S+)$/i;
 const NO_KEY = "An API key is required, as Authorization: Bearer <key> or in the x-api-key header.";
-/** What the protocol does not have to see. */
+/** The headers that the protocol server does not get. */
 const CREDENTIALS = ["authorization", "cookie", "x-api-key"];
-/** What of the protocol's answer goes out: caching and connections are the gateway's affair. */
+/** The protocol's headers that go out; the gateway sets those of caching and connections. */
 const ANSWER_HEADERS = ["content-type", "mcp-protocol-version"];
-/** Methods that logs and metrics tell apart; whatever else a client may send is not told. */
+/** The methods that logs and metrics name; others from clients are grouped. */
 const KNOWN_METHODS = [
   "initialize",
   "server/discover",
@@ -49,16 +49,16 @@ export interface McpOptions extends PipelineDependencies {
 }
 
 /**
- * Serves the Model Context Protocol over streamable HTTP, without sessions: each request stands for
- * itself, so any gateway may answer it. An API key says whose tools are served. A request counts in the
- * key's bucket `execute` when it calls a tool, else in `read` (D9).
+ * Serves the Model Context Protocol over streamable HTTP without sessions: each request is
+ * complete, so any gateway can answer it. The API key decides whose tools are served. A tool call
+ * counts in the key's bucket `execute`, every other request in `read` (D9).
  */
 export function serveMcp(options: McpOptions): RequestHandler {
   return async (request, response) => {
     const info = requestInfoOf(request);
     info.route = MCP_PATH;
     if (request.method === "OPTIONS") return answerOptions(response, METHODS);
-    // The server tells nothing by itself, so there is no stream to open by GET.
+    // The server sends nothing unasked, so GET opens no stream.
     if (request.method !== "POST") throw wrongMethod(response, METHODS);
     refuseForeignPage(request, response, info);
     const caller = await authenticate(options, request, response);
@@ -77,7 +77,7 @@ export function serveMcp(options: McpOptions): RequestHandler {
       requestId,
       client,
       ...(traceparent === undefined ? {} : { traceparent }),
-      // A run that was begun is not given up because its client has gone.
+      // A run goes on when its client leaves.
       ...(isCall ? {} : { signal }),
     };
     const context = createContext(options, caller, info, request, call);
@@ -98,7 +98,7 @@ export function serveMcp(options: McpOptions): RequestHandler {
   };
 }
 
-/** No cookie is read here, so pages of the origins that may call the API are as good as programs. */
+/** Cookies are not read here, so pages of the allowed origins are treated like programs. */
 function refuseForeignPage(
   request: IncomingMessage,
   response: ServerResponse,
@@ -123,14 +123,14 @@ async function authenticate(
   return caller;
 }
 
-/** A key is taken from whichever header has one; sessions are for people. */
+/** The key comes from either header; sessions are for people. */
 function keyOf({ headers }: IncomingMessage): string | undefined {
   const given = headers["x-api-key"];
   if (given !== undefined) return Array.isArray(given) ? given.join(",") : given;
   return headers.authorization?.match(BEARER)?.[1];
 }
 
-/** Reads a message and counts it; one that cannot be read counts as a read. */
+/** Reads and counts a message; one that cannot be parsed counts as a read. */
 async function admitMessage(
   { rateLimits }: McpOptions,
   caller: KnownCaller,
@@ -149,7 +149,9 @@ async function admitMessage(
   return message;
 }
 
-/** Reads one JSON-RPC message, an object: a batch would be many calls that count as one. */
+/**
+ * Parses one JSON-RPC message, an object. Batches are refused: one request would make many calls.
+ */
 async function readMessage(request: IncomingMessage): Promise<McpMessage> {
   const bytes = await readBody(request, BODY_BYTES_MAX);
   if (bytes === null) throw new AppError("BAD_REQUEST", "A JSON-RPC message is required.");
@@ -165,7 +167,7 @@ function toWebRequest(request: IncomingMessage, message: object, signal: AbortSi
   return new Request(url, { method: "POST", headers, body: JSON.stringify(message), signal });
 }
 
-/** Sends an answer on, piece by piece, as fast as the client takes it. */
+/** Sends an answer piece by piece, as fast as the client reads it. */
 async function send(
   answer: Response,
   response: ServerResponse,

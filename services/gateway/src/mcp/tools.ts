@@ -12,25 +12,25 @@ import { memberOf } from "./mcp-message.ts";
 import { quoted } from "./protocol-error.ts";
 import { runUri } from "./resources.ts";
 
-/** A page; clients ask for the next one by its cursor. */
+/** The size of a page; clients read the next one by its cursor. */
 const PAGE_TOOLS = 100;
-/** How long a call waits for its run; most clients give up after a minute. */
+/** The time that a call waits for its run; most clients give up after a minute. */
 const WAIT_MS = 50_000;
 
-/** Longer outputs are for the REST API: no model reads them. */
+/** Longer outputs are read through the REST API; no model reads them. */
 const OUTPUT_CHARS_MAX = 1024 * 1024;
 
 const jsonObject = z.record(z.string(), z.unknown());
-/** What the start of a run answers with, as far as it matters here. */
+/** The part of a started run's answer that is used here. */
 const startedSchema = z.object({
   runId: z.string(),
   status: z.string(),
   message: z.string().optional(),
 });
 
-/** The arguments of a call, and who hears of its failure. */
+/** The arguments of a call, and the receiver of its error. */
 interface ToolCall {
-  /** The arguments as the text that was sent; undefined for none. */
+  /** The arguments as the text that was sent; undefined without any. */
   readonly json: string | undefined;
   readonly onFailure: (error: AppError) => void;
 }
@@ -47,8 +47,8 @@ export async function listTools(context: RouteContext, cursor = ""): Promise<Lis
 }
 
 /**
- * There is no output schema, though a workflow may have one: clients refuse a result without structured content
- * then, and with it the link to a run that goes on.
+ * A tool declares no output schema, even when its workflow has one. With a schema clients would
+ * refuse a result without structured content, and with it the link to a run that is not finished.
  */
 function toTool({ name, title, description, inputSchemaJson }: ToolMessage): Tool {
   return {
@@ -66,8 +66,9 @@ function schemaOf(json: string | undefined): Record<string, unknown> | undefined
 }
 
 /**
- * Starts a run of the workflow behind a tool and waits for its end. What the API refuses, or the run fails
- * with, is a result that is marked as an error, for the model to read and to correct itself.
+ * Starts a run of a tool's workflow and waits for its end. A refusal of the API, or the run's
+ * error, becomes a result that is marked as an error, so that the model can read it and correct its
+ * call.
  */
 export async function callTool(
   context: RouteContext,
@@ -85,12 +86,13 @@ export async function callTool(
   }
 }
 
-/** Faults that no model can do anything about. */
+/** Errors that no model can correct. */
 const OURS: readonly Reason[] = ["INTERNAL_ERROR", "UNAUTHORIZED"];
 
 async function runTool(context: RouteContext, name: string, json: string): Promise<string> {
   const workflowId = await findWorkflow(context, name);
-  // A key that a proxy or a client puts on every request would give the first run's output to all.
+  // The idempotency header is ignored: a proxy may put the same key on every request, and all would
+  // get the first run's output.
   const { "idempotency-key": _, ...headers } = context.headers;
   const input: unknown = JSON.parse(json);
   const value = { input, mode: "sync", maxExecutionTimeMs: WAIT_MS };
@@ -105,7 +107,7 @@ async function findWorkflow(
   name: string,
 ): Promise<string> {
   try {
-    // Who may start a workflow may also find it by its name.
+    // A caller who may start a workflow may also find it by its name.
     const tool = await workflows.getTool({ name }, callWithScope("workflows:read"));
     return tool.workflowId;
   } catch (error) {

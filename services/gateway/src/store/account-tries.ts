@@ -7,24 +7,24 @@ const counted = z.object({ failures: z.number() });
 const wait = z.object({ retryAfterMs: z.number() });
 const existence = z.object({ exists: z.boolean() });
 
-/** How the pauses between failed tries grow. */
+/** The growth of the pauses between failed attempts. */
 export interface PauseRule {
-  /** So many tries need no pause. */
+  /** The number of attempts without a pause. */
   freeTries: number;
-  /** The pause after the last free one; each further one is twice as long. */
+  /** The pause after the last free attempt; each further pause is twice as long. */
   firstPauseMs: number;
   longestPauseMs: number;
 }
 
-/** Somebody's networks that are remembered as known. */
+/** The number of a person's networks that are remembered. */
 const NETWORKS_MAX = 10;
-/** So many failures are forgotten within the hour. */
+/** A subject with no more failures than this is deleted within the hour. */
 const FEW_FAILURES = 5;
 
 /**
- * Counts one more try of a subject as failed, unless it is in a pause: then the answer is the time
- * until the next try, in milliseconds. Null when the try may go on. Of tries that come together, each
- * sees those before it.
+ * Counts one more attempt of a subject as failed. During a pause nothing is counted, and the answer
+ * is the time until the next attempt, in milliseconds. Null when the attempt may go on. Concurrent
+ * attempts see each other.
  */
 export async function countAccountTry(
   database: Queryable,
@@ -59,14 +59,14 @@ export async function countAccountTry(
   return found?.retryAfterMs ?? 0;
 }
 
-/** Forgets the failures of a subject that has succeeded. */
+/** Deletes the failures of a subject that has succeeded. */
 export async function forgetAccountTries(database: Queryable, subject: Buffer): Promise<void> {
   await database.query(sql.type(nothing)`
     delete from gateway.account_tries where subject = ${sql.binary(subject)}
   `);
 }
 
-/** Whether nobody else has noted a refusal of the subject's tries within the window; then this is the note. */
+/** Whether this is the first refusal of the subject within the window; if so, it is noted. */
 export async function noteRefusal(
   database: Queryable,
   subject: Buffer,
@@ -85,7 +85,7 @@ export async function noteRefusal(
   return noted !== null;
 }
 
-/** Whether the person with an e-mail address has signed in from a network lately. */
+/** Whether the person with an e-mail address has recently signed in from a network. */
 export async function isKnownNetwork(
   database: Queryable,
   { email, network, sinceMs }: { email: string; network: Buffer; sinceMs: number },
@@ -103,7 +103,7 @@ export async function isKnownNetwork(
   return exists;
 }
 
-/** Remembers where a person has signed in from; of many networks the latest ones. */
+/** Remembers the network of a sign-in; of many networks the latest ones. */
 export async function rememberNetwork(
   database: Queryable,
   userId: string,
@@ -128,8 +128,8 @@ export async function rememberNetwork(
 }
 
 /**
- * Removes subjects that were left alone for a day, and after an hour those that had hardly been tried:
- * whoever goes through long lists of addresses shall not fill the table.
+ * Deletes subjects without an attempt for a day; those with few failures after an hour, so that
+ * attempts on long lists of addresses do not fill the table.
  */
 export async function deleteOldAccountTries(database: Queryable): Promise<void> {
   await database.query(sql.type(nothing)`

@@ -16,11 +16,14 @@ const credential = ownLimitsRow.extend({
 const maker = z.object({
   type: z.enum(["user", "api_key"]),
   id: z.string(),
-  /** As it was when the key was made; null when nothing knows it any more. */
+  /** The value when the key was created; null when it is no longer known. */
   name: z.string().nullable(),
 });
 const keyMaker = maker.extend({
-  /** Who made the first one of the keys that led to this one; null for a maker who is no key. */
+  /**
+   * The creator of the first key in the chain that led to this one; null for a creator who is no
+   * key.
+   */
   origin: maker.nullable(),
 });
 
@@ -38,22 +41,22 @@ const created = z.object({ createdAt: z.date() });
 const revoked = z.object({ id: z.string(), name: z.string() });
 const counted = z.object({ count: z.number() });
 
-/** How many steps a chain of keys made by keys is followed. */
+/** The number of steps for which a chain of keys created by keys is followed. */
 const CHAIN_MAX = 100;
 
 /** A key as its company sees it. */
 export type ApiKey = z.infer<typeof apiKey>;
 
-/** Who made a key. */
+/** The creator of a key. */
 export type KeyMaker = z.infer<typeof keyMaker>;
 
-/** A key with who made it; null is somebody who runs the installation. */
+/** A key with its creator; null stands for an operator. */
 export type ListedApiKey = z.infer<typeof listedKey>;
 
-/** What a key that has not been revoked stands for. */
+/** The caller that an unrevoked key stands for. */
 export type ApiKeyCredential = z.infer<typeof credential>;
 
-/** A key to be stored. */
+/** A key to store. */
 export interface NewApiKey {
   id: string;
   companyId: string;
@@ -62,12 +65,12 @@ export interface NewApiKey {
   keyPrefix: string;
   scopes: readonly string[];
   createdBy: string | null;
-  /** The name of whoever makes it. */
+  /** The name of the creator. */
   createdByName: string | null;
   expiresAt: Date | null;
 }
 
-/** The credentials that belong to hashes; those that were revoked are left out. */
+/** The callers of these hashes, without revoked keys. */
 export function findCredentials(
   database: Queryable,
   keyHashes: readonly Buffer[],
@@ -87,7 +90,12 @@ export function findCredentials(
   `);
 }
 
-/** Stores a key and answers when. Throws NOT_FOUND when the company does not exist. */
+/**
+ * Stores a key.
+ *
+ * @returns the time of its creation
+ * @throws AppError NOT_FOUND when the company does not exist
+ */
 export async function insertApiKey(database: Queryable, key: NewApiKey): Promise<Date> {
   try {
     const { createdAt } = await database.one(sql.type(created)`
@@ -115,16 +123,18 @@ export async function insertApiKey(database: Queryable, key: NewApiKey): Promise
   }
 }
 
-/** Which keys of a company, and which part of them. */
+/** The keys of a company to list, and the page. */
 export interface KeySelection {
   companyId: string;
-  /** A person or a key: those which it made, and which keys of its making made; null for all. */
+  /**
+   * A person or a key: lists the keys that it created, and those that these created; null for all.
+   */
   createdBy: string | null;
   after: { createdAt: Date; id: string } | null;
   limit: number;
 }
 
-/** The keys of a company that were not revoked, the newest first; expired ones are among them. */
+/** The unrevoked keys of a company, the newest first; expired keys are included. */
 export function listApiKeys(
   database: Queryable,
   { companyId, createdBy, after, limit }: KeySelection,
@@ -189,7 +199,10 @@ export function listApiKeys(
   `);
 }
 
-/** The ids of all keys that somebody has made, or that keys of their making made; revoked ones too. */
+/**
+ * The ids of all keys that a person or key created, and of those that these created; revoked ones
+ * included.
+ */
 function offspringOf(companyId: string, createdBy: string | null): SqlFragment {
   return sql.fragment`
     offspring (id) as (
@@ -204,7 +217,7 @@ function offspringOf(companyId: string, createdBy: string | null): SqlFragment {
   `;
 }
 
-/** How many keys of a company were not revoked. */
+/** The number of a company's unrevoked keys. */
 export async function countApiKeys(database: Queryable, companyId: string): Promise<number> {
   const { count } = await database.one(sql.type(counted)`
     select count(*) as count
@@ -214,7 +227,7 @@ export async function countApiKeys(database: Queryable, companyId: string): Prom
   return count;
 }
 
-/** Revokes what somebody has made, and what keys of their making made; those that were not revoked yet. */
+/** Revokes the unrevoked keys that a person or key created, and those that these created. */
 export function revokeApiKeysBy(
   database: Queryable,
   companyId: string,
@@ -231,7 +244,7 @@ export function revokeApiKeysBy(
   `);
 }
 
-/** Revokes a key of a company. Null when there is none, or it was revoked before. */
+/** Revokes a key of a company. Null when it does not exist or is revoked already. */
 export function revokeApiKey(
   database: Queryable,
   companyId: string,

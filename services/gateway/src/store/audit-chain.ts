@@ -25,13 +25,13 @@ const chainRow = z.object({
   hashHex: z.string(),
 });
 
-/** A record in its place, as stored. */
+/** A record with its position in the chain, as stored. */
 export type ChainRow = z.output<typeof chainRow>;
 
-/** The last row of a chain, as it should be. */
+/** The last row of a chain, as the head says. */
 export type ChainEnd = z.output<typeof endRow>;
 
-/** The row after which a chain goes on, since those up to it were removed. */
+/** The last removed row, after which a chain continues. */
 export type ChainStart = z.output<typeof startRow>;
 
 /** Every company that has a chain, or should have one. */
@@ -47,7 +47,7 @@ export async function listChains(queryable: Queryable): Promise<string[]> {
   return rows.map(({ companyId }) => companyId);
 }
 
-/** Where a company's chain ends; null where none is known. */
+/** The end of a company's chain; null when none is stored. */
 export function findChainEnd(queryable: Queryable, companyId: string): Promise<ChainEnd | null> {
   return queryable.maybeOne(sql.type(endRow)`
     select seq, encode(hash, 'hex') as "hashHex"
@@ -56,7 +56,7 @@ export function findChainEnd(queryable: Queryable, companyId: string): Promise<C
   `);
 }
 
-/** Where a company's chain begins, and whether rows lie before that; null: with its first row. */
+/** The beginning of a company's chain, and whether rows lie before it. Null: the first row. */
 export function findChainStart(
   queryable: Queryable,
   companyId: string,
@@ -71,7 +71,7 @@ export function findChainStart(
   `);
 }
 
-/** Whether there is any row after one. */
+/** Whether there is any row after a position. */
 export async function hasRowAfter(
   queryable: Queryable,
   companyId: string,

@@ -7,7 +7,7 @@ const nothing = z.object({});
 const eventRow = z.object({ companyId: z.string(), eventId: z.string() });
 const headRow = z.object({ companyId: z.string(), seq: z.number(), hashHex: z.string() });
 
-/** A record in its place. */
+/** A record with its position in the chain. */
 export interface ChainedRecord {
   record: AuditRecord;
   seq: number;
@@ -16,8 +16,8 @@ export interface ChainedRecord {
 }
 
 /**
- * Lets nobody else append to the chains of companies until the transaction ends. Ids come in one order for
- * all, so that two batches do not wait for each other.
+ * Locks the chains of companies until the transaction ends. Ids come in one order, so that two
+ * batches cannot deadlock.
  */
 export async function lockChains(
   transaction: Transaction,
@@ -32,7 +32,7 @@ export async function lockChains(
   `);
 }
 
-/** The places of those records that are in the log already. */
+/** The keys of those records that are stored already. */
 export async function listKnown(
   transaction: Transaction,
   records: readonly AuditRecord[],
@@ -54,7 +54,7 @@ export async function listKnown(
   return new Set(rows.map(placeOf));
 }
 
-/** Names a record: one event may stand in the chains of several companies. */
+/** The key of a record: one event may stand in the chains of several companies. */
 export function placeOf({
   companyId,
   eventId,
@@ -62,10 +62,10 @@ export function placeOf({
   return `${companyId} ${eventId}`;
 }
 
-/** The last row of each chain that has one, by company. */
+/** The last row of each chain, by company; companies without a chain are missing. */
 export type Heads = ReadonlyMap<string, { seq: number; hash: Buffer }>;
 
-/** Where the chains of companies end. */
+/** Reads the last rows of companies' chains. */
 export async function readHeads(
   transaction: Transaction,
   companyIds: readonly string[],
@@ -83,7 +83,7 @@ export async function readHeads(
   );
 }
 
-/** Stores records in their places. */
+/** Stores records at their positions. */
 export async function insertRows(
   transaction: Transaction,
   rows: readonly ChainedRecord[],

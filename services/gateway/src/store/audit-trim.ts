@@ -6,7 +6,7 @@ const acquiredRow = z.object({ acquired: z.boolean() });
 const chainRow = z.object({ companyId: z.string(), isDue: z.boolean() });
 const removedRow = z.object({ removed: z.number() });
 
-/** Tries to become the gateway that removes rows, until the transaction ends. */
+/** Tries to become the one gateway that removes rows, until the transaction ends. */
 export async function tryLockTrim(transaction: Transaction): Promise<boolean> {
   const { acquired } = await transaction.one(sql.type(acquiredRow)`
     select pg_try_advisory_xact_lock(hashtextextended('audit trim', 0)) as acquired
@@ -14,10 +14,13 @@ export async function tryLockTrim(transaction: Transaction): Promise<boolean> {
   return acquired;
 }
 
-/** A chain, and whether its first row is old enough to go. */
+/** A chain, and whether its first row is old enough to remove. */
 export type FirstRow = z.output<typeof chainRow>;
 
-/** The next chains after a company, null for the first ones, and whether the first row of each is older than `horizon`. */
+/**
+ * The next chains after a company (null: the first ones), and whether the first row of each is
+ * older than `horizon`.
+ */
 export function listFirstRows(
   queryable: Queryable,
   { after, limit, horizon }: { after: string | null; limit: number; horizon: Date },
@@ -37,7 +40,11 @@ export function listFirstRows(
   `);
 }
 
-/** Removes the rows of a chain up to one, which becomes the chain's start; returns how many. */
+/**
+ * Removes the rows of a chain up to a row, which becomes the chain's start.
+ *
+ * @returns the number of removed rows
+ */
 export async function trimChain(
   transaction: Transaction,
   companyId: string,

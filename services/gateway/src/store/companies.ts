@@ -14,16 +14,16 @@ const company = z.object({
 const identified = z.object({ id: z.string() });
 const existence = z.object({ exists: z.boolean() });
 
-/** What the one who adds a member is told when the e-mail address is one's already, or invited. */
+/** The error for an e-mail address that is a member's already, or invited. */
 export const ALREADY_MEMBER = "This person is a member of the company.";
 
-/** Any fixed number: whoever holds it decides whether the database gets its first company. */
+/** An arbitrary constant: its holder decides whether the database gets its first company. */
 const FIRST_COMPANY_LOCK = 7_320_419_022_302;
 
-/** A company as those see it who run the installation. */
+/** A company as operators see it. */
 export type Company = z.infer<typeof company>;
 
-/** A person to be stored. */
+/** A person to store. */
 export interface NewUser {
   id: string;
   /** In lower case. */
@@ -42,7 +42,7 @@ export async function insertCompany(
   `);
 }
 
-/** Stores a person, unless the e-mail address has an account already: then the answer is false. */
+/** Stores a person. False when the e-mail address has an account already. */
 export async function insertUser(database: Queryable, user: NewUser): Promise<boolean> {
   const inserted = await database.maybeOne(sql.type(identified)`
     insert into gateway.users (id, email, name, password_hash)
@@ -54,8 +54,10 @@ export async function insertUser(database: Queryable, user: NewUser): Promise<bo
 }
 
 /**
- * Makes a person a member of a company, from now on unless another time is given. Throws NOT_FOUND when the company does not exist, CONFLICT
- * when the person is a member of it.
+ * Makes a person a member of a company, from now on unless another time is given.
+ *
+ * @throws AppError NOT_FOUND when the company does not exist, CONFLICT when the person is a member
+ * already
  */
 export async function insertMembership(
   database: Queryable,
@@ -78,7 +80,7 @@ export async function insertMembership(
   }
 }
 
-/** Those of some ids that are companies', in lower case. */
+/** The ids, in lower case, that belong to companies. */
 export async function findCompanyIds(
   database: Queryable,
   ids: readonly string[],
@@ -99,7 +101,7 @@ export async function hasCompany(database: Queryable): Promise<boolean> {
 
 /**
  * Whether there is no company yet. The answer stays true until the transaction ends: others who ask
- * meanwhile wait for it.
+ * meanwhile wait.
  */
 export async function lockWhetherEmpty(transaction: Transaction): Promise<boolean> {
   await transaction.query(sql.type(nothing)`

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { formatChange, IDENTITY_CHANNEL } from "../domain/identity-change.ts";
 import type { IdentityChange } from "../domain/identity-change.ts";
 
-/** Tells all gateways of a change of access; inside a transaction, with its commit. */
+/** Notifies all gateways of a change of access; inside a transaction, at its commit. */
 export async function notifyIdentityChange(
   database: Queryable,
   change: IdentityChange,

@@ -16,10 +16,10 @@ const waitingInvitation = invitation.extend({ createdAt: z.date() });
 const accepted = z.object({ role: z.enum(ROLES) });
 const identified = z.object({ id: z.string() });
 
-/** A company that waits for somebody with an account to accept. */
+/** An invitation of a company for the owner of an account. */
 export type Invitation = z.output<typeof invitation>;
 
-/** An invitation with the time since which it waits. */
+/** An invitation with the time of its creation. */
 type WaitingInvitation = z.output<typeof waitingInvitation>;
 
 const columns = sql.fragment`
@@ -39,7 +39,7 @@ export async function insertInvitation(database: Queryable, made: Invitation): P
   return inserted !== null;
 }
 
-/** What a company has for an e-mail address; null for nothing. */
+/** A company's invitation of an e-mail address; null without one. */
 export function findInvitation(
   database: Queryable,
   companyId: string,
@@ -51,8 +51,9 @@ export function findInvitation(
 }
 
 /**
- * Takes back an invitation whose password was seen to be right, and answers the role that it gives now.
- * Null when it is not there any more or has another password.
+ * Deletes an invitation whose password was verified.
+ *
+ * @returns its current role; null when it no longer exists or has another password
  */
 export function takeInvitation(
   database: Queryable,
@@ -67,7 +68,9 @@ export function takeInvitation(
   `);
 }
 
-/** Takes the oldest invitation of an e-mail address, of whatever company; null when there is none. */
+/**
+ * Deletes and returns the oldest invitation of an e-mail address, of any company; null without one.
+ */
 export function takeOldestInvitation(
   database: Queryable,
   email: string,
@@ -86,7 +89,7 @@ export function takeOldestInvitation(
   `);
 }
 
-/** Removes an invitation by the id that its company knows. False when there is none. */
+/** Deletes an invitation by the id that its company knows. False when it does not exist. */
 export async function deleteInvitation(
   database: Queryable,
   { companyId, userId }: { companyId: string; userId: string },
@@ -97,7 +100,7 @@ export async function deleteInvitation(
   return deleted !== null;
 }
 
-/** Removes what a company has for an e-mail address. */
+/** Deletes a company's invitation of an e-mail address. */
 export async function deleteInvitationOf(
   database: Queryable,
   companyId: string,
@@ -108,7 +111,7 @@ export async function deleteInvitationOf(
   `);
 }
 
-/** Gives an invitation another role. False when there is none of this id. */
+/** Changes the role of an invitation. False when it does not exist. */
 export async function updateInvitedRole(
   database: Queryable,
   { companyId, userId, role }: { companyId: string; userId: string; role: Role },

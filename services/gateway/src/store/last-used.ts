@@ -4,13 +4,13 @@ import { z } from "zod";
 
 const nothing = z.object({});
 
-/** When a key or a session was used. */
+/** The time when a key or a session was used. */
 export interface StoredUse {
   id: string;
   usedAt: Date;
 }
 
-/** Records when API keys were last used; a time before the stored one is ignored. */
+/** Stores when API keys were last used; a time before the stored one is ignored. */
 export async function updateKeysLastUsed(
   database: Queryable,
   uses: readonly StoredUse[],
@@ -23,7 +23,7 @@ export async function updateKeysLastUsed(
   `);
 }
 
-/** Records when sessions were last used; a time before the stored one is ignored. */
+/** Stores when sessions were last used; a time before the stored one is ignored. */
 export async function updateSessionsLastUsed(
   database: Queryable,
   uses: readonly StoredUse[],

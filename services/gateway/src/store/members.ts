@@ -20,21 +20,21 @@ const identified = z.object({ id: z.string() });
 const nothing = z.object({});
 
 /**
- * A person as a member of a company; `createdAt` is when the membership began. One who is invited looks
- * the same: the company is not told whether somebody has an account elsewhere.
+ * A person as a member of a company; `createdAt` is the beginning of the membership. An invited
+ * person looks the same: a company does not learn whether somebody has an account elsewhere.
  */
 export type Member = z.infer<typeof member>;
 
-/** A member, and whether the invitation has still to be accepted. */
+/** A member, and whether the invitation is still open. */
 export type FoundMember = z.infer<typeof foundMember>;
 
-/** Where a page begins: after this one in the order of the list. */
+/** A page begins after this member in the order of the list. */
 export interface ListPosition {
   createdAt: Date;
   id: string;
 }
 
-/** Members and invited ones of a company, the newest first. Two ranges of an index each, merged. */
+/** The members and invited persons of a company, the newest first: two index ranges, merged. */
 export function listMembers(
   database: Queryable,
   companyId: string,
@@ -72,8 +72,8 @@ function isAfter(id: SqlFragment, after: ListPosition | null): SqlFragment {
 }
 
 /**
- * Lets nobody else change the members of a company until the transaction ends: rules about all of
- * them together, such as that there is an owner, can be checked.
+ * Locks the members of a company until the transaction ends, so that rules about all of them, such
+ * as the last owner, can be checked.
  */
 export async function lockMembers(transaction: Transaction, companyId: string): Promise<void> {
   await transaction.query(sql.type(nothing)`
@@ -81,7 +81,11 @@ export async function lockMembers(transaction: Transaction, companyId: string): 
   `);
 }
 
-/** A member of a company, or one who is invited. Throws NOT_FOUND when there is none of this id. */
+/**
+ * A member of a company, or an invited person.
+ *
+ * @throws AppError NOT_FOUND without one of this id
+ */
 export async function getMember(
   database: Queryable,
   companyId: string,
@@ -103,7 +107,7 @@ export async function getMember(
   return found;
 }
 
-/** Whether an e-mail address is a member's, or invited. */
+/** Whether an e-mail address belongs to a member or an invited person. */
 export async function hasMember(
   database: Queryable,
   companyId: string,
@@ -124,7 +128,7 @@ export async function hasMember(
   return exists;
 }
 
-/** How many members and invited ones a company has. */
+/** The number of a company's members and invited persons. */
 export async function countMembers(database: Queryable, companyId: string): Promise<number> {
   const { count } = await database.one(sql.type(counted)`
     select
@@ -134,7 +138,7 @@ export async function countMembers(database: Queryable, companyId: string): Prom
   return count;
 }
 
-/** How many owners a company has. */
+/** The number of a company's owners. */
 export async function countOwners(database: Queryable, companyId: string): Promise<number> {
   const { count } = await database.one(sql.type(counted)`
     select count(*) as count
@@ -144,7 +148,7 @@ export async function countOwners(database: Queryable, companyId: string): Promi
   return count;
 }
 
-/** Gives a member another role. */
+/** Changes the role of a member. */
 export async function updateRole(
   database: Queryable,
   membership: { companyId: string; userId: string; role: Role },
@@ -156,7 +160,7 @@ export async function updateRole(
   `);
 }
 
-/** Ends a membership, and with it the sessions of that person in that company. */
+/** Ends a membership, and the person's sessions in that company. */
 export async function deleteMembership(
   database: Queryable,
   membership: { companyId: string; userId: string },
@@ -168,9 +172,10 @@ export async function deleteMembership(
 }
 
 /**
- * Removes a person who is a member of no company any more, and answers the e-mail address; null when the
- * person stays. The lock comes first, so that a membership or an invitation which is being made elsewhere
- * is seen.
+ * Deletes a person without a membership. The lock comes first, so that a membership or an
+ * invitation which is being created elsewhere counts.
+ *
+ * @returns the e-mail address; null when the person stays
  */
 export async function deleteUserWithoutCompany(
   transaction: Transaction,
@@ -189,8 +194,8 @@ export async function deleteUserWithoutCompany(
 }
 
 /**
- * The id of the person with an e-mail address, given in lower case; null when there is none. Until the
- * transaction ends the person stays.
+ * The id of the person with an e-mail address, in lower case; null without one. The person is
+ * locked until the transaction ends.
  */
 export async function lockUserId(transaction: Transaction, email: string): Promise<string | null> {
   const found = await transaction.maybeOne(sql.type(identified)`

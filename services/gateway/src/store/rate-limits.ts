@@ -6,17 +6,17 @@ import type { OwnLimits } from "../domain/bucket.ts";
 const perMinute = z.number().nullable();
 const nothing = z.object({});
 
-/** The limits that a company has of its own, in a row beside other things. */
+/** The limits that an operator has set for a company, as part of a larger row. */
 export const ownLimitsRow = z.object({ read: perMinute, write: perMinute, execute: perMinute });
 
-/** The columns of such a row, of a company by the name of `c`. */
+/** The columns of these limits; the companies table has the alias `c`. */
 export const ownLimitsColumns = sql.fragment`
   c.rate_limit_read as "read",
   c.rate_limit_write as "write",
   c.rate_limit_execute as "execute"
 `;
 
-/** The limits that a company has of its own, held until the transaction ends; null without such a company. */
+/** The limits of a company, locked until the transaction ends; null without such a company. */
 export function lockOwnLimits(
   transaction: Transaction,
   companyId: string,
@@ -29,7 +29,7 @@ export function lockOwnLimits(
   `);
 }
 
-/** Gives a company limits of its own; null is as the settings say. */
+/** Sets the limits of a company; null means the setting's value. */
 export async function updateOwnLimits(
   database: Queryable,
   companyId: string,

@@ -20,24 +20,24 @@ const storedSession = ownLimitsRow.extend({
 const identified = z.object({ id: z.string() });
 const nothing = z.object({});
 
-/** Sessions of one person; the oldest one ends when there is one more. */
+/** The sessions of one person; a further one ends the oldest. */
 const SESSIONS_MAX = 100;
 
 /** A session with the person, the company and the role as they are now. */
 export type StoredSession = z.infer<typeof storedSession>;
 
-/** A session to be stored. */
+/** A session to store. */
 export interface NewSession {
   id: string;
   tokenHash: Buffer;
   companyId: string;
   userId: string;
-  /** The stored hash that the person's password was compared with. */
+  /** The stored hash against which the person's password was verified. */
   passwordHash: string;
   endsAt: Date;
 }
 
-/** The session that belongs to the hash of a token, or null. It may have rested for too long. */
+/** The session of a token's hash, or null. It may have been idle for too long. */
 export async function findSession(
   database: Queryable,
   tokenHash: Buffer,
@@ -46,7 +46,7 @@ export async function findSession(
   return session ?? null;
 }
 
-/** The sessions that belong to hashes of tokens. They may have rested for too long. */
+/** The sessions of tokens' hashes. They may have been idle for too long. */
 export function findSessions(
   database: Queryable,
   tokenHashes: readonly Buffer[],
@@ -73,9 +73,9 @@ export function findSessions(
 }
 
 /**
- * Stores a session and notes which company its person signed in to last. False when the password has
- * been changed meanwhile, or the membership has ended: the lock on the person keeps a change of the
- * password, which ends sessions, from passing between the two.
+ * Stores a session, and the company that its person signed in to last. False when the password was
+ * changed meanwhile, or the membership has ended. The lock on the person prevents a change of the
+ * password, which ends sessions, between the two statements.
  */
 export async function insertSession(transaction: Queryable, session: NewSession): Promise<boolean> {
   const inserted = await transaction.maybeOne(sql.type(identified)`
@@ -113,12 +113,12 @@ export async function insertSession(transaction: Queryable, session: NewSession)
   return true;
 }
 
-/** What became of a session that shall be another company's. */
+/** The result of moving a session to another company. */
 export type RebindOutcome = "rebound" | "ended" | "no member";
 
 /**
- * Makes a session one of another company of its person, under a new token: one statement, so that of
- * two who hold the old token one succeeds, and none whose membership ends meanwhile.
+ * Moves a session to another company of its person, under a new token. It is one statement: of two
+ * callers with the old token one succeeds, and none whose membership ends meanwhile.
  */
 export async function rebindSession(
   transaction: Queryable,
@@ -141,7 +141,7 @@ export async function rebindSession(
     await noteSignIn(transaction, change);
     return "rebound";
   } catch (error) {
-    // The membership ended between being read and being referred to.
+    // The membership ended between the read and the foreign key's check.
     if (constraintOf(error) === "sessions_membership_fkey") return "no member";
     throw error;
   }
@@ -159,7 +159,7 @@ async function isMember(
   return found !== null;
 }
 
-/** The next sign-in without a choice means this company. */
+/** The next sign-in without a company uses this one. */
 async function noteSignIn(
   database: Queryable,
   membership: { companyId: string; userId: string },
@@ -171,7 +171,7 @@ async function noteSignIn(
   `);
 }
 
-/** Ends a session. False when it had ended. */
+/** Ends a session. False when it had ended before. */
 export async function deleteSession(database: Queryable, id: string): Promise<boolean> {
   const deleted = await database.maybeOne(sql.type(identified)`
     delete from gateway.sessions where id = ${id} returning id
@@ -179,7 +179,7 @@ export async function deleteSession(database: Queryable, id: string): Promise<bo
   return deleted !== null;
 }
 
-/** Ends all sessions of a person, in whatever company, except one. */
+/** Ends all sessions of a person, in all companies, except one. */
 export async function deleteOtherSessions(
   database: Queryable,
   userId: string,
@@ -191,7 +191,7 @@ export async function deleteOtherSessions(
   `);
 }
 
-/** Removes the rows of sessions that have ended by themselves. */
+/** Deletes expired sessions. */
 export async function deleteEndedSessions(database: Queryable): Promise<void> {
   await database.query(sql.type(nothing)`
     delete from gateway.sessions

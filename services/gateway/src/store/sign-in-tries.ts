@@ -6,18 +6,18 @@ const counted = z.object({ count: z.number() });
 const wait = z.object({ retryAfterMs: z.number() });
 const nothing = z.object({});
 
-/** How many tries a subject has in any window of time. */
+/** The number of attempts of a subject in any window. */
 export interface TryLimit {
-  /** SHA-256 of whom the limit is about. */
+  /** SHA-256 of the limit's subject. */
   subject: Buffer;
   max: number;
   windowMs: number;
 }
 
 /**
- * Counts one more try of a subject, unless it has had as many as it may in the window that ends now:
- * then nothing is stored and the answer is the time until the next try, in milliseconds. Null when
- * the try may go on. Tries that come at the same time wait for each other.
+ * Counts one more attempt of a subject. When the window is full, nothing is stored and the answer
+ * is the time until the next attempt, in milliseconds. Null when the attempt may go on. Concurrent
+ * attempts wait for each other.
  */
 export async function countTry(database: Queryable, limit: TryLimit): Promise<number | null> {
   const { subject, max, windowMs } = limit;
@@ -46,7 +46,7 @@ export async function countTry(database: Queryable, limit: TryLimit): Promise<nu
   return retryAfterMs;
 }
 
-/** Removes the subjects whose last try is out of the window. */
+/** Deletes the subjects whose last attempt is older than the window. */
 export async function deleteOldTries(database: Queryable, windowMs: number): Promise<void> {
   await database.query(sql.type(nothing)`
     delete from gateway.sign_in_tries

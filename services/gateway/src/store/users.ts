@@ -20,19 +20,19 @@ const ownCompany = z.object({
 const password = z.object({ passwordHash: z.string() });
 const identified = z.object({ id: z.string() });
 
-/** Of how many a person's list of companies consists at most. */
+/** The length of a person's list of companies. */
 const COMPANIES_MAX = 100;
 
 /** A company of a person, or one that has invited the person. */
 export type OwnCompany = z.infer<typeof ownCompany>;
 
 /**
- * Somebody who may want to sign in, with the companies in the order of preference: where they signed
- * in last, else where they came first.
+ * A person with the companies in the order of preference: first the last used one, then the oldest
+ * membership.
  */
 export type SignInUser = z.infer<typeof signInUser>;
 
-/** The person with an e-mail address, given in lower case; null when there is none. */
+/** The person with an e-mail address, in lower case; null without one. */
 export function findSignInUser(database: Queryable, email: string): Promise<SignInUser | null> {
   return database.maybeOne(sql.type(signInUser)`
     select
@@ -58,7 +58,7 @@ export function findSignInUser(database: Queryable, email: string): Promise<Sign
   `);
 }
 
-/** The companies of persons, of each as many as a person's list has. */
+/** The companies of persons, for each person as many as a list may have. */
 export function listMemberships(
   database: Queryable,
   userIds: readonly string[],
@@ -76,7 +76,7 @@ export function listMemberships(
   `);
 }
 
-/** Whether an e-mail address, given in lower case, has an account. */
+/** Whether an e-mail address, in lower case, has an account. */
 export async function hasUser(database: Queryable, email: string): Promise<boolean> {
   const found = await database.maybeOne(sql.type(identified)`
     select id from gateway.users where email = ${email}
@@ -84,7 +84,7 @@ export async function hasUser(database: Queryable, email: string): Promise<boole
   return found !== null;
 }
 
-/** The companies of a person, the last used one first, and behind them the invitations, oldest first. */
+/** The companies of a person, the last used one first, then the invitations, oldest first. */
 export function listOwnCompanies(
   database: Queryable,
   { userId, email }: { userId: string; email: string },
@@ -121,7 +121,7 @@ export async function findPasswordHash(
   return found?.passwordHash ?? null;
 }
 
-/** Stores another password, unless it was changed meanwhile: then the answer is false. */
+/** Stores a new password. False when it was changed meanwhile. */
 export async function replacePassword(
   database: Queryable,
   change: { userId: string; from: string; to: string },
@@ -135,7 +135,7 @@ export async function replacePassword(
   return changed !== null;
 }
 
-/** Stores another password, whatever the old one was. */
+/** Stores a new password, whatever the old one was. */
 export async function overwritePassword(
   database: Queryable,
   userId: string,

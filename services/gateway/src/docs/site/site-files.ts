@@ -9,28 +9,28 @@ import { fileOfPage, PAGES_FOLDER, readSiteContents } from "./site-contents.ts";
 import { framePage } from "./site-page.ts";
 import type { SitePageParts } from "./site-page.ts";
 
-/** What the documentation needs of the other references. */
+/** The paths that the documentation needs of the other references. */
 export interface SiteOptions {
   /** The path of an asset from the root. */
   placeAsset: (name: string, extension: string, file: StaticFile) => string;
   style: StaticFile;
   script: StaticFile;
-  /** Of the OpenAPI document, from the root. */
+  /** The path of the OpenAPI document, from the root. */
   descriptionPath: string;
 }
 
-/** The documentation: its pages by their path below `/docs/`, and the files that only they need. */
+/** The documentation: its pages by their path below `/docs/`, and the files that only they use. */
 export interface SiteFiles {
   pages: ReadonlyMap<string, StaticFile>;
-  /** What a reader is shown in place of a page that is not there. */
+  /** The page for a path that does not exist. */
   missing: StaticFile;
   /** By their path from the root. */
   assets: ReadonlyMap<string, StaticFile>;
 }
 
 /**
- * Opens the rendered documentation. Texts are read when somebody asks for them: a gateway whose documentation
- * nobody reads holds its contents alone.
+ * Opens the rendered documentation. Texts are read on first request, so a gateway whose
+ * documentation nobody reads holds only the contents.
  */
 export function openSite({ placeAsset, style, script, descriptionPath }: SiteOptions): SiteFiles {
   const contents = readSiteContents();
@@ -58,7 +58,7 @@ const MISSING_TEXT = `<h1>There is no such page</h1>
 <p>It may have another name by now. Search for it, or look into the contents.</p>
 `;
 
-/** The contents and the search are there as on each page. */
+/** The navigation and the search are the same as on each page. */
 function openMissing(
   parts: Omit<SitePageParts, "references">,
   descriptionPath: string,
@@ -78,7 +78,8 @@ function openPages(
     const references = referencesNavigation("guide", mark, descriptionPath);
     return { page, frame: () => framePage(page, { ...parts, references }) };
   });
-  // Frames differ by their page and these contents; so one of them stands for the words that all share.
+  // Frames differ by their page and these contents, so the digest of one frame stands for the words
+  // that all share.
   const shared = digestOf(JSON.stringify([parts, frames[0]?.frame()]));
   return new Map(
     frames.map(({ page, frame }): [string, StaticFile] => {
@@ -108,7 +109,7 @@ function storedFile(name: string, contentType: string, digest: string): StaticFi
   });
 }
 
-/** The index of the search, as its package brings it for browsers. */
+/** The search script, as its package brings it for browsers. */
 function openSearchLibrary(): StaticFile {
   const file = fileURLToPath(import.meta.resolve("minisearch"));
   return createTextFile("text/javascript; charset=utf-8", readFileSync(file, "utf8"));

@@ -1,12 +1,12 @@
 import type { SiteContents, SitePage } from "./site-contents.ts";
 
-/** Where a page of the documentation finds what it is made of. */
+/** The paths of the parts of a documentation page. */
 export interface SitePageParts {
   contents: SiteContents;
   stylePath: string;
-  /** What searches. */
+  /** The search script. */
   scriptPath: string;
-  /** The index that the script fills. */
+  /** The script that shows results. */
   searchModulePath: string;
   /** The text that is searched. */
   searchPath: string;
@@ -14,13 +14,13 @@ export interface SitePageParts {
   references: string;
 }
 
-/** A page around its text: what stands before that, and what stands behind. */
+/** The parts of a page before and after its text. */
 export interface PageFrame {
   before: string;
   after: string;
 }
 
-/** Frames the text of a page with the navigation, the search and the way back to the references. */
+/** Frames the text of a page with the navigation, the search and the links to the references. */
 export function framePage(page: SitePage, parts: SitePageParts): PageFrame {
   const { contents, stylePath, scriptPath, searchModulePath, searchPath, references } = parts;
   const before = `<!doctype html>
@@ -77,7 +77,7 @@ ${members.map((page) => entryOf(page, current)).join("\n")}
 </ul>`;
 }
 
-/** The page that is open shows its sections, too. */
+/** The open page shows its sections too. */
 function entryOf(page: SitePage, current: SitePage): string {
   const link = (mark: string) =>
     `<a href="${addressOfPage(page.path)}"${mark}>${escapeHtml(page.title)}</a>`;
@@ -92,7 +92,7 @@ ${sections.join("\n")}
 </ul></li>`;
 }
 
-/** Where readers find a page, from the root. */
+/** The path of a page, from the root. */
 export function addressOfPage(path: string): string {
   return path === "" ? "/docs" : `/docs/${path}`;
 }
