@@ -2,13 +2,13 @@ import type { createDocument, oas32 } from "zod-openapi";
 import { SchemaExamples } from "./schema-examples.ts";
 import type { ExampleUse } from "./schema-examples.ts";
 
-/** An OpenAPI document, as the library makes it. */
+/** An OpenAPI document, as the library builds it. */
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 /** A request that was sent to a real system, and its answer. */
 export interface ToldExample {
   readonly operationId: string;
-  /** Tells it from others of the operation. */
+  /** Distinguishes it from other examples of the operation. */
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -26,8 +26,8 @@ type Media = oas32.MediaTypeObject;
 type Named = readonly (readonly [name: string, value: unknown])[];
 
 /**
- * Gives every body an example: those that were told, so that all of them are of one story, and where none was told
- * one that is made by the schema. Parameters get the values of the first that was told.
+ * Gives every body an example. Recorded requests and answers come first, so that all examples tell
+ * one story; the schema yields the others. Parameters get the values of the first recorded request.
  */
 export function addExamples(
   document: OpenApiDocument,

@@ -2,16 +2,16 @@
 type Node = Record<string, unknown>;
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
-/** Where a schema has schemas: by names, in lists, or one. */
+/** Keywords that contain schemas: by names, in lists, or one. */
 const MAPS = ["properties", "patternProperties", "$defs"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const SINGLES = ["items", "additionalProperties", "not", "if", "then", "else"];
 
 /**
- * Every schema of an object with named members that answers are made of and requests are not. An answer may get new
- * members, of which a client must think nothing; a request with an unknown member may well be refused.
+ * Every object schema with named members that only answers contain. Answers may gain members, which
+ * clients must ignore; a request with an unknown member may be refused.
  *
- * @param document an OpenAPI document, whose schemas are given as they are, not copied
+ * @param document an OpenAPI document, whose schemas are returned themselves, not copied
  */
 export function answerObjects(document: object): Node[] {
   const whole = toNode(document);
@@ -43,7 +43,7 @@ class Reach {
     this.#document = document;
   }
 
-  /** A body of a request, or an answer. */
+  /** The body of a request or an answer. */
   visitMedia(holder: unknown): void {
     const { content } = this.#resolve(holder);
     for (const media of Object.values(toNode(content))) this.visitSchema(toNode(media)["schema"]);

@@ -1,8 +1,7 @@
 import type { Route } from "../route-table-entry.ts";
 
 /**
- * Whether a read may be repeated on condition that there is something new (`If-None-Match`, 304): that of one object,
- * and others that say so.
+ * Whether a read supports `If-None-Match` and 304: reads of one object do, and others that say so.
  */
 export function isConditionalRead({ method, isSingle, contentTypes, responses }: Route): boolean {
   if (method !== "GET" || !contentTypes.includes("application/json")) return false;

@@ -14,7 +14,7 @@ import { TAGS } from "./tags.ts";
 import { webhooksOf } from "./webhooks.ts";
 import type { WebhookEventType } from "./webhooks.ts";
 
-/** The version of the API that the description carries (the contract's "Versioning"). */
+/** The version of the API in the description (the contract's "Versioning"). */
 const API_VERSION = "1.0.0";
 
 const DESCRIPTION = `Workflows of a company: a trigger and steps in order, started by the API, by webhooks or by a
@@ -33,17 +33,17 @@ filters.
 **Limits** count per key or person and minute, apart for reading (1,000), writing (100) and executing (500), unless the
 operator has set others. Beyond them the answer is 429 with \`Retry-After\`.`;
 
-/** What is described. */
+/** The content of the description. */
 export interface Described {
-  /** The route table by the names of its operations. */
+  /** The route table, by the names of its operations. */
   operations: Readonly<Record<string, Route>>;
-  /** What endpoints of companies get. */
+  /** The events that webhook endpoints receive. */
   eventTypes: readonly WebhookEventType[];
-  /** Requests and answers of one story, to be shown as examples. */
+  /** Recorded requests and answers of one story, shown as examples. */
   examples: readonly ToldExample[];
 }
 
-/** Describes the API as OpenAPI 3.1, every word about an operation from the route table. */
+/** Describes the API as OpenAPI 3.1, with every word about an operation from the route table. */
 export function createOpenApiDocument({
   operations,
   eventTypes,
@@ -95,7 +95,10 @@ export function createOpenApiDocument({
   return addExamples(document, examples);
 }
 
-/** An empty text in an address is as good as nothing given: no default to be told, nor to be sent by generated clients. */
+/**
+ * An empty text in an address means no value: neither readers nor generated clients should see it
+ * as a default.
+ */
 function dropEmptyDefaults({ paths = {} }: OpenApiDocument): void {
   for (const item of Object.values(paths)) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
@@ -111,8 +114,8 @@ function dropEmptyDefaults({ paths = {} }: OpenApiDocument): void {
 }
 
 /**
- * Takes the strictness of the declarations out of the answers: clients have to expect members that are new. The tests
- * put it back, so that what the services answer today is described to the last member.
+ * Makes the schemas of answers open, since clients have to expect new members. The tests close them
+ * again, so that every member of today's answers is described.
  */
 function openAnswers(document: OpenApiDocument): void {
   for (const schema of answerObjects(document)) {

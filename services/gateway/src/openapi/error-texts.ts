@@ -1,14 +1,14 @@
 import type { Reason } from "@workflow/errors";
 
-/** What readers of the description are told of a code. */
+/** The text about a code in the description. */
 interface ErrorText {
-  /** When it is answered. */
+  /** The condition of the error. */
   when: string;
-  /** `message` and `details` of one that was answered. */
+  /** `message` and `details` of an example. */
   example: { message: string; details?: unknown };
 }
 
-/** Every code, with an example in the form in which it is answered. */
+/** Every code, with an example in the form of the answers. */
 export const ERROR_TEXTS: Readonly<Record<Reason, ErrorText>> = {
   BAD_REQUEST: {
     when: "the request's shape is wrong, or the object's status does not allow it; `details` names the fields",

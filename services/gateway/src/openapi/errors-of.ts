@@ -1,7 +1,7 @@
 import type { Reason } from "@workflow/errors";
 import type { Route } from "../route-table-entry.ts";
 
-/** What every request may be answered with, whatever its route. */
+/** The errors of every request, whatever its route. */
 const OF_ALL: readonly Reason[] = [
   "BAD_REQUEST",
   "HEADERS_TOO_LARGE",
@@ -9,13 +9,13 @@ const OF_ALL: readonly Reason[] = [
   "UNAVAILABLE",
 ];
 
-/** What callers with a credential may be answered with before the handler begins (D2). */
+/** The errors of callers with a credential before the handler begins (D2). */
 const OF_CALLERS: readonly Reason[] = ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED"];
 
-/** What a body may be refused for (D4). */
+/** The errors of a body (D4). */
 const OF_BODIES: readonly Reason[] = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
-/** Every reason for which an operation is refused: those of its kind, and those that it declares. */
+/** Every error of an operation: those of its kind, and those that it declares. */
 export function errorsOf(route: Route): ReadonlySet<Reason> {
   return new Set([
     ...OF_ALL,

@@ -6,7 +6,7 @@ import { isConditionalRead } from "./conditions.ts";
 type Header = oas31.HeaderObject;
 type Headers = Record<string, oas31.ReferenceObject>;
 
-/** The headers of answers, each said once. */
+/** The headers of answers, each described once. */
 export const HEADERS = {
   "X-Request-Id": {
     description:
@@ -108,7 +108,7 @@ export function successHeaders(route: Route, { headers = [] }: ResponseDeclarati
   ]);
 }
 
-/** The headers of an error. Those of rate limits are on whatever is answered to a known caller. */
+/** The headers of an error. Those of rate limits are part of every answer to a known caller. */
 export function errorHeaders(status: number): Headers {
   const waits = status === 429 || status === 502 || status === 503;
   return references([
@@ -118,7 +118,7 @@ export function errorHeaders(status: number): Headers {
   ]);
 }
 
-/** The headers of an answer that nothing is new (304). */
+/** The headers of a 304 answer. */
 export function notModifiedHeaders(): Headers {
   return references([...ALWAYS, "ETag", ...OF_LIMITS]);
 }

@@ -13,7 +13,7 @@ import {
 } from "./inbound-routes.ts";
 import type { InboundError, InboundRoute } from "./inbound-routes.ts";
 
-/** Where providers post their events. These paths lie beside the API's base. */
+/** The paths to which providers post their events, outside of the API's base. */
 export function inboundPaths(servers: readonly oas31.ServerObject[]): ZodOpenApiPathsObject {
   return Object.fromEntries(
     INBOUND_ROUTES.map((route) => [route.path, { servers: [...servers], post: toInbound(route) }]),

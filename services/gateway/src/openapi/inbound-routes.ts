@@ -1,22 +1,22 @@
 import type { oas31 } from "zod-openapi";
 
-/** A route by which webhooks come in. */
+/** A route of inbound webhooks. */
 export interface InboundRoute {
   path: string;
   operationId: string;
   summary: string;
   description: string;
-  /** The headers by which the sender is known. */
+  /** The headers that identify the sender. */
   headers: readonly oas31.ParameterObject[];
   receipt: "InboundReceipt" | "InboundCount";
-  /** For which it refuses, beside what all do. */
+  /** The route's own errors, in addition to the common ones. */
   errors: readonly InboundErrorName[];
-  /** A body. */
+  /** The body. */
   example: unknown;
   anyBody?: boolean;
 }
 
-/** All of them; what they do is the webhooks service's business. */
+/** All routes of inbound webhooks; the webhooks service implements them. */
 export const INBOUND_ROUTES: readonly InboundRoute[] = [
   {
     path: "/webhooks/custom/{companyId}/{path}",
@@ -129,16 +129,16 @@ export const PATH_PARAMETERS: Readonly<Record<string, { description: string; exa
   provider: { description: "airwallex, hubspot or finance.", example: "airwallex" },
 };
 
-/** A refusal, as a sender sees it. */
+/** An error, as a sender sees it. */
 export interface InboundError {
   status: number;
   description: string;
   example: string;
-  /** Whether `Retry-After` says how long to wait. */
+  /** Whether the answer has `Retry-After`. */
   waits?: boolean;
 }
 
-/** Every refusal, by the name of its component. */
+/** Every error, by the name of its component. */
 export const INBOUND_ERRORS = {
   InboundUnreadable: {
     status: 400,
@@ -235,10 +235,10 @@ export const INBOUND_ERRORS = {
   },
 } as const satisfies Record<string, InboundError>;
 
-/** The name of a refusal. */
+/** The name of an error's component. */
 export type InboundErrorName = keyof typeof INBOUND_ERRORS;
 
-/** What every one of these routes may answer. */
+/** The errors of every one of these routes. */
 export const ERRORS_OF_ALL: readonly InboundErrorName[] = [
   "InboundTooLarge",
   "InboundTooMany",
@@ -253,7 +253,7 @@ function signature(
   example: string,
   description = "The sender's signature.",
 ): oas31.ParameterObject {
-  // Without a secret of the installation nothing is signed, so no header is required by all.
+  // An installation without a secret verifies nothing, so no header is required everywhere.
   const words = required
     ? `${description} Needed when the installation has its secret.`
     : description;

@@ -5,7 +5,7 @@ import { headerParameters, requestParameters } from "./parameters.ts";
 import { responsesOf } from "./responses.ts";
 import { tagOf } from "./tags.ts";
 
-/** One operation, every word of it from its declaration. */
+/** One operation, with every word from its declaration. */
 export function toOperation(operationId: string, route: Route): ZodOpenApiOperationObject {
   return {
     operationId,
@@ -54,7 +54,7 @@ function requiredScopes(route: Route): string[] {
   return route.roleScope === null ? [] : [route.roleScope];
 }
 
-/** OpenAPI 3.1 lets requirements of all kinds of schemes name what a caller has to hold. */
+/** OpenAPI 3.1 allows scopes in requirements of every kind of scheme. */
 function securityOf(route: Route): oas31.SecurityRequirementObject[] {
   if (route.scope === "everybody") return [];
   const scopes = requiredScopes(route);

@@ -2,10 +2,10 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-opena
 import { references } from "./headers.ts";
 import { inboundPaths } from "./inbound-paths.ts";
 
-/** These paths lie beside the API's base. */
+/** These paths lie outside of the API's base. */
 const ORIGIN = [{ url: "/", description: "The origin of this server." }];
 
-/** What lies at the origin: health, and the routes by which webhooks come in. */
+/** The paths of the origin: health, and the routes of inbound webhooks. */
 export function originPaths(): ZodOpenApiPathsObject {
   return {
     "/livez": {

@@ -5,7 +5,7 @@ import type { Route } from "../route-table-entry.ts";
 import { isConditionalRead } from "./conditions.ts";
 import { errorsOf } from "./errors-of.ts";
 
-/** The headers of requests that operations refer to. */
+/** The request headers that operations refer to. */
 export const REQUEST_HEADERS = {
   RequestId: {
     name: "X-Request-Id",
@@ -72,7 +72,11 @@ export function headerParameters(route: Route): oas31.ReferenceObject[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** The parameters of an operation's path and query. Throws for a query that is no object of parameters. */
+/**
+ * The parameters of an operation's path and query.
+ *
+ * @throws Error for a query that is no object of parameters
+ */
 export function requestParameters({ path, params, query }: Route) {
   if (!(query instanceof z.ZodObject)) throw new Error(`The query of ${path} is no object.`);
   return { path: pathParameters(params), query };
@@ -90,7 +94,7 @@ function pathParameters(params: Route["params"]): z.ZodObject {
   );
 }
 
-/** Ids by the words that describe them, anything else by its name. */
+/** The schema of an id follows from its description, that of another parameter from its name. */
 function exampleOf(name: string, description: string): string {
   const found = EXAMPLES.find(([words]) => words.test(`${name} ${description}`));
   return found?.[1] ?? "0197f2a0-5a5a-7a5a-8a5a-5a5a5a5a5a5a";

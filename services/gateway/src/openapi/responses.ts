@@ -36,7 +36,7 @@ export function errorComponents(routes: readonly Route[]) {
   return components;
 }
 
-/** What all errors look like. */
+/** The schema of every error. */
 export const ERROR_SCHEMA: oas31.SchemaObject = {
   type: "object",
   description:
@@ -97,7 +97,7 @@ function toContent(type: ContentType, { data, meta }: ResponseDeclaration) {
   return { schema };
 }
 
-/** OpenAPI 3.1 has no words for what is told bit by bit, so these are texts with an example. */
+/** OpenAPI 3.1 cannot describe streams, so these are texts with an example. */
 const STREAMS: Readonly<Record<Exclude<ContentType, "application/json">, object>> = {
   "text/event-stream": {
     schema: { type: "string", description: "Server-sent events; the data of each is JSON." },
@@ -122,18 +122,24 @@ function codesByStatus(route: Route): Map<number, Reason[]> {
   return new Map([...codes].toSorted(([one], [other]) => one - other));
 }
 
-/** `BadRequestOrValidationError` of BAD_REQUEST and VALIDATION_ERROR; limits have that of their bucket. */
+/**
+ * `BadRequestOrValidationError` for BAD_REQUEST and VALIDATION_ERROR; rate limits have one for each
+ * bucket.
+ */
 function errorName(route: Route, codes: readonly Reason[]): string {
   const name = codes.map(inWords).join("Or");
   return codes.includes("RATE_LIMITED") ? capitalized(limitOf(route)) + name : name;
 }
 
-/** What requests are counted by: the bucket of a known caller, else the sender's address. */
+/**
+ * The rate limit of a request: the bucket of a known caller, else the limit of the sender's
+ * address.
+ */
 function limitOf({ scope, bucket }: Route): keyof typeof LIMITS {
   return scope === "everybody" ? "address" : bucket;
 }
 
-/** As they are unless the operator has set others. */
+/** The default values; an operator may set others. */
 const LIMITS = { read: 1_000, write: 100, execute: 500, address: 60 };
 
 function inWords(code: Reason): string {
@@ -161,7 +167,10 @@ function toError(route: Route, status: number, codes: readonly Reason[]): ZodOpe
   };
 }
 
-/** Narrows the envelope; the other members stand there for tools that take what is unnamed for unknown. */
+/**
+ * Narrows the envelope. The other members are repeated for tools that treat unnamed members as
+ * unknown.
+ */
 function oneOfCodes(codes: readonly Reason[]): oas31.SchemaObject {
   const code: oas31.SchemaObject = { type: "string", enum: [...codes] };
   const error = { code, message: {}, details: {}, requestId: {} };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A JSON Schema as far as an example needs it. */
+/** The parts of a JSON Schema that an example needs. */
 const schemaNode = z.looseObject({
   $ref: z.string().optional(),
   examples: z.array(z.unknown()).optional(),
@@ -20,13 +20,15 @@ const schemaNode = z.looseObject({
 });
 type SchemaNode = z.output<typeof schemaNode>;
 
-/** A schema behind its references, and the names of those; null for one that is within itself. */
+/** A schema behind its references, and their names; null for a schema that contains itself. */
 interface Resolved {
   node: SchemaNode | null;
   path: readonly string[];
 }
 
-/** What an example is for: answers show all of their members, requests those that a caller has to send. */
+/**
+ * The purpose of an example: answers show all of their members, requests only the required ones.
+ */
 export type ExampleUse = "answer" | "request";
 
 const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
@@ -37,16 +39,16 @@ const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
   uri: "https://example.com/hooks",
 };
 
-/** Makes examples by schemas, and by the examples that are written beside their parts. */
+/** Makes examples from schemas, and from the examples that their parts declare. */
 export class SchemaExamples {
   readonly #components: Readonly<Record<string, unknown>>;
 
-  /** @param components the schemas to which references lead, by their names */
+  /** @param components the schemas that references name */
   constructor(components: Readonly<Record<string, unknown>>) {
     this.#components = components;
   }
 
-  /** An example of a value by its schema; undefined where none ends. */
+  /** An example of a schema's value; undefined where none is finite. */
   make(schema: unknown, use: ExampleUse): unknown {
     return this.#make(schema, use, "value", []);
   }
@@ -81,7 +83,7 @@ export class SchemaExamples {
     }
   }
 
-  /** Null for a schema within itself: its example leaves the inner one out. */
+  /** Null for a schema within itself: the example omits the inner one. */
   #resolve(schema: unknown, within: readonly string[]): Resolved {
     const node = schemaNode.parse(schema === true ? {} : schema);
     if (node.$ref === undefined) return { node, path: within };
@@ -105,7 +107,9 @@ export class SchemaExamples {
     return made.find((value) => value !== undefined && value !== null) ?? made[0];
   }
 
-  /** The object that is of the first of its forms: with what that has, and without what only others need. */
+  /**
+   * The object in the first of its forms: with the members of that form, without those of others.
+   */
   #withFirst(node: SchemaNode, choices: readonly unknown[], path: readonly string[]): SchemaNode {
     const forms = choices.flatMap((choice) => {
       const { node: form } = this.#resolve(choice, path);
@@ -129,13 +133,13 @@ export class SchemaExamples {
     const shown = use === "answer" ? members : this.#neededOf(members);
     const entries = shown.flatMap(({ name, schema, isRequired }) => {
       const value = this.#make(schema, use, name, path);
-      // What an example cannot show is left out where it may be.
+      // Optional members without an example are omitted.
       return value === undefined ? (isRequired ? [[name, null]] : []) : [[name, value]];
     });
     return Object.fromEntries(entries);
   }
 
-  /** The members that have to be there, or else the first with an example of its own. */
+  /** The required members, or else the first with an example of its own. */
   #neededOf<Member extends { schema: unknown; isRequired: boolean }>(members: readonly Member[]) {
     const required = members.filter(({ isRequired }) => isRequired);
     if (required.length > 0) return required;
@@ -173,7 +177,7 @@ function typeOf({ type, properties, items }: SchemaNode): string | undefined {
   return items === undefined ? undefined : "array";
 }
 
-/** By the format, or in the words of the member's name: `displayLabel` is "display label". */
+/** By the format, or from the member's name: `displayLabel` becomes "display label". */
 function textOf({ format, minLength = 0 }: SchemaNode, name: string): string {
   const formatted = format === undefined ? undefined : TEXTS_BY_FORMAT[format];
   if (formatted !== undefined) return formatted;

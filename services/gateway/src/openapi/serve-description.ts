@@ -7,22 +7,22 @@ import { sendStaticFile } from "../http/send-static-file.ts";
 import { createTextFile } from "../http/static-file.ts";
 import type { StaticFile } from "../http/static-file.ts";
 
-/** What the description needs. */
+/** The dependencies of the description. */
 export interface DescriptionOptions {
-  /** Where it is served, from the root. */
+  /** The path of the description, from the root. */
   descriptionPath: string;
-  /** How often one client may ask for it. */
+  /** The limit of one client's requests. */
   limits: AddressLimits;
 }
 
 const FILE = new URL("../../openapi.json", import.meta.url);
-/** As D8 announces it in the `Link` header. */
+/** The media type that the `Link` header announces (D8). */
 const CONTENT_TYPE = "application/vnd.oai.openapi+json;version=3.1";
 const CACHE_CONTROL = "public, max-age=300";
 
 /**
- * Serves the description of the API. It is a file of the sources that a test holds to the route table, for
- * making it takes half a second; it is read when it is asked for first.
+ * Serves the description of the API. It is a file of the sources, which a test compares with the
+ * route table, because building it takes half a second. The first request reads it.
  */
 export function serveDescription({ descriptionPath, limits }: DescriptionOptions): RequestHandler {
   let file: Promise<StaticFile> | undefined;
@@ -39,7 +39,7 @@ export function serveDescription({ descriptionPath, limits }: DescriptionOptions
   };
 }
 
-/** Without the spaces that are there for people. */
+/** The file is indented for people; the answer is not. */
 async function load(): Promise<StaticFile> {
   const document: unknown = JSON.parse(await readFile(FILE, "utf8"));
   return createTextFile(CONTENT_TYPE, JSON.stringify(document));

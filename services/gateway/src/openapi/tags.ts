@@ -3,11 +3,11 @@ import type { Route } from "../route-table-entry.ts";
 interface Tag {
   name: string;
   description: string;
-  /** Where the paths of its operations begin; the longest beginning decides. */
+  /** The prefix of its operations' paths; the longest prefix decides. */
   paths: readonly string[];
 }
 
-/** The groups in which readers find operations, in the order of the pages. */
+/** The groups of operations, in the order of the pages. */
 export const TAGS: readonly Tag[] = [
   {
     name: "Blocks",
@@ -117,7 +117,11 @@ export const TAGS: readonly Tag[] = [
   },
 ];
 
-/** The group of an operation. Throws for a path of no group: each has one. */
+/**
+ * The group of an operation.
+ *
+ * @throws Error for a path without a group
+ */
 export function tagOf(path: Route["path"]): string {
   const beginnings = TAGS.flatMap(({ name, paths }) => paths.map((each) => ({ name, each })));
   const fitting = beginnings.filter(({ each }) => path === each || path.startsWith(`${each}/`));

@@ -1,6 +1,6 @@
 import type { oas31, ZodOpenApiPathsObject } from "zod-openapi";
 
-/** A kind of event that endpoints get, as the webhooks service tells it. */
+/** A type of event for endpoints, as the webhooks service declares it. */
 export interface WebhookEventType {
   readonly type: string;
   readonly description: string;
@@ -35,7 +35,7 @@ const DELIVERY_HEADERS: readonly oas31.ParameterObject[] = [
   ),
 ];
 
-/** What the service sends to the endpoints of a company. */
+/** The requests that the service sends to the endpoints of a company. */
 export function webhooksOf(types: readonly WebhookEventType[]): ZodOpenApiPathsObject {
   return Object.fromEntries(types.map((each) => [each.type, { post: toOperation(each) }]));
 }

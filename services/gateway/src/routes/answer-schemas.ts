@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/*
- * What answers are made of. Answers are described by strict objects: a member that the description does not
- * know is a fault, which the tests find.
+/**
+ * The schemas of answers. They are strict objects: a member without a description is a defect,
+ * which the tests find.
  */
 
 /** A point in time as answers show it: UTC, with milliseconds. */
@@ -11,7 +11,7 @@ export const timeText = z.iso
   .describe("ISO 8601 in UTC, with milliseconds.")
   .meta({
     examples: ["2026-01-31T08:00:00.000Z"],
-    // The format says the rest; the whole pattern would be longer than what it is about.
+    // The format says enough; the whole pattern would be long.
     override: { pattern: String.raw`\.\d{3}Z$` },
   });
 
@@ -31,17 +31,17 @@ export function prefixedId(prefix: string) {
     .meta({ examples: [`${prefix}01kg9d1kzcexw9f1c3f4r7m2qa`] });
 }
 
-/** The names of a table of codes, for an enum that cannot differ from what is written. */
+/** The names in a table of codes, as an enum that cannot differ from what is written. */
 export function namesOf<Name extends string>(codes: Readonly<Record<Name, unknown>>) {
   const names: Name[] = [];
   for (const name in codes) names.push(name);
   return z.enum(names);
 }
 
-/** How many, or how long: 0 or more. */
+/** A count or a duration: 0 or more. */
 export const wholeNumber = z.int().min(0);
 
-/** JSON of any kind, as a caller or a step has made it. */
+/** JSON of any kind, from a caller or a step. */
 export const anyJson = z.unknown();
 
 /** A JSON object of any members. */
@@ -59,7 +59,7 @@ export const pageMetaSchema = z
   })
   .meta({ id: "PageMeta", description: "Where a list goes on." });
 
-/** What the removal of an object answers. */
+/** The answer to a deletion. */
 export const deletedSchema = z
   .strictObject({ deleted: z.literal(true).describe("Always true.") })
   .meta({ id: "Deleted", description: "The object is no more, or was archived." });

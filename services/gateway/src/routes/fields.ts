@@ -1,7 +1,7 @@
 import { isStorableTime } from "@workflow/rpc";
 import { z } from "zod";
 
-/** A whole number in a query string, written in plain digits. The description shows the number that it is. */
+/** A whole number in a query string, in plain digits. The description shows an integer. */
 export function queryInteger(bounds: { min: number; max: number; otherwise: number }) {
   const { min, max, otherwise } = bounds;
   const message = `must be an integer from ${min} to ${max}`;
@@ -24,7 +24,7 @@ export function queryInteger(bounds: { min: number; max: number; otherwise: numb
     });
 }
 
-/** Yes or no in a query string, written as `true` or `false`. The description shows the boolean that it is. */
+/** A boolean in a query string, written as `true` or `false`. The description shows a boolean. */
 export function queryBoolean(otherwise: boolean) {
   return z
     .enum(["true", "false"], "must be true or false")
@@ -38,7 +38,7 @@ export function queryBoolean(otherwise: boolean) {
     });
 }
 
-/** How many items a page has. */
+/** The number of items of a page. */
 export function pageLimit(bounds: { max: number; otherwise: number }) {
   return queryInteger({ min: 1, ...bounds }).describe(
     `How many items a page has at most, 1 to ${bounds.max}.`,
@@ -61,13 +61,13 @@ export const timestamp = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 timestamp such as 2026-01-31T08:00:00Z" })
   .meta({
     examples: ["2026-01-31T08:00:00Z"],
-    // The format says it all; the pattern would be longer than what it is about.
+    // The format says enough; the pattern would be long.
     override: ({ jsonSchema }) => {
       delete jsonSchema.pattern;
     },
   })
   .transform((text) => new Date(text))
-  // A zone may move the last days of 9999 out of it, and those of the year 0 are no dates of Postgres.
+  // A zone can move the last days of 9999 out of range, and Postgres has no year 0.
   .refine((time) => isStorableTime(time), "must be a time of the years 1 to 9999");
 
 /** A JSON object of any content. Handlers hand on its text, see `rawJson`. */
@@ -76,7 +76,7 @@ export const jsonObject = z.looseObject({});
 /** A JSON array of any content. */
 export const jsonArray = z.array(z.unknown());
 
-/** The name of a workflow: kept as sent. */
+/** The name of a workflow, stored as sent. */
 export const workflowName = z
   .string()
   .refine((name) => name !== "" && Array.from(name).length <= 255, "must have 1 to 255 characters");

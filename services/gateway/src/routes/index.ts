@@ -120,8 +120,9 @@ import { runWorkflow } from "./workflows/run-workflow.ts";
 import { updateWorkflow } from "./workflows/update-workflow.ts";
 
 /**
- * Every route of the API, below its base, by the name of its operation. Routing and all that is generated
- * comes from this table; generated clients call their functions by these names, so they never change.
+ * Every route of the API, below its base, by the name of its operation. Routing and everything
+ * generated comes from this table. Generated clients name their functions after it, so a name never
+ * changes.
  */
 export const OPERATIONS: Readonly<Record<string, Route>> = {
   listBlocks,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Writable } from "../http/write-json.ts";
 import { pageFields, pageLimit } from "./fields.ts";
 
-/** The last item of a page in the order createdAt, id, the newest first (D6). */
+/** The position of the last item in the order createdAt, id, the newest first (D6). */
 export interface Position {
   createdAt: Date;
   id: string;
@@ -12,16 +12,16 @@ export interface Position {
 
 const PAGE_MAX = 1_000;
 
-/** The parameters of a list that is usually whole: without any, up to 1,000 items come at once. */
+/** The parameters of a list that usually fits one page: by default up to 1,000 items. */
 export const wholePageFields = z.object({
   ...pageFields,
   limit: pageLimit({ max: PAGE_MAX, otherwise: PAGE_MAX }),
 });
 
-/** What a page is asked for. */
+/** The requested page. */
 export interface PageRequest {
   cursors: CursorCodec;
-  /** What a cursor belongs to: list, company and filters. */
+  /** The scope of a cursor: list, company and filters. */
   binding: readonly (string | null)[];
   query: { limit: number; cursor: string };
 }
@@ -29,7 +29,7 @@ export interface PageRequest {
 /**
  * One page of a list with ids in UUID form.
  *
- * @param read gives as many items as it is told, from after a position
+ * @param read returns as many items as it is told, from after a position
  * @throws AppError BAD_REQUEST for a cursor of another list
  */
 export async function readNewestFirst<Item>(

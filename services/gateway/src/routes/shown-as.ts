@@ -4,14 +4,14 @@ import { z } from "zod";
 type ShownSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The schema as it is, but shown to readers as something else: of what a service judges, the gateway checks
- * little and readers want to know all. The description stays that of the schema, where it has one.
+ * The same check, with another schema in the description: the gateway checks little of what a
+ * service validates, and readers want to know it all. A description of the checked schema is kept.
  */
 export function shownAs<Schema extends z.ZodType>(schema: Schema, shown: ShownSchema): Schema {
   return schema.meta({ override: replacing(shown) });
 }
 
-/** The schema as it is, shown as a component. */
+/** The same schema, as a component of the description. */
 export function shownAsComponent<Schema extends z.ZodType>(
   schema: Schema,
   component: z.ZodType,
@@ -19,7 +19,7 @@ export function shownAsComponent<Schema extends z.ZodType>(
   return shownAs(schema, refTo(component));
 }
 
-/** A reference to a component that some answer of the API has as well. */
+/** A reference to a component that some answer of the API contains too. */
 export function refTo(component: z.ZodType): ShownSchema {
   const id = component.meta()?.id;
   if (id === undefined) throw new Error("Only a schema with an id is a component.");
@@ -27,8 +27,8 @@ export function refTo(component: z.ZodType): ShownSchema {
 }
 
 /**
- * A component that JSON Schema made elsewhere describes. `parts` are members that are components as well,
- * and take the places of those in the JSON Schema.
+ * A component from a JSON Schema that another module makes. `parts` are members that are components
+ * as well and replace those in the JSON Schema.
  */
 export function componentOf(
   meta: { id: string; description: string; examples?: unknown[] },
@@ -45,7 +45,7 @@ export function componentOf(
   });
 }
 
-/** What the words about a schema are; all else is of its rendered form. */
+/** The annotations of a schema; the rest comes from its rendered form. */
 const WORDS = new Set(["description", "examples"]);
 
 function replacing(shown: ShownSchema) {

@@ -20,7 +20,8 @@ export async function startConnectionAccess(
     // What was said meanwhile was missed.
     onReconnect: () => access.forget(),
     // Without it a change is noticed when what is remembered of it is too old, within 5 s.
-    onError: (error) => logger.warn({ err: error }, "notifications about changes of connections are interrupted"),
+    onError: (error) =>
+      logger.warn({ err: error }, "notifications about changes of connections are interrupted"),
   });
   scope.defer(() => listener.stop());
   return access;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonObject } from "../fields.ts";
 
-/** What an agent is for. */
+/** The types of agents. */
 export const agentType = z
   .enum(["extraction", "content", "transform", "decision", "code", "classification", "custom"])
   .meta({
@@ -9,13 +9,13 @@ export const agentType = z
     description: "What an agent is for: for people and filters, it has no effect.",
   });
 
-/** Whether an agent can be asked. */
+/** The statuses of agents. */
 export const agentStatus = z.enum(["active", "deprecated"]).meta({
   id: "AgentStatus",
   description: "deprecated: it can be read for the record, and not be asked any more.",
 });
 
-/** Who is asked. */
+/** The model that the agent asks. */
 export const agentProvider = z.enum(["openai", "anthropic"]).meta({
   id: "AgentProvider",
   description: "The AI provider that is asked.",
@@ -31,10 +31,10 @@ const maxTokens = z
 
 const temperature = z.number().meta({ minimum: 0, maximum: 2, examples: [0.7] });
 
-/** The service says which providers there are, and which model each of them has. */
+/** The service decides which providers and models exist. */
 const provider = z.string().meta({ override: { enum: agentProvider.options } });
 
-/** The fields of an agent in bodies of create and update; most limits are the service's to judge. */
+/** The fields of an agent in bodies of create and update; the service checks most limits. */
 export const agentFields = {
   name: z
     .string()
@@ -70,7 +70,7 @@ export const agentFields = {
     .describe("1 to 128,000, of one answer of the model; 4,096 unless said otherwise."),
 };
 
-/** What an agent is asked; null is as good as nothing given. Limits are the service's to judge. */
+/** The question for an agent; null means not given. The service checks limits. */
 export const questionFields = {
   input: jsonObject
     .describe("What the agent works with: at most 1 MiB and 200 members.")
@@ -81,8 +81,8 @@ export const questionFields = {
 };
 
 /**
- * Settings in place of the agent's for one call; other limits are the service's to judge. A misspelt one is
- * refused: the call would otherwise be paid for with other settings than it names.
+ * Settings that replace the agent's for one call; the service checks other limits. A misspelt
+ * setting is refused, because the call would be paid for with the agent's own.
  */
 export const agentOverrides = optional(
   z
@@ -102,7 +102,7 @@ export const agentOverrides = optional(
     }),
 ).describe("Settings in place of the agent's for this call.");
 
-/** A field that may be missing or null, which handlers see as undefined. */
+/** A field that may be missing or null; handlers see both as undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }

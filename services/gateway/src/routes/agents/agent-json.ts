@@ -5,7 +5,7 @@ import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import type { agentStatus, agentType } from "./agent-fields.ts";
 
-/** What an agent is for, by the names of the REST contract. */
+/** The types of agents by their names in the REST contract. */
 export const AGENT_TYPES = {
   extraction: AgentType.EXTRACTION,
   content: AgentType.CONTENT,

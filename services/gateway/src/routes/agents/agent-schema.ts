@@ -64,7 +64,7 @@ export const agentSchema = z
     description: "An agent: what a model is told, and the settings with which it is asked.",
   });
 
-/** Tokens of all attempts. */
+/** The tokens of all attempts. */
 export const usageSchema = z
   .strictObject({
     inputTokens: wholeNumber.describe("Read.").meta({ examples: [812] }),
@@ -76,7 +76,7 @@ export const usageSchema = z
     description: "Tokens of all attempts together, as the provider counts them.",
   });
 
-/** Why there is no output. */
+/** The reason why there is no output. */
 export const agentErrorSchema = z
   .strictObject({
     code: z

@@ -11,7 +11,7 @@ import { agentErrorJson, QUESTION_BYTES_MAX, usageJson } from "./execution-json.
 import { evaluationSchema } from "./execution-schema.ts";
 
 const CASES_MAX = 50;
-/** An evaluation ends after five minutes, what has come by then included. */
+/** An evaluation ends after five minutes and keeps the results so far. */
 const TIMEOUT_MS = 330_000;
 const EXPECTATIONS = ["equals", "schema", "expression"] as const;
 
@@ -47,7 +47,7 @@ const agentCases = z
   .min(1, "must have at least one case")
   .max(CASES_MAX, `must have at most ${CASES_MAX} cases`);
 
-/** Of a list that is too long nothing else is told. */
+/** Of a list that is too long, only that is reported. */
 function refuseTooMany(cases: unknown, context: z.RefinementCtx): unknown {
   if (Array.isArray(cases) && cases.length > CASES_MAX) {
     context.addIssue(`must have at most ${CASES_MAX} cases`);
@@ -118,7 +118,7 @@ export const evaluateAgent = route({
   },
 });
 
-/** Cases whose documents are handed on as the texts that were sent. */
+/** The cases, with their documents as the texts that were sent. */
 function toCases(array: string, cases: readonly z.output<typeof agentCase>[]): AgentCase[] {
   return cutJsonArray(array).map((element, index): AgentCase => {
     const members = membersOf(element);

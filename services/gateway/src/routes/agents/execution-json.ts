@@ -7,9 +7,9 @@ import type {
 import { rawOrNull } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 
-/** How long a question may take, and some time for the answer: the service gives up first. */
+/** The time limit of a question, with some time for the answer: the service gives up first. */
 export const QUESTION_TIMEOUT_MS = 310_000;
-/** Of a question (D4, as for runs). */
+/** The size of a question (D4, as for runs). */
 export const QUESTION_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The statuses of an execution by their names in the API. */
@@ -24,7 +24,7 @@ const STATUS_NAMES = new Map<AgentExecutionStatus, string>(
   Object.entries(EXECUTION_STATUSES).map(([name, status]) => [status, name]),
 );
 
-/** An execution as lists show it: without what may be large. */
+/** An execution in a list, without its large documents. */
 export function listedExecutionJson(execution: AgentExecution) {
   const { error } = execution;
   return {
@@ -63,13 +63,13 @@ export function executionJson(execution: AgentExecution): { readonly [field: str
   };
 }
 
-/** Tokens of all attempts. */
+/** The tokens of all attempts. */
 export function usageJson(usage: AgentUsage | undefined): { readonly [field: string]: Writable } {
   const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = usage ?? {};
   return { inputTokens, outputTokens, totalTokens };
 }
 
-/** Why there is no output; null when there is one. */
+/** The reason why there is no output; null when there is one. */
 export function agentErrorJson(error: AgentError | undefined): Writable {
   if (error === undefined) return null;
   const { code, message, detailsJson } = error;

@@ -73,7 +73,7 @@ const executionHead = {
     .meta({ examples: ["completed"] }),
 };
 
-/** An execution as lists show it. */
+/** An execution in a list. */
 export const listedExecutionSchema = z
   .strictObject({
     ...executionHead,
@@ -148,7 +148,7 @@ const caseResultSchema = z
   })
   .meta({ id: "AgentCaseResult", description: "What came of one case." });
 
-/** What came of all cases. */
+/** The results of all cases. */
 export const evaluationSchema = z
   .strictObject({
     agentId: agentIdSchema,

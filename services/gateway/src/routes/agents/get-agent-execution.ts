@@ -2,7 +2,7 @@ import { NO_BODY, NO_QUERY, route } from "../../route.ts";
 import { executionJson } from "./execution-json.ts";
 import { executionSchema } from "./execution-schema.ts";
 
-/** An input, an output and a raw output of 1 MiB each, the latter escaped. */
+/** An input, an output and an escaped raw output of 1 MiB each. */
 const ANSWER_BYTES = 4 * 1024 * 1024;
 
 export const getAgentExecution = route({

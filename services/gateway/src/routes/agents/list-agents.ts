@@ -8,7 +8,7 @@ import { AGENT_STATUSES, AGENT_TYPES, agentJson } from "./agent-json.ts";
 import { agentSchema } from "./agent-schema.ts";
 import { pageMetaSchema } from "../answer-schemas.ts";
 
-/** A page ends with the agent with which it goes beyond a MiB. */
+/** A page ends with the agent that takes it beyond 1 MiB. */
 const ANSWER_BYTES = 2 * 1024 * 1024;
 
 export const listAgents = route({

@@ -15,7 +15,7 @@ export const testAgent = route({
   path: "/agents/{id}/test",
   scope: "workflows:execute",
   bucket: "execute",
-  // It changes nothing and leaves no record.
+  // A test changes nothing and leaves no record.
   audit: null,
   summary: "Try out an agent",
   description: [

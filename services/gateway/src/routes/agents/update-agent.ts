@@ -34,7 +34,7 @@ export const updateAgent = route({
       {
         agentId: params.id,
         name: body.name,
-        // Null clears these two; the message says so with an empty text.
+        // Null clears these two fields; the message carries it as an empty text.
         description: description === null ? "" : description,
         outputSchemaJson: outputSchema === null ? "" : rawJson("outputSchema"),
         type: type === undefined ? AgentType.UNSPECIFIED : AGENT_TYPES[type],

@@ -14,12 +14,12 @@ export function apiKeyJson(key: ApiKey): Readonly<Record<string, Writable>> {
   };
 }
 
-/** A key in a list: also who made it; null for one that the admin command made. */
+/** A key in a list, with its creator; null for a key of the admin command. */
 export function listedKeyJson(key: ListedApiKey): Writable {
   return { ...apiKeyJson(key), createdBy: makerJson(key.createdBy) };
 }
 
-/** A key that made another one says who made the first in that row. */
+/** A creator that is a key also names the creator of the first key in the chain. */
 function makerJson(maker: KeyMaker | null): Writable {
   if (maker === null) return null;
   const { type, id, name, origin } = maker;

@@ -17,7 +17,7 @@ const keyFields = {
     .describe("When it was last used, roughly; null for one that was not."),
 };
 
-/** A key that was just made. */
+/** A newly created key. */
 export const newApiKeySchema = z
   .strictObject({
     ...keyFields,

@@ -48,7 +48,7 @@ export const createApiKey = route({
     const created = await context.database.transaction(async (transaction) => {
       const { id, name } = identity.principal;
       await lockMembers(transaction, identity.companyId);
-      // Somebody who is being removed just now leaves no key behind, nor one who loses a role its scopes.
+      // A person who is being removed leaves no key behind, and a lost scope goes into none.
       const access = await getCurrentAccess(transaction, context, "api_keys:write");
       requireOwnScopes(access, body.scopes);
       const key = await insertNewApiKey(transaction, {
@@ -67,7 +67,7 @@ export const createApiKey = route({
   },
 });
 
-/** Nobody makes itself more powerful through a key of its own making (D12). */
+/** No key creates a key with more scopes than its own (D12). */
 function requireOwnScopes({ scopes }: Access, wanted: readonly Scope[]): void {
   const missing = wanted.filter((scope) => !scopes.includes(scope));
   if (missing.length === 0) return;

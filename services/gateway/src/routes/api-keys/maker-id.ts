@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** A person or a key, as `createdBy` names it. One that has made nothing is no different from none. */
+/**
+ * A person or a key, as `createdBy` names it. An unknown id lists nothing, like one that has
+ * created nothing.
+ */
 export const makerId = z
   .uuid("must be the id of a person or of an API key")
   .transform((id) => id.toLowerCase())

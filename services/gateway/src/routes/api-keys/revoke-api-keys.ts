@@ -33,7 +33,8 @@ export const revokeApiKeys = route({
   handler: async (context, { query: { createdBy } }) => {
     const { companyId } = context.identity;
     const revoked = await context.database.transaction(async (transaction) => {
-      // Keys that are just being made are there when the lock is had, or their maker is refused.
+      // Under the lock all keys exist whose creation has begun; later ones are refused with their
+      // creator.
       await lockMembers(transaction, companyId);
       const entries = await revokeKeysBy(transaction, companyId, createdBy);
       await recordAudit(transaction, context, ...entries);

@@ -4,7 +4,7 @@ import { runIdSchema } from "../runs/run-schema.ts";
 import { jsonSchemaSchema } from "../workflows/definition-schema.ts";
 import { APPROVAL_STATUSES } from "./approval-json.ts";
 
-/** What a run waits for a person to decide (D29). */
+/** A decision for which a run waits (D29). */
 export const approvalSchema = z
   .strictObject({
     id: prefixedId("apr_").describe("The approval's id."),

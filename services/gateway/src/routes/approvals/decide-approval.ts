@@ -62,7 +62,9 @@ export const decideApproval = route({
   },
 });
 
-/** Steps may name their approvers by address (D59); no other call tells it to a service. */
+/**
+ * Steps may name approvers by e-mail address (D59); only this call passes the address to a service.
+ */
 function withEmail(identity: Identity, email: string): Identity {
   return { ...identity, principal: { ...identity.principal, email } };
 }

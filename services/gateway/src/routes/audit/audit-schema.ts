@@ -17,7 +17,7 @@ const changeSchema = z
     examples: [{ from: "draft", to: "active" }],
   });
 
-/** One change that somebody made (D51). */
+/** One recorded change (D51). */
 export const auditEventSchema = z
   .strictObject({
     id: prefixedId("evt_").describe("The event's id."),

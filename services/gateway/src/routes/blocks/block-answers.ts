@@ -4,13 +4,13 @@ import { eachBlock, findBlock } from "@workflow/catalog";
 import type { Block, BlockKind } from "@workflow/catalog";
 import { RawJson } from "../../http/write-json.ts";
 
-/** A part of the catalog as it is answered. The same for everybody, for as long as this process lives. */
+/** An answer of the catalog, which stays the same while the process lives. */
 interface BlockAnswer {
   readonly data: RawJson;
   readonly etag: string;
 }
 
-/** By kind, and for all of them together: made once, for the catalog is data of this version. */
+/** By kind, and for all kinds: built once, because the catalog is data of this version. */
 const lists = new Map<BlockKind | "all", Promise<BlockAnswer>>();
 const single = new Map<string, BlockAnswer>();
 
@@ -21,7 +21,7 @@ export function answerOfList(kind: BlockKind | undefined): Promise<BlockAnswer> 
   return known;
 }
 
-/** Others have a turn between two blocks. */
+/** The event loop serves other requests between two blocks. */
 async function makeList(kind: BlockKind | undefined): Promise<BlockAnswer> {
   const blocks: Block[] = [];
   for (const block of eachBlock(kind)) {
@@ -31,7 +31,7 @@ async function makeList(kind: BlockKind | undefined): Promise<BlockAnswer> {
   return toAnswer(blocks);
 }
 
-/** The block of a type; undefined where there is none that may be seen. */
+/** The block of a type; undefined for an unknown or hidden one. */
 export function answerOfBlock(type: string): BlockAnswer | undefined {
   const known = single.get(type);
   if (known !== undefined) return known;

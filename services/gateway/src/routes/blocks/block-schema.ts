@@ -26,7 +26,7 @@ const CONTROLS = {
 
 const fieldValue = z.union([z.string(), z.number(), z.boolean()]);
 
-/** When a field of a block applies, or is needed. */
+/** The condition under which a field applies, or is required. */
 const fieldConditionSchema: z.ZodType = z
   .strictObject({
     field: z

@@ -44,7 +44,7 @@ const parallelSchema = z
   })
   .meta({ examples: [{ id: "both", nodes: ["greet"], enabled: true }] });
 
-/** What the editor draws. */
+/** The blocks and edges that the editor draws. */
 export const canvasStateSchema = z
   .looseObject({
     blocks: z.record(z.string(), blockSchema).describe("By their ids."),
@@ -67,7 +67,7 @@ export const canvasStateSchema = z
     examples: [{ blocks: {}, edges: [], loops: {}, parallels: {} }],
   });
 
-/** The members by which a workflow tells of its canvas. */
+/** The members of a workflow about its canvas. */
 export const canvasFieldSchemas = {
   canvasState: canvasStateSchema,
   isVisual: z.literal(true).describe("A workflow with a canvas is a visual one."),
@@ -77,7 +77,7 @@ export const canvasFieldSchemas = {
   ),
 };
 
-/** What saving the canvas answers. */
+/** The answer to a save. */
 export const savedCanvasSchema = z
   .strictObject({
     id: uuidText.describe("The workflow's id."),

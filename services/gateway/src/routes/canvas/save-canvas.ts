@@ -22,7 +22,7 @@ export const saveCanvas = route({
   ],
   params: { id: "The workflow's id." },
   query: NO_QUERY,
-  // What is inside is the workflows service's to judge.
+  // The workflows service checks the content.
   body: {
     schema: z
       .object({

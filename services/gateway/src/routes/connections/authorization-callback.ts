@@ -5,9 +5,12 @@ import { z } from "zod";
 import { openRoute } from "../../route.ts";
 import { authorizedSchema } from "./connection-schema.ts";
 
-/** Above the time in which the provider or broker is asked, and others are waited for that ask it: 40 s. */
+/**
+ * Longer than the 40 s in which the provider or the broker is asked, or another request that asks
+ * is awaited.
+ */
 const TIMEOUT_MS = 45_000;
-/** What the contract puts into the query of `redirectUrl`. */
+/** The contract's parameters in the query of `redirectUrl`. */
 const OUTCOME_PARAMS = ["success", "error", "provider", "connectionId"];
 
 export const authorizationCallback = openRoute({
@@ -25,7 +28,7 @@ export const authorizationCallback = openRoute({
   ],
   admit: ({ callbacks, client }) => Promise.resolve(callbacks.admit(client.ipAddress)),
   params: { provider: "The provider's id." },
-  // What a provider sends besides is handed on, too.
+  // Other parameters of the provider are passed on too.
   query: z.looseObject({
     connectionId: z
       .string()
@@ -70,7 +73,8 @@ export const authorizationCallback = openRoute({
       { provider: params.provider, params: given },
       { ...serviceCall, timeoutMs: TIMEOUT_MS },
     );
-    // The only place is the one that was named when the attempt began; `redirectUrl` is not read (D39).
+    // The only target is the address stored when the attempt began; `redirectUrl` is not read
+    // (D39).
     if (outcome.redirectUrl !== undefined) {
       return { redirect: withOutcome(outcome.redirectUrl, outcome) };
     }
@@ -92,8 +96,8 @@ function reasonOf(error: string): Reason {
 }
 
 /**
- * The address that was stored, with the contract's parameters in its query. Those of the caller's that are
- * called the same go: an `error` beside a success would say both.
+ * The stored address, with the contract's parameters in its query. They replace parameters of the
+ * same names: an `error` beside a success would contradict it.
  */
 function withOutcome(
   redirectUrl: string,

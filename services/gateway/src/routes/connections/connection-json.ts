@@ -22,7 +22,7 @@ export function connectionStatusName(status: ConnectionStatus): string {
   return STATUS_NAMES.get(status) ?? "unknown";
 }
 
-/** A connection as lists show it: never with credentials. */
+/** A connection in a list, never with credentials. */
 export function connectionJson(connection: Connection): { readonly [field: string]: Writable } {
   return {
     id: connection.id,
@@ -44,7 +44,7 @@ export function connectionWithMetadataJson(connection: Connection): Writable {
   return { ...connectionJson(connection), metadata };
 }
 
-/** The connection that an RPC always answers with. */
+/** The connection of an RPC answer, where it is always set. */
 export function requireConnection(connection: Connection | undefined): Connection {
   if (connection === undefined) throw new Error("The answer holds no connection.");
   return connection;

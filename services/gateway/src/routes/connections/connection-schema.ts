@@ -14,7 +14,7 @@ const nameSchema = z
   .describe("For people, 1 to 255 characters; need not be unique.")
   .meta({ examples: ["Billing account"] });
 
-/** What a connection is good for. */
+/** The statuses of connections. */
 export const connectionStatus = namesOf(CONNECTION_STATUSES).meta({
   id: "ConnectionStatus",
   description:
@@ -62,7 +62,7 @@ export const connectionSchema = z
     description: "An account at a provider, without credentials, with the caller's metadata.",
   });
 
-/** A connection whose keys were just stored. */
+/** A connection whose keys were stored. */
 export const keyedConnectionSchema = z
   .strictObject({
     ...connectionFields,
@@ -75,7 +75,7 @@ export const keyedConnectionSchema = z
   })
   .meta({ id: "KeyedConnection", description: "A connection whose keys the provider accepts." });
 
-/** A connection that has begun. */
+/** A connection whose authorization has begun. */
 export const newConnectionSchema = z
   .strictObject({
     id: connectionIdSchema,
@@ -98,7 +98,7 @@ export const newConnectionSchema = z
   })
   .meta({ id: "NewConnectionAnswer", description: "A connection that has begun." });
 
-/** Where to send a person. */
+/** The address to which a person is sent. */
 export const authorizationSchema = z
   .strictObject({
     connectionId: connectionIdSchema,
@@ -136,7 +136,7 @@ export const authorizedSchema = z
   })
   .meta({ id: "AuthorizedConnection", description: "A connection that was authorized." });
 
-/** Credentials that were renewed. */
+/** The result of a refresh. */
 export const refreshedSchema = z
   .strictObject({
     id: connectionIdSchema,
@@ -152,7 +152,7 @@ export const refreshedSchema = z
   })
   .meta({ id: "RefreshedConnection", description: "A connection whose credentials are good." });
 
-/** What a provider says of credentials. */
+/** The result of a check of credentials. */
 export const verifiedSchema = z
   .strictObject({
     healthy: z.boolean().describe("Whether the provider has accepted the credentials."),

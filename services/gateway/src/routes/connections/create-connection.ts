@@ -5,7 +5,7 @@ import { jsonObject } from "../fields.ts";
 import { connectionStatusName, requireConnection } from "./connection-json.ts";
 import { newConnectionSchema } from "./connection-schema.ts";
 
-/** Those of the others have a route of their own for their keys. */
+/** Providers with API keys have a route of their own. */
 const CREATABLE = PROVIDERS.filter(({ auth }) => auth.kind !== "apiKey").map(({ id }) => id);
 
 export const createConnection = route({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { route } from "../../route.ts";
 import { authorizationSchema } from "./connection-schema.ts";
 
-/** A broker that does not answer is given up before. */
+/** The service gives up a broker that does not answer before this. */
 const TIMEOUT_MS = 30_000;
 
 export const getAuthUrl = route({
@@ -23,7 +23,7 @@ export const getAuthUrl = route({
     "It makes a connection, so HEAD is refused with 405.",
   ],
   params: { provider: "The provider's id." },
-  // Other parameters are fields that the provider's addresses need: NetSuite's accountId.
+  // Other parameters are fields of the provider's addresses, such as NetSuite's accountId.
   query: z.looseObject({
     redirectUrl: z
       .string()

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const text = z.string().nullish();
 
-/** What the providers with API keys want besides: `domain`, `environment` and the like. */
+/** The further fields of providers with API keys: `domain`, `environment` and the like. */
 function describeFields(): Record<string, typeof text> {
   const wanted = new Map<string, string[]>();
   for (const { id, auth } of PROVIDERS) {
@@ -17,7 +17,7 @@ function describeFields(): Record<string, typeof text> {
   );
 }
 
-/** The body of keys. A connection that gets other keys keeps the fields that are not given. */
+/** The body with keys. A connection that gets new keys keeps the fields that are not given. */
 export const keyFields = z
   .object({
     ...describeFields(),

@@ -25,7 +25,7 @@ export const createWidget = sessionRoute({
         title: widgetTitle.default(""),
         config: widgetConfig.optional().describe("What it shows; nothing by default."),
         refresh: refresh.optional(),
-        // The size by either of its names; a place is not asked for.
+        // The size, by either of its names; a requested position is ignored.
         width: widgetSize.describe("How many columns it takes; 4 by default."),
         height: widgetSize.describe("How many rows it takes; 4 by default."),
         w: widgetSize.describe("The same as width, which goes before it."),

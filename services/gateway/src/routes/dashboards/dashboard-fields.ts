@@ -5,9 +5,9 @@ import { shownAsComponent } from "../shown-as.ts";
 import { WIDGET_TYPES } from "./dashboard-json.ts";
 import { widgetConfigSchema } from "./widget-config-schema.ts";
 
-/*
- * What bodies say of dashboards. Names, titles and places are the workflows service's to judge; the
- * description has its rules.
+/**
+ * The fields of dashboards in bodies. The workflows service checks names, titles and positions; the
+ * description states its rules.
  */
 
 /** The name of a dashboard. */
@@ -33,10 +33,10 @@ export const widgetTitle = z
   .describe("At most 255 characters.")
   .meta({ maxLength: 255, examples: ["Runs"] });
 
-/** What a widget shows. */
+/** The content of a widget. */
 export const widgetConfig = shownAsComponent(jsonObject, widgetConfigSchema);
 
-/** How often a widget's data is asked for anew. */
+/** The interval at which a widget's data is read again. */
 export const refresh = z
   .object({
     intervalMs: z
@@ -46,10 +46,10 @@ export const refresh = z
   })
   .describe("How often the data is asked for anew; by default once a minute.");
 
-/** A column, a row or a number of them; which are possible is the service's to say. */
+/** A column, a row or a count of them; the service checks the range. */
 const gridNumber = z.int("must be a whole number");
 
-/** Where a widget lies on a grid of 12 columns. */
+/** The position of a widget on the grid of 12 columns. */
 export const placeFields = {
   x: gridNumber
     .describe("The first column, from 0.")
@@ -65,7 +65,7 @@ export const placeFields = {
     .meta({ override: { minimum: 1, maximum: 12 }, examples: [4] }),
 };
 
-/** The size that a widget would have. */
+/** The requested size of a widget. */
 export const widgetSize = gridNumber
   .min(1, "must be from 1 to 12")
   .max(12, "must be from 1 to 12")

@@ -16,7 +16,7 @@ const TYPE_NAMES = new Map<WidgetType, string>(
   Object.entries(WIDGET_TYPES).map(([name, type]) => [type, name]),
 );
 
-/** A dashboard without its widgets, as lists show it. */
+/** A dashboard in a list, without its widgets. */
 export function dashboardSummaryJson(dashboard: Dashboard) {
   const { id, name, description, ownerId, widgetCount, createdAt, updatedAt } = dashboard;
   return { id, name, description, ownerId, widgetCount, createdAt, updatedAt };
@@ -27,7 +27,7 @@ export function dashboardJson(dashboard: Dashboard) {
   return { ...dashboardSummaryJson(dashboard), widgets: dashboard.widgets.map(widgetJson) };
 }
 
-/** A widget and where it lies. */
+/** A widget and its position. */
 export function widgetJson(widget: Widget) {
   const { id, title, configJson, refreshIntervalMs, position } = widget;
   return {
@@ -43,7 +43,7 @@ export function widgetJson(widget: Widget) {
   };
 }
 
-/** Where all widgets lie; clients apply it by id. */
+/** The positions of all widgets; clients apply them by id. */
 export function layoutJson(layout: DashboardLayout | undefined): Writable {
   return {
     widgets: (layout?.widgets ?? []).map(({ id, x, y, w, h }) => ({ id, x, y, w, h })),

@@ -5,7 +5,7 @@ import { widgetConfigSchema } from "./widget-config-schema.ts";
 
 const widgetId = uuidText.describe("The widget's id.");
 
-/** Where a widget lies on a grid of 12 columns. */
+/** The position of a widget on the grid of 12 columns. */
 const placeFields = {
   x: z
     .int()
@@ -32,7 +32,7 @@ const placeFields = {
     .meta({ examples: [4] }),
 };
 
-/** Where all widgets of a dashboard lie. */
+/** The positions of all widgets of a dashboard. */
 export const layoutSchema = z
   .strictObject({
     widgets: z
@@ -42,7 +42,7 @@ export const layoutSchema = z
   })
   .meta({ id: "DashboardLayout", description: "Where all widgets of a dashboard lie." });
 
-/** A widget and where it lies. */
+/** A widget and its position. */
 export const widgetSchema = z
   .strictObject({
     id: widgetId,
@@ -67,17 +67,17 @@ export const widgetSchema = z
   })
   .meta({ id: "Widget", description: "A widget of a dashboard and where it lies." });
 
-/** What a change of a widget answers. */
+/** The answer to a change of a widget. */
 export const changedWidgetSchema = widgetSchema
   .extend({ layout: layoutSchema })
   .meta({ id: "ChangedWidget", description: "A widget, and where all of its dashboard lie now." });
 
-/** What the removal of a widget answers. */
+/** The answer to the deletion of a widget. */
 export const removedWidgetSchema = z
   .strictObject({ deleted: z.literal(true), layout: layoutSchema })
   .meta({ id: "RemovedWidget", description: "Where the widgets that are left lie now." });
 
-/** A dashboard as lists show it. */
+/** A dashboard in a list. */
 export const dashboardSummarySchema = z
   .strictObject({
     id: uuidText.describe("The dashboard's id."),

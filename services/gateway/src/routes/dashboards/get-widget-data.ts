@@ -48,7 +48,7 @@ async function readData(context: RouteContext, query: WidgetQuery) {
   throw new Error("A widget asks nothing.");
 }
 
-/** Dashboards are read with workflows:read (D13); of runs they show sums only. */
+/** Dashboards need workflows:read (D13); their widgets show only sums of runs. */
 async function readRunStats({ runStats, callWithScope }: RouteContext, query: GetRunStatsRequest) {
   const stats = await runStats.getRunStats(query, callWithScope("runs:read"));
   return {

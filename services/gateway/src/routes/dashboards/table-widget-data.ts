@@ -23,7 +23,7 @@ const TYPE_NAMES = new Map<number, string>(
   Object.entries(COLUMN_TYPES).map(([name, type]) => [type, name]),
 );
 
-/** Figures about the rows of a table, of all or by group, in the order of the measures. */
+/** Figures about the rows of a table, in all or by group, in the order of the measures. */
 export async function readFigures(
   { tables, rows, call }: TableContext,
   query: AggregateRowsRequest,
@@ -72,7 +72,7 @@ export async function readRows(
   };
 }
 
-/** A dashboard that is there can show a table that is not: the answer names what is missing. */
+/** An existing dashboard can show a table that is gone; the error names what is missing. */
 async function ofTable<Table, Answer>(
   tableId: string,
   answers: readonly [Promise<Table>, Promise<Answer>],
@@ -86,7 +86,9 @@ async function ofTable<Table, Answer>(
   }
 }
 
-/** In the order of the set; in that of the table when it is null. A column that is gone is left out. */
+/**
+ * In the order of the config; without one in the table's order. A column that is gone is left out.
+ */
 function columnsJson(table: Table, shown: ReadonlySet<string> | null): Writable {
   if (shown === null) return table.columns.map(columnJson);
   const declared = new Map(table.columns.map((column) => [column.id, column]));
@@ -100,7 +102,7 @@ function columnJson({ id, name, type }: Column) {
   return { id, name, type: TYPE_NAMES.get(type) ?? "unknown" };
 }
 
-/** The members of a JSON object that are wanted. */
+/** The selected members of a JSON object. */
 function pickMembers(json: string, names: ReadonlySet<string>): string {
   const value: unknown = JSON.parse(json);
   // Entries, not assignments: a member may be called __proto__.

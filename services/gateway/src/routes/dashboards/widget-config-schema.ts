@@ -2,9 +2,9 @@ import { z } from "zod";
 import { anyObject, namesOf, uuidText } from "../answer-schemas.ts";
 import { TRIGGER_TYPES } from "../runs/run-json.ts";
 
-/*
- * What widgets show. The workflows service checks configs, of 64 KiB at most, and keeps members that are
- * not known here: they are the editor's.
+/**
+ * The configs of widgets. The workflows service checks them, up to 64 KiB each, and keeps unknown
+ * members for the editor.
  */
 
 const duration = z
@@ -80,7 +80,7 @@ const ownConfig = z.looseObject({ source: z.undefined().optional() }).meta({
   },
 });
 
-/** What a widget shows and where that comes from. */
+/** The content of a widget, and its source. */
 export const widgetConfigSchema = z.union([runsConfig, tableConfig, ownConfig]).meta({
   id: "WidgetConfig",
   description: "What a widget shows and where that comes from; at most 64 KiB.",

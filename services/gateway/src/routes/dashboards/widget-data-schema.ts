@@ -106,5 +106,5 @@ const rowsData = z
   })
   .meta({ id: "TableRowsWidgetData", description: "Rows of a table." });
 
-/** What a widget shows. */
+/** The data of a widget. */
 export const widgetDataSchema = z.union([runsData, figuresData, rowsData]);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
 import { timeText, uuidText } from "../answer-schemas.ts";
 
-/** Somebody who belongs to the company. */
+/** A member of the company. */
 export const memberSchema = z
   .strictObject({
     userId: uuidText.describe("The person's id in this company's eyes."),

@@ -7,9 +7,9 @@ import { NO_QUERY, route } from "../../route.ts";
 import { filterFields, toRunFilter } from "./run-filters.ts";
 import { bulkResultSchema } from "./run-schema.ts";
 
-/** The most runs of one request (D32). */
+/** The number of runs in one request (D32). */
 const RUNS_MAX = 500;
-/** Hundreds of runs are cancelled one by one. */
+/** Runs are cancelled one by one, which takes time for hundreds. */
 const TIMEOUT_MS = 60_000;
 const ACTIONS = { cancel: BulkAction.CANCEL, retry: BulkAction.RETRY } as const;
 
@@ -41,7 +41,7 @@ export const bulkRuns = route({
           .optional()
           .describe("Which runs; a repeated id counts once.")
           .meta({ examples: [["run_01kg9d1kzcexw9f1c3f4r7m2qa"]] }),
-        // Strict: a misspelt field would otherwise mean all runs of the company.
+        // Strict, because without a misspelt filter all runs of the company would match.
         filter: z
           .looseObject({})
           .refine((filter) => Object.keys(filter).length > 0, {

@@ -3,19 +3,19 @@ import type { RouteContext } from "../../route-context.ts";
 /** Answers with fewer bytes of documents are not counted. */
 const SMALL_BYTES = 256 * 1024;
 
-/** What was read, and what to call when the client has it. */
+/** The documents, and what to call when the client has them. */
 interface Held<Answer> {
   answer: Answer;
   onOver: () => void;
 }
 
 /**
- * Reads documents that the answer holds until its client has taken them. What is small is read at once;
- * what is not waits for its turn, so that many slow clients do not fill the memory (D57).
+ * Reads documents that stay in memory until the client has taken them. Small ones are read at once.
+ * Large ones wait for their turn, so that many slow clients do not fill the memory (D57).
  *
- * @param read gets how many bytes it may bring; 0 for all
- * @param sizeOf how many bytes there are of which an answer has left something out; else null
- * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come
+ * @param read gets the number of bytes that it may return; 0 for all
+ * @param sizeOf the size of a document that an answer has left out; else null
+ * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come in time
  */
 export async function readHeld<Answer>(
   { largeAnswers, identity, call }: RouteContext,

@@ -5,10 +5,10 @@ import { pageFields, timestamp } from "../fields.ts";
 import { RUN_STATUSES, TRIGGER_TYPES } from "./run-json.ts";
 import { namesOf } from "../answer-schemas.ts";
 
-/** What `status=active` stands for. */
+/** The statuses that `status=active` stands for. */
 const ACTIVE_STATUSES = [RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL];
 
-/** Which runs are meant, in a list's query or a body (D33). */
+/** The filters of a list's query or of a body (D33). */
 export const filterFields = {
   status: z
     .enum([...namesOf(RUN_STATUSES).options, "active"])
@@ -30,7 +30,7 @@ export const runFilters = z.object({ ...filterFields, ...pageFields });
 
 const anyFilter = z.object(filterFields);
 
-/** The request for a page of runs: of one workflow, or with an empty id of all. */
+/** The request for a page of runs: of one workflow, or of all with an empty id. */
 export function toListRunsRequest(
   workflowId: string,
   filters: z.output<typeof runFilters>,
@@ -39,7 +39,7 @@ export function toListRunsRequest(
   return { ...toRunFilter(workflowId, filters), page: { limit, cursor } };
 }
 
-/** The same runs without saying which page of them. */
+/** The same filters without a page. */
 export function toRunFilter(
   workflowId: string,
   filters: z.output<typeof anyFilter>,

@@ -16,7 +16,7 @@ export const RUN_STATUSES = {
   timeout: RunStatus.TIMEOUT,
 } as const;
 
-/** What can start a run, by the names in the REST contract. */
+/** The causes of runs by their names in the REST contract. */
 export const TRIGGER_TYPES = {
   api: TriggerType.API,
   webhook: TriggerType.WEBHOOK,
@@ -25,7 +25,7 @@ export const TRIGGER_TYPES = {
   table: TriggerType.TABLE,
 } as const;
 
-/** How a step can end, by the names in the REST contract. */
+/** The results of steps by their names in the REST contract. */
 export const STEP_STATUSES = {
   success: StepStatus.SUCCESS,
   error: StepStatus.ERROR,
@@ -58,7 +58,7 @@ export function runListItemJson(run: Run) {
   };
 }
 
-/** A run in full, but for its step results. */
+/** A full run, without its step results. */
 export function runJson(run: Run): { [key: string]: Writable } {
   return {
     ...runListItemJson(run),
@@ -69,8 +69,8 @@ export function runJson(run: Run): { [key: string]: Writable } {
 }
 
 /**
- * What one step did (D26), as JSON. Written out, as a run has up to 50,000 of these: taken apart by
- * `writeJson` each would cost three times as much.
+ * A step result (D26), as JSON. The text is built directly, because a run has up to 50,000 of them
+ * and `writeJson` would take three times as long.
  */
 export function stepResultJson(result: StepResult): RawJson {
   const { startedAt, completedAt, error, previousAttempts, reused, truncated } = result;
@@ -95,7 +95,7 @@ export function stepResultJson(result: StepResult): RawJson {
   );
 }
 
-/** Why a run or a step failed, null when it did not. */
+/** The error of a run or a step; null without one. */
 export function errorJson(error: ExecutionError | undefined): Writable {
   if (error === undefined) return null;
   const { code, message, detailsJson } = error;

@@ -10,7 +10,7 @@ const runtimeRunIdSchema = z
   .describe("What the task runtime calls the run; null for one that it never got.")
   .meta({ examples: ["task_01kg9d1kzcexw9f1c3f4r7m2qa"] });
 
-/** Where a run stands. */
+/** The status of a run. */
 export const runStatusSchema = namesOf(RUN_STATUSES)
   .describe(
     "completed, failed, cancelled and timeout are final. waiting_approval waits for a person, suspended for a time or another run.",
@@ -22,7 +22,7 @@ const durationSchema = z
   .describe("Milliseconds.")
   .meta({ examples: [1_250] });
 
-/** Why a run or a step failed. */
+/** The error of a run or a step. */
 const executionErrorSchema = z
   .strictObject({
     code: z.string().meta({ examples: ["HTTP_STATUS"] }),
@@ -35,7 +35,7 @@ const executionErrorSchema = z
   })
   .meta({ id: "ExecutionError", description: "Why a run or a step failed." });
 
-/** When a run began and ended, and with what error. */
+/** The begin, the end and the error of a run. */
 const outcomeFields = {
   status: runStatusSchema,
   startedAt: timeText.nullable().describe("Null until a worker has begun it."),
@@ -50,7 +50,7 @@ const outcomeFields = {
 
 const workflowIdSchema = uuidText.describe("The workflow that is run.");
 
-/** A run as lists show it. */
+/** A run in a list. */
 export const runListItemSchema = z
   .strictObject({
     id: runIdSchema,
@@ -77,7 +77,7 @@ const attemptSchema = z
   .describe("1 is the first.")
   .meta({ examples: [1] });
 
-/** What one step did (D26). */
+/** A step result (D26). */
 export const stepResultSchema = z
   .strictObject({
     stepId: z.string().meta({ examples: ["greet"] }),
@@ -128,7 +128,7 @@ const stepResultsSchema = z
   .array(stepResultSchema)
   .describe("In execution order; inputs and outputs have at most 8 MiB together.");
 
-/** A run in full. */
+/** A full run. */
 export const runSchema = runListItemSchema
   .extend({
     triggerRuntimeRunId: runtimeRunIdSchema,
@@ -142,7 +142,7 @@ export const runSchema = runListItemSchema
   })
   .meta({ id: "Run", description: "A run with its documents and what its steps did." });
 
-/** What the steps of a run did, and how it ended. */
+/** The step results of a run, and its end. */
 export const runLogsSchema = z
   .strictObject({
     runId: runIdSchema,
@@ -153,14 +153,14 @@ export const runLogsSchema = z
   })
   .meta({ id: "RunLogs", description: "What the steps of a run did." });
 
-/** What a stream tells of the run itself: with its output once it has completed. */
+/** The run in a stream: with its output once it has completed. */
 export const runUpdateSchema = runListItemSchema
   .extend({
     output: anyJson.optional().describe("Only of a run that has completed."),
   })
   .meta({ id: "RunUpdate", description: "Data of the event `run`: where the run stands." });
 
-/** What a cancellation answers. */
+/** The answer to a cancellation. */
 export const cancelledRunSchema = z
   .strictObject({
     id: runIdSchema,
@@ -169,7 +169,7 @@ export const cancelledRunSchema = z
   })
   .meta({ id: "CancelledRun", description: "A run that was cancelled." });
 
-/** What a retry or restart answers. */
+/** The answer to a retry or restart. */
 export const repeatedRunSchema = z
   .strictObject({
     originalRunId: runIdSchema.describe("The run that is repeated."),
@@ -187,7 +187,7 @@ export const repeatedRunSchema = z
   })
   .meta({ id: "RepeatedRun", description: "A run that was started to repeat another." });
 
-/** What became of one of many runs. */
+/** The result for one of many runs. */
 export const bulkResultSchema = z
   .discriminatedUnion("success", [
     z.strictObject({

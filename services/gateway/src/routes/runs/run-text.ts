@@ -3,12 +3,15 @@ import { writeJson } from "../../http/write-json.ts";
 import type { Writable } from "../../http/write-json.ts";
 import { stepResultJson } from "./run-json.ts";
 
-/** A client may take so long for all of a run; what it holds up meanwhile is its company's share. */
+/**
+ * The time that a client may take for a whole run; meanwhile it occupies its company's share of
+ * memory.
+ */
 export const READ_TIMEOUT_MS = 120_000;
 
 /**
- * A run as JSON text in pieces: the members that `head` gives and after them, under a name of its own,
- * the list of the step results.
+ * A run as JSON text in pieces: the members of `head`, then the list of step results under a given
+ * name.
  */
 export async function* runText(
   pieces: AsyncIterable<ReadRunResponse>,

@@ -7,7 +7,7 @@ import { NO_BODY, route } from "../../route.ts";
 import { runListItemJson, stepResultJson } from "./run-json.ts";
 import { runUpdateSchema, stepResultSchema } from "./run-schema.ts";
 
-/** After so long the stream ends, and clients connect again by themselves. */
+/** The stream ends after this time, and clients reconnect by themselves. */
 const STREAM_MS = 3_600_000;
 
 export const watchRun = route({

@@ -62,7 +62,7 @@ export const scheduleSchema = z
   })
   .meta({ id: "Schedule", description: "When a workflow is run, and what that has come to." });
 
-/** What a change of a schedule answers. */
+/** The answer to a change of a schedule. */
 export const updatedScheduleSchema = z
   .strictObject({
     updated: z.literal(true),

@@ -4,7 +4,7 @@ import type { Violation } from "@workflow/errors";
 import type { HostList } from "@workflow/proto/integrations/v1/secrets";
 import { z } from "zod";
 
-/** What the description says of keys. */
+/** The rules of keys in the description. */
 export const SECRET_KEY_META = {
   pattern: "^[A-Z][A-Z0-9_]*$",
   maxLength: 64,
@@ -12,8 +12,8 @@ export const SECRET_KEY_META = {
 };
 
 /**
- * Anything goes here, a missing field included: `requireFields` checks them, because what is wrong
- * with these is a VALIDATION_ERROR (D3).
+ * The schema accepts anything, even a missing field, because `requireFields` answers faults of
+ * these with VALIDATION_ERROR (D3).
  */
 const secretKey = z
   .unknown()
@@ -52,7 +52,7 @@ export const newSecret = z.object({ key: secretKey, value: secretValue, allowedH
   override: { required: ["key", "value"] },
 });
 
-/** The body of a secret that gets another value. */
+/** The body that replaces a secret's value. */
 export const otherSecret = z.object({ value: secretValue, allowedHosts }).meta({
   id: "SecretValue",
   description: "Another value of a secret.",
@@ -61,12 +61,13 @@ export const otherSecret = z.object({ value: secretValue, allowedHosts }).meta({
 
 const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
 
-/** The texts of a body, and its hosts when it says anything of them; an empty list means any host. */
+/** The key, the value and, when given, the hosts; an empty list means any host. */
 type SecretFields<Field extends string> = Record<Field, string> & { allowedHosts?: HostList };
 
 /**
- * The fields of a body. Throws VALIDATION_ERROR with every problem; neither message nor details quote
- * a value.
+ * The fields of a body. Neither message nor details quote a value.
+ *
+ * @throws AppError VALIDATION_ERROR with every problem
  */
 export function requireFields<const Field extends keyof typeof PROBLEM_OF>(
   body: Readonly<Partial<Record<Field | "allowedHosts", unknown>>>,

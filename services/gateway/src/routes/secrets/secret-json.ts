@@ -8,7 +8,8 @@ export function secretJson(secret: Secret): Writable {
     workflowId: secret.workflowId,
     key: secret.key,
     maskedValue: secret.maskedValue,
-    // Ours (D66): a secret that may go anywhere is shown as the contract has it.
+    // An addition to the contract (D66): a secret without hosts is shown exactly as in the
+    // contract.
     allowedHosts: secret.allowedHosts?.hosts,
     lastUsedAt: secret.lastUsedAt ?? null,
     createdAt: secret.createdAt,

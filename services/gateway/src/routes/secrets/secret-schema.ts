@@ -3,7 +3,7 @@ import { timeText, uuidText } from "../answer-schemas.ts";
 import { workflowIdSchema } from "../workflows/workflow-schema.ts";
 import { SECRET_KEY_META } from "./secret-fields.ts";
 
-/** A secret as everybody may see it. */
+/** A secret without its value. */
 export const secretSchema = z
   .strictObject({
     id: uuidText.describe("The secret's id."),

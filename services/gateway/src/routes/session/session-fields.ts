@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** A body with a password: much smaller than others, because nobody has shown yet who they are. */
+/** The size of a body with a password: small, because the sender is not authenticated yet. */
 export const CREDENTIAL_BYTES_MAX = 4 * 1024;
 const COMPANY_CHARS_MAX = 64;
 const PASSWORD_CHARS_MAX = 1_024;
 const EMAIL_CHARS_MAX = 254;
 
 /**
- * An e-mail address as somebody types it. Whether it is one is not asked: what is none belongs to
- * nobody, and the answer to that is the same for all.
+ * An e-mail address as a person types it. Its form is not checked: an unknown and a malformed
+ * address get the same answer.
  */
 export const givenEmail = z
   .string()
@@ -17,13 +17,13 @@ export const givenEmail = z
   .describe("The person's e-mail address, whatever its case.")
   .meta({ examples: ["ada@example.com"] });
 
-/** A password that is compared with the stored one. The bound keeps that cheap. */
+/** A password to compare with the stored one. The bound keeps the comparison cheap. */
 export const givenPassword = z
   .string()
   .max(PASSWORD_CHARS_MAX, `must have at most ${PASSWORD_CHARS_MAX} characters`)
   .meta({ format: "password", examples: ["correct horse battery staple"] });
 
-/** The id of a company; what is none belongs to no company. */
+/** The id of a company; a malformed one matches no company. */
 export const givenCompany = z
   .string()
   .max(COMPANY_CHARS_MAX, `must have at most ${COMPANY_CHARS_MAX} characters`)

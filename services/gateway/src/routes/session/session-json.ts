@@ -3,7 +3,7 @@ import type { Session } from "../../auth/caller.ts";
 import type { Writable } from "../../http/write-json.ts";
 import type { OwnCompany } from "../../store/users.ts";
 
-/** A session that is used right now, as its person sees it (D10). */
+/** The current session, as its person sees it (D10). */
 export function sessionJson(
   session: Session,
   companyId: string,
@@ -16,7 +16,7 @@ export function sessionJson(
   };
 }
 
-/** A company as its person sees it (D65); `invited` when the invitation has still to be accepted. */
+/** A company as its person sees it (D65); `invited` while the invitation is open. */
 export function companyJson({ id, name, role, isInvited }: OwnCompany): Writable {
   return { id, name, role, ...(isInvited ? { invited: true } : {}) };
 }

@@ -11,7 +11,7 @@ const role = z
   .describe("What the person is in the company.")
   .meta({ examples: ["owner"] });
 
-/** What a sign-in answers. */
+/** The answer to a sign-in. */
 export const sessionSchema = z
   .strictObject({
     user: z.strictObject({
@@ -25,7 +25,7 @@ export const sessionSchema = z
   })
   .meta({ id: "Session", description: "Who is signed in, and to which company." });
 
-/** A session, and where else its person could go. */
+/** A session, and the person's other companies. */
 export const ownSessionSchema = sessionSchema
   .extend({
     companies: z

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { queryBoolean } from "../fields.ts";
 import { columnFields, tableName } from "../tables/table-fields.ts";
 
-/** What may stand between the values of a line. */
+/** The delimiters of a line's values. */
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 
 const MAX_ROWS = "must be an integer from 1 to 100000";
 
-/** What the query string says about a CSV file. */
+/** The parameters of a CSV import in the query string. */
 export const csvImportQuery = z.object({
-  /** Required, but not of the imports that have it in their body. */
+  /** Required here; JSON imports have it in their body. */
   name: tableName.optional().describe("The table's name; required with format=csv."),
   description: z.string().default("").describe("For people; empty: none."),
   maxRows: z
@@ -50,5 +50,5 @@ export const csvImportQuery = z.object({
     ),
 });
 
-/** What is known about a CSV file beside its content. */
+/** The options of a CSV file. */
 export type CsvImportFields = z.output<typeof csvImportQuery> & { name: string };

@@ -13,20 +13,21 @@ import type { ImportPlan } from "./import-plan.ts";
 /** A column of the file. */
 interface FileColumn {
   name: string;
-  /** What the caller says of it. */
+  /** The caller's declaration of the column. */
   given: ColumnFields | undefined;
-  /** Reads its values when the caller has named its type. */
+  /** Reads the values of a column whose type the caller has declared. */
   reader: ValueReader | undefined;
-  /** Finds its type out when not. */
+  /** Recognizes the type of a column without a declared one. */
   guess: TypeGuess;
 }
 
 const HEADER_LINE = 1;
 
 /**
- * Reads a CSV file whose header names the columns. A column has the type that the caller names, or the
- * one that all of its values have; empty values are left out of the rows. Throws BAD_REQUEST that
- * names the lines that are wrong, fifty at most.
+ * Reads a CSV file whose header names the columns. A column has its declared type, or the type that
+ * fits all of its values. Rows omit empty values.
+ *
+ * @throws AppError BAD_REQUEST that names the bad lines, at most fifty
  */
 export function readCsvImport(bytes: Uint8Array, fields: CsvImportFields): ImportPlan {
   const problems = createLineProblems();

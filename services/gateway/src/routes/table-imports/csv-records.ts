@@ -5,7 +5,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import type { InfoRecord } from "csv-parse/sync";
 import { PROBLEMS_MAX, ROWS_MAX } from "./import-plan.ts";
 
-/** A CSV file, taken apart. */
+/** A parsed CSV file. */
 export interface CsvFile {
   header: readonly string[];
   /** The values of each line below the header, joined by NUL, which no value contains. */
@@ -14,15 +14,15 @@ export interface CsvFile {
   lines: Uint32Array;
 }
 
-/** Who hears what while a file is taken apart. */
+/** The callbacks of the parser. */
 interface CsvReaders {
   problems: LineProblems;
   onHeader: (names: readonly string[]) => void;
-  /** Sees the values of each line that fits the header. */
+  /** Receives the values of each line that fits the header. */
   onRecord: (line: number, values: readonly string[]) => void;
 }
 
-/** What is wrong with the lines of a file. */
+/** The problems of a file's lines. */
 export interface LineProblems {
   readonly violations: readonly Violation[];
   /** Notes a problem, and ends the reading when there are many. */
@@ -31,17 +31,17 @@ export interface LineProblems {
 
 export const VALUE_SEPARATOR = "\0";
 
-/** A row may have 1 MiB as JSON; more than that between two quotes is a quote that was not closed. */
+/** A row may have 1 MiB as JSON; a longer quoted value is a quote that was never closed. */
 const RECORD_BYTES_MAX = 1024 * 1024;
 const DETECTED_DELIMITERS = [",", ";", "\t"];
 const QUOTE = '"';
 
 /**
- * Takes a CSV file apart (RFC 4180): UTF-8, with or without a byte order mark, lines ending in CRLF,
- * LF or CR, empty lines left out. Lines that do not fit the header and broken quotes go to `problems`,
- * and after a broken quote nothing more is read.
+ * Parses a CSV file (RFC 4180): UTF-8, with or without a byte order mark, lines ending in CRLF, LF
+ * or CR. Empty lines are skipped. Lines that do not fit the header and broken quotes go to
+ * `problems`; a broken quote ends the reading.
  *
- * @param delimiter undefined: the one that the header has most often of comma, semicolon and tab
+ * @param delimiter undefined: the most frequent of comma, semicolon and tab in the header
  */
 export function readCsv(
   bytes: Uint8Array,
@@ -99,7 +99,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `is over ${RECORD_BYTES_MAX} bytes long, or opens a quote that is not closed`,
 };
 
-/** Problems of lines; the fiftieth ends the reading by being thrown. */
+/** Collects the problems of lines; the fiftieth is thrown and ends the reading. */
 export function createLineProblems(): LineProblems {
   const violations: Violation[] = [];
   return {
@@ -111,7 +111,7 @@ export function createLineProblems(): LineProblems {
   };
 }
 
-/** The BAD_REQUEST that names the wrong lines. */
+/** The BAD_REQUEST that names the bad lines. */
 export function invalidFile(violations: readonly Violation[]): AppError {
   const [first] = violations;
   const text = first === undefined ? "" : `: line ${first.path[1]} ${first.message}`;
@@ -125,13 +125,14 @@ function requireRoom(count: number, line: number): void {
 }
 
 /**
- * Counts lines as an editor shows them. csv-parse does so too, but takes a CRLF within quotes for two.
+ * Counts lines as an editor shows them. csv-parse counts too, but takes a CRLF within quotes for
+ * two.
  */
 function createLineCounter() {
   let next = 1;
   let emptyLines = 0;
   return {
-    /** The line on which a record begins, before which so many lines were empty in all. */
+    /** The line on which a record begins, given the number of empty lines before it. */
     begin(emptyLinesBefore: number): number {
       next += emptyLinesBefore - emptyLines;
       emptyLines = emptyLinesBefore;
@@ -151,7 +152,7 @@ function emptyLinesOf(error: unknown): number {
   return isTold ? Number(error["empty_lines"]) : 0;
 }
 
-/** The delimiter of which the first line has most; a comma when it has none. */
+/** The most frequent delimiter of the first line; a comma when it has none. */
 function detectDelimiter(bytes: Uint8Array): string {
   const start = new TextDecoder().decode(bytes.subarray(0, RECORD_BYTES_MAX));
   const counts = new Map(DETECTED_DELIMITERS.map((delimiter) => [delimiter, 0]));

@@ -7,32 +7,31 @@ import {
 } from "@workflow/definition";
 import type { ColumnTypeName } from "../tables/table-fields.ts";
 
-/** How the values of a column are read from a CSV file. */
+/** Reads the values of a column of a CSV file. */
 export interface ValueReader {
   /**
-   * What keeps a value that is not empty from being one of the column, to be read after the name of the
-   * column; null when nothing does.
+   * The problem of a value that is not empty, worded to follow the column's name; null without one.
    */
   problemWith(text: string): string | null;
-  /** The JSON of a value without problem. */
+  /** The JSON of a value without a problem. */
   toJson(text: string): string;
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** A decimal of so many digits comes out of a double as it went in. */
+/** A double preserves a decimal of this many digits. */
 const EXACT_DIGITS = 15;
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const EMAIL = /^[^\s@<>()",;:\\]{1,64}@[^\s@<>()",;:\\.]+(?:\.[^\s@<>()",;:\\.]+)+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s/]\S*$/i;
 const TEXT: ValueReader = { problemWith: () => null, toJson: (text) => JSON.stringify(text) };
 
-/** Readers of columns whose type the caller has named. */
+/** The readers of columns with a declared type. */
 export const READERS: Readonly<Record<ColumnTypeName, ValueReader>> = {
   text: TEXT,
   email: TEXT,
   url: TEXT,
-  // Like everything about columns its options are advice.
+  // Options are advisory, like everything about columns.
   select: TEXT,
   number: {
     problemWith: (text) => {
@@ -55,7 +54,7 @@ export const READERS: Readonly<Record<ColumnTypeName, ValueReader>> = {
   },
 };
 
-/** The types that are recognised, in the order in which they are tried; all else is text. */
+/** The recognized types, in the order in which they are tried; everything else is text. */
 const RECOGNISED: readonly [ColumnTypeName, (text: string) => boolean][] = [
   ["boolean", isBoolean],
   ["number", isPlainNumber],
@@ -64,12 +63,12 @@ const RECOGNISED: readonly [ColumnTypeName, (text: string) => boolean][] = [
   ["url", (text) => WEB_ADDRESS.test(text) && URL.canParse(text)],
 ];
 
-/** Finds out the type of a column from its values. */
+/** Recognizes the type of a column from its values. */
 export class TypeGuess {
   #isEmpty = true;
   #possible = RECOGNISED;
 
-  /** Takes a value that is not empty into account. */
+  /** Considers a value that is not empty. */
   see(text: string): void {
     this.#isEmpty = false;
     if (this.#possible.length === 0) return;
@@ -77,20 +76,20 @@ export class TypeGuess {
     this.#possible = this.#possible.filter(([, fits]) => fits(text));
   }
 
-  /** The first type that all values have; text when there is none, or no value. */
+  /** The first type that fits all values; text when there is none, or no value. */
   get type(): ColumnTypeName {
     return this.#isEmpty ? "text" : (this.#possible[0]?.[0] ?? "text");
   }
 }
 
-/** Spreadsheets write them in capitals. */
+/** Spreadsheets write booleans in capitals. */
 function isBoolean(text: string): boolean {
   return text === "true" || text === "false" || text === "TRUE" || text === "FALSE";
 }
 
 /**
- * A number that means nothing but a number and keeps its value: no leading zeros or plus sign as in
- * codes, no exponent as in `1e5`, no digits beyond what a double holds.
+ * A text that is nothing but a number and keeps its value: without the leading zeros or plus sign
+ * of codes, without an exponent as in `1e5`, and with no more digits than a double preserves.
  */
 function isPlainNumber(text: string): boolean {
   if (!PLAIN_NUMBER.test(text)) return false;
@@ -116,7 +115,7 @@ function jsonProblem(text: string): string | null {
   try {
     value = JSON.parse(text);
   } catch {
-    // It only looked like JSON within braces, such as `1,"more":2`.
+    // Without its braces the text is not one value, for example `1,"more":2`.
     return "must be JSON";
   }
   const [lost] = listLostNumbers(text, value);

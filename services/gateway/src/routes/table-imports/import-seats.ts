@@ -1,10 +1,10 @@
 import { AppError } from "@workflow/errors";
 
-/** Lets a number of imports in at once; the others wait in line. */
+/** Admits a limited number of imports; the others wait in line. */
 export interface Seats {
   /**
-   * Resolves when there is room for one more of the company's; the function that it gives makes room
-   * again. Rejects with UNAVAILABLE when too many wait or it takes too long.
+   * Resolves when the company may start one more import; the function that it returns releases the
+   * place. Rejects with UNAVAILABLE when too many wait or the wait takes too long.
    */
   take(company: string): Promise<() => void>;
 }
@@ -15,10 +15,13 @@ interface Waiting {
 }
 
 const WAITING_MAX = 50;
-/** Well within the time after which the server gives up a request that does not arrive. */
+/** Well below the time after which the server gives up an incomplete request. */
 const WAIT_MS = 60_000;
 
-/** So many seats in all, and so many for each company. */
+/**
+ * @param seats the places in all
+ * @param seatsEach the places of one company
+ */
 export function createSeats({ seats, seatsEach }: { seats: number; seatsEach: number }): Seats {
   const taken = new Map<string, number>();
   let takenInAll = 0;

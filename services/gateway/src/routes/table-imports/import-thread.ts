@@ -3,9 +3,9 @@ import { isAppError } from "@workflow/errors";
 import type { ImportJob, ReaderMessage } from "./import-plan.ts";
 import { readImport } from "./read-import.ts";
 
-/*
- * The thread that reads one large file, so that the gateway's own goes on serving requests. A batch
- * of rows is made when it is asked for.
+/**
+ * The thread that reads one large file, so that the gateway's own thread goes on serving requests.
+ * It makes each batch of rows on request.
  */
 
 const port = parentPort;

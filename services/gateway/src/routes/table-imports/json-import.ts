@@ -15,14 +15,16 @@ import { importFields } from "./import-fields.ts";
 const checkedFields = importFields.omit({ rows: true });
 const LISTS = listPlacesOf(checkedFields);
 
-/** Each member but the rows. Larger ones are refused without being parsed. */
+/** The limit of each member but the rows; larger ones are refused without parsing. */
 const MEMBER_CHARS_MAX = 1024 * 1024;
 
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Reads the body of a JSON import: its syntax, its fields, and where its rows are. Rows are handed on
- * as the text that was sent and never parsed. Throws BAD_REQUEST with every problem.
+ * Reads the body of a JSON import: its syntax, its fields, and the positions of its rows. Rows are
+ * passed on as the text that was sent, without parsing.
+ *
+ * @throws AppError BAD_REQUEST with every problem
  */
 export function readJsonImport(bytes: Uint8Array): ImportPlan {
   const text = decodeUtf8(bytes);
@@ -72,10 +74,10 @@ function rowProblems(member: string | undefined, rows: RowSpans): Violation[] {
   }));
 }
 
-/** Where rows stand in a text: two numbers a row, as there may be very many of a few bytes. */
+/** The positions of rows in a text: two numbers a row, as there may be very many short ones. */
 class RowSpans {
   count = 0;
-  /** Indices of the first elements that are no objects. */
+  /** The indices of the first elements that are no objects. */
   notObjects: number[] = [];
   readonly #bounds = new Uint32Array(2 * ROWS_MAX);
 
@@ -88,7 +90,7 @@ class RowSpans {
     if (text.charCodeAt(start) !== OPEN_OBJECT && this.notObjects.length < PROBLEMS_MAX) {
       this.notObjects.push(this.count);
     }
-    // Beyond its end a typed array takes nothing; such a file is refused.
+    // A typed array ignores writes beyond its end; such a file is refused.
     this.#bounds[2 * this.count] = start;
     this.#bounds[2 * this.count + 1] = end;
     this.count += 1;

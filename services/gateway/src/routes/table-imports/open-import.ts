@@ -4,26 +4,29 @@ import type { CreateTableRequest } from "@workflow/proto/tables/v1/tables";
 import type { ImportJob, ReaderMessage } from "./import-plan.ts";
 import { readImport } from "./read-import.ts";
 
-/** A file that was read; its rows are still to be taken. */
+/** A file that was read; its rows are still to come. */
 export interface OpenImport {
   table: CreateTableRequest;
   batches: AsyncIterable<string[]>;
-  /** The line on which each row begins; null where rows are told by their index. */
+  /** The line on which each row begins; null where rows are named by their index. */
   lines: Uint32Array | null;
-  /** Ends the reading; to be called in any case. */
+  /** Ends the reading; call it in every case. */
   close(): Promise<void>;
 }
 
-/** What takes no longer than a few milliseconds to read; starting a thread takes some fifty. */
+/** Files up to this size take a few milliseconds to read; starting a thread takes some fifty. */
 const INLINE_BYTES_MAX = 128 * 1024;
-/** For the text of 64 MiB, where its rows are and what is recognised; more is refused, not tried. */
+/**
+ * Enough memory for a text of 64 MiB, the positions of its rows and its recognized types. Larger
+ * files are refused.
+ */
 const HEAP_MB_MAX = 768;
 
 const THREAD = new URL("./import-thread.ts", import.meta.url);
 
 /**
- * Reads a file: in a thread of its own when it is large. The bytes are the reader's from then on.
- * Rejects with BAD_REQUEST or PAYLOAD_TOO_LARGE with what is wrong with it.
+ * Reads a file, in a thread of its own when it is large. The bytes then belong to the reader.
+ * Rejects with BAD_REQUEST or PAYLOAD_TOO_LARGE and the file's problems.
  */
 export async function openImport(job: ImportJob): Promise<OpenImport> {
   if (job.bytes.byteLength > INLINE_BYTES_MAX) return openInThread(job);
@@ -64,7 +67,7 @@ async function openInThread(job: ImportJob): Promise<OpenImport> {
   }
 }
 
-/** One batch is made while the one before is sent. */
+/** One batch is made while the previous one is sent. */
 async function* takeBatches(worker: Worker, messages: Mailbox): AsyncGenerator<string[]> {
   const askForMore = (): void => worker.postMessage("more", []);
   askForMore();
@@ -113,7 +116,7 @@ function explain(error: Error & { code?: string }): Error {
   return new AppError("PAYLOAD_TOO_LARGE", message, { cause: error });
 }
 
-/** Bytes that fill a buffer of their own change hands without being copied. */
+/** A buffer that holds nothing else is transferred without a copy. */
 function transferable({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

@@ -15,11 +15,12 @@ import type { ImportJob } from "./import-plan.ts";
 /** Makes tables from files. */
 export interface TableImporter {
   /**
-   * Receives a file and makes a table of it, all or nothing. Few large files are taken at a time; more
-   * wait before their bytes are received. Rejects with BAD_REQUEST that names the wrong fields, rows or
-   * lines, PAYLOAD_TOO_LARGE, NOT_FOUND (the folder), UNAVAILABLE when too many wait.
+   * Receives a file and creates a table from it, or nothing. Few large files are received at a
+   * time; others wait before their bytes are read. Rejects with BAD_REQUEST that names the wrong
+   * fields, rows or lines; PAYLOAD_TOO_LARGE; NOT_FOUND (the folder); UNAVAILABLE when too many
+   * wait.
    *
-   * @param bytesExpected what the client says of its size; undefined counts as large
+   * @param bytesExpected the announced size; undefined counts as large
    */
   importTable(
     receive: () => Promise<ImportJob>,
@@ -28,15 +29,18 @@ export interface TableImporter {
   ): Promise<Table>;
 }
 
-/** Smaller files are taken as they come. */
+/** Smaller files are received at once. */
 const LARGE_BYTES = 1024 * 1024;
-/** Each is held in memory. One a company, so that none waits long for another's slow clients. */
+/**
+ * The large files in memory. A company has one, so that nobody waits long for another company's
+ * slow clients.
+ */
 const FILES = { seats: 8, seatsEach: 1 };
-/** Each takes a processor and the memory of a thread. */
+/** The files that are read at the same time; each takes a processor and the memory of a thread. */
 const READERS = { seats: 2, seatsEach: 1 };
 const IMPORT_TIMEOUT_MS = 300_000;
 
-/** Makes tables through `tables`. */
+/** Creates tables through `tables`. */
 export function createTableImporter(tables: RpcClient<TablesServiceService>): TableImporter {
   const files = createSeats(FILES);
   const readers = createSeats(READERS);
@@ -86,8 +90,8 @@ async function* toRequests({ table, batches }: OpenImport): AsyncGenerator<Impor
 }
 
 /**
- * The service knows rows by their index; people who have sent a file look for a line, and get the same
- * answer for what the service finds wrong with it as for the rest.
+ * The service names rows by their index, but people look for a line of their file. Problems that
+ * the service finds get the line of their row, like all others.
  */
 function tellLines(error: unknown, lines: Uint32Array): unknown {
   if (!isAppError(error) || error.violations.length === 0) return error;
@@ -95,7 +99,7 @@ function tellLines(error: unknown, lines: Uint32Array): unknown {
   return violations.every((violation) => violation !== null) ? invalidFile(violations) : error;
 }
 
-/** Null for what is not about a row. */
+/** Null for a problem that is not about a row. */
 function toLine({ path, message }: Violation, lines: Uint32Array): Violation | null {
   const [list, index, ...place] = path;
   const line = list === "rows" ? lines[Number(index)] : undefined;

@@ -4,7 +4,7 @@ import { NO_BODY, route } from "../../route.ts";
 import { EXPORT_FORMATS } from "./table-fields.ts";
 import { exportedRowSchema } from "./row-schema.ts";
 
-/** For a client that reads slowly. */
+/** The time for a client that reads slowly. */
 const EXPORT_TIMEOUT_MS = 1_800_000;
 
 export const exportRows = route({

@@ -1,7 +1,7 @@
 import type { oas31 } from "zod-openapi";
 import { jsonObject } from "../fields.ts";
 
-/** Every operator of a condition; which of them a column has goes by its type. */
+/** Every operator of a condition; the type of a column decides which of them it has. */
 const OPERATORS = [
   "equals",
   "not_equals",
@@ -55,8 +55,8 @@ const CLAUSE: oas31.SchemaObject = {
 };
 
 /**
- * A filter. Any object is taken here: what is wrong with it is the tables service's to say, which knows the
- * columns. The description shows what is right.
+ * A filter. Any object passes here, because the tables service validates it with the table's
+ * columns. The description shows the valid form.
  */
 export const filterSchema = jsonObject.meta({
   id: "RowFilter",

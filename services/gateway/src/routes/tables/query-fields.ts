@@ -8,10 +8,10 @@ import { filterSchema } from "./filter-schema.ts";
 /** 512 KiB: the whole body of a query (D4). */
 export const QUERY_BYTES_MAX = 512 * 1024;
 
-/** A filter in a body. Handlers hand on its text, which the service judges with the columns at hand. */
+/** A filter in a body. Handlers pass on its text, which the service validates with the columns. */
 export const filter = filterSchema.optional();
 
-/** A filter in a query string; its text is handed on. */
+/** A filter in a query string; its text is passed on. */
 export const filterText = z
   .string()
   .refine((text) => !isJsonProblem(scanJsonObject(text)), "must be a JSON object, URL-encoded")
@@ -28,7 +28,7 @@ export const columnId = z
   .optional()
   .describe("The id of a column that the table declares.");
 
-/** Which way to sort. */
+/** The direction of the order. */
 export const order = z
   .enum(["asc", "desc"])
   .default("asc")
@@ -37,20 +37,20 @@ export const order = z
 
 const OFFSET = "must be an integer of 0 or more";
 
-/** How many rows to leave out. */
+/** The number of rows to skip. */
 export const offset = z
   .int(OFFSET)
   .min(0, OFFSET)
   .default(0)
   .describe("How many matching rows to leave out at the beginning.");
 
-/** An integer of a body. */
+/** An integer in a body. */
 export function integer(bounds: { min: number; max: number }) {
   const message = `must be an integer from ${bounds.min} to ${bounds.max}`;
   return z.int(message).min(bounds.min, message).max(bounds.max, message);
 }
 
-/** What has to be in the label of a value. */
+/** A text that a value's label has to contain. */
 export const search = z
   .string()
   .refine((text) => Array.from(text).length <= 255, "must have at most 255 characters")

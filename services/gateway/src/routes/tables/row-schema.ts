@@ -36,7 +36,7 @@ export const rowsMetaSchema = z
   })
   .meta({ id: "RowsMeta", description: "Which part of the matching rows a page is." });
 
-/** What a batch has done. */
+/** The result of a batch. */
 export const batchSchema = z
   .strictObject({
     inserted: z.array(rowSchema).describe("The new rows, in the order given."),
@@ -72,7 +72,7 @@ export const columnValuesSchema = z
   })
   .meta({ id: "ColumnValues", description: "The different values of a column." });
 
-/** Figures of rows. */
+/** Figures about rows. */
 export const figuresSchema = z
   .strictObject({
     groups: z
@@ -100,7 +100,7 @@ export const exportedRowSchema = z
   .strictObject({ id: uuidText.describe("The row's id."), data: dataSchema })
   .meta({ id: "ExportedRow", description: "One line of an export as JSON Lines." });
 
-/** What a row is to hold. Handlers hand on its text. */
+/** The values of a row. Handlers pass on the text. */
 export const rowData = z
   .looseObject({})
   .describe(
@@ -108,7 +108,7 @@ export const rowData = z
   )
   .meta({ examples: [ROW_DATA] });
 
-/** The body of a single new or changed row. */
+/** The body of a new or changed row. */
 export const rowFields = z
   .object({ data: rowData })
   .meta({ id: "RowInput", description: "The data of a row." });

@@ -19,7 +19,7 @@ export const COLUMN_TYPES = {
 
 export type ColumnTypeName = keyof typeof COLUMN_TYPES;
 
-/** What the values of a column are. */
+/** The type of a column's values. */
 export const columnType = namesOf(COLUMN_TYPES).meta({
   id: "ColumnType",
   description:
@@ -68,7 +68,7 @@ export type ColumnFields = z.output<typeof columnFields>;
 
 const MAX_ROWS = "must be an integer from 1 to 100000";
 
-/** How many rows a table may have. */
+/** The row limit of a table. */
 const maxRows = z
   .int(MAX_ROWS)
   .min(1, MAX_ROWS)
@@ -85,15 +85,16 @@ export const folderId = z
   .describe("The folder to lie in, a UUID; null: the root.");
 
 /**
- * The folder that a body names, as the tables service takes it. Throws NOT_FOUND for an empty id, as
- * for every one of the wrong form (D36): the service would take it for the root.
+ * The folder of a body, in the form of the tables service. An empty id would mean the root there.
+ *
+ * @throws AppError NOT_FOUND for an empty id, as for every malformed one (D36)
  */
 export function folderIdOf(id: z.output<typeof folderId> = null): string {
   if (id === "") throw new AppError("NOT_FOUND", "Folder not found");
   return id ?? "";
 }
 
-/** The fields of a new table. What is inside the documents is the tables service's to judge. */
+/** The fields of a new table. The tables service validates the documents. */
 export const newTable = z
   .object({
     name: tableName,
