@@ -14,7 +14,7 @@ import { EXPORT_FORMAT_VERSION } from "./export-format.ts";
 import { workflowJson } from "./workflow-json.ts";
 import { importedWorkflowSchema } from "./workflow-schema.ts";
 
-/** Definition and canvas may each have 1 MiB; an export has both. */
+/** Definition and canvas may have 1 MiB each, and an export contains both. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024;
 
 export const importWorkflow = route({

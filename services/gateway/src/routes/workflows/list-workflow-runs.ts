@@ -25,12 +25,12 @@ export const listWorkflowRuns = route({
   },
   errors: ["NOT_FOUND"],
   handler: async ({ workflows, runs, call, callWithScope }, { params, query }) => {
-    // The list knows nothing of workflows that were never run, nor of those that do not exist.
+    // The list does not distinguish a workflow without runs from one that does not exist.
     const [page, workflow] = await Promise.allSettled([
       runs.listRuns(toListRunsRequest(params.id, query), call),
       workflows.getWorkflow({ workflowId: params.id }, callWithScope("workflows:read")),
     ]);
-    // A bad cursor is a 400, which goes before a 404 (D2).
+    // A bad cursor is a 400, which precedes a 404 (D2).
     if (page.status === "rejected") throw page.reason;
     if (workflow.status === "rejected") throw workflow.reason;
     const { runs: items, page: info } = page.value;

@@ -8,7 +8,7 @@ import type { RouteContext } from "../../route-context.ts";
 import { jsonObject } from "../fields.ts";
 import { workflowPlanSchema } from "./workflow-schema.ts";
 
-/** As for a run (D4). */
+/** The same limit as for a run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -71,7 +71,7 @@ function stepJson({ id, path, type, action, resolvedConfigJson }: PlannedStep): 
   return { id, path, type, action, resolvedConfig: rawOrNull(resolvedConfigJson) };
 }
 
-/** The keys that the workflow names and that no secret of it has. */
+/** The secret keys that the workflow names and does not have. */
 async function findMissingSecrets(
   { secrets, callWithScope }: RouteContext,
   workflowId: string,
@@ -83,13 +83,13 @@ async function findMissingSecrets(
   return keys.filter((key) => !known.has(key));
 }
 
-/** The agents that steps ask and that are not there, or cannot be asked any more. */
+/** The agents that steps name and that do not exist or are deprecated. */
 async function findMissingAgents(
   { agents, callWithScope }: RouteContext,
   agentIds: readonly string[],
 ): Promise<string[]> {
   if (agentIds.length === 0) return [];
-  // One question may name as many as a workflow has steps.
+  // One call may name as many agents as a workflow has steps.
   const answer = await agents.checkAgents(
     { agentIds: [...agentIds] },
     callWithScope("workflows:read"),
@@ -97,16 +97,19 @@ async function findMissingAgents(
   return answer.missingAgentIds;
 }
 
-/** What one question may name. */
+/** The number of ids in one call. */
 const QUESTION_MAX = 100;
 
-/** What of the connections that a run needs is not there. */
+/** The connections that a run needs and that are missing. */
 interface MissingConnections {
-  /** Providers that a step or the trigger needs an active connection of and has none. */
+  /** Providers without the active connection that a step or the trigger needs. */
   connections: string[];
-  /** Connections that steps name and that are not there or not active. */
+  /** Connections that steps name and that do not exist or are not active. */
   connectionIds: string[];
-  /** Providers with several active connections of which neither a step nor, so far, the run names one. */
+  /**
+   * Providers with several active connections of which neither a step nor, so far, the run names
+   * one.
+   */
   choices: string[];
 }
 

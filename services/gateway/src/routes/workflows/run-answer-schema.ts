@@ -2,7 +2,7 @@ import { z } from "zod";
 import { anyJson, timeText, uuidText } from "../answer-schemas.ts";
 import { runIdSchema, runStatusSchema } from "../runs/run-schema.ts";
 
-/** What every answer to a start tells, in two spellings. */
+/** The members of every answer to a start, in two spellings. */
 const runFields = {
   run_id: runIdSchema,
   workflow_id: uuidText.describe("The workflow's id."),
@@ -17,7 +17,7 @@ const runFields = {
 
 const async = z.literal("async").describe("The run goes on, or has failed, without the caller.");
 
-/** A start that nobody waits for. */
+/** The answer to an asynchronous start. */
 const acceptedRunSchema = z
   .strictObject({ ...runFields, status: z.literal("pending"), mode: async })
   .meta({ id: "AcceptedRun", description: "A run that was started." });
@@ -34,7 +34,7 @@ const timedOutRunSchema = z
   })
   .meta({ id: "TimedOutRun", description: "A run that did not end while its caller waited." });
 
-/** A run that failed, for a caller who asked to be told in this way. */
+/** The answer about a failed run, for a caller who asked for this form. */
 const failedRunSchema = z
   .strictObject({
     ...runFields,
@@ -91,13 +91,13 @@ const existingRunSchema = z
   })
   .meta({ id: "ExistingRun", description: "The run that an idempotency key belongs to." });
 
-/** What a start answers with 200. */
+/** The answer of a start with 200. */
 export const endedStartSchema = z.union([completedRunSchema, existingRunSchema]);
 
-/** What a start answers with 202. */
+/** The answer of a start with 202. */
 export const pendingStartSchema = z.union([acceptedRunSchema, timedOutRunSchema, failedRunSchema]);
 
-/** What starting a run by hand as its schedule would answers. */
+/** The answer to starting a scheduled workflow by hand. */
 export const triggeredRunSchema = z
   .strictObject({
     runId: runIdSchema,

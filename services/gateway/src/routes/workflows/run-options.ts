@@ -5,10 +5,10 @@ const KEY_LENGTH_MAX = 255;
 const keyMessage = `must have 1 to ${KEY_LENGTH_MAX} characters`;
 const waitMessage = "must be from 1000 to 300000";
 
-/** A key under which a start may be repeated without starting twice. */
+/** A key under which a start may be repeated without a second run. */
 export const idempotencyKey = z.string().min(1, keyMessage).max(KEY_LENGTH_MAX, keyMessage);
 
-/** The body of a start. The last three fields only mean something in sync mode. */
+/** The body of a start. The last three fields have a meaning in sync mode only. */
 export const runOptions = z
   .object({
     input: jsonObject
@@ -51,5 +51,5 @@ export const runOptions = z
   })
   .meta({ id: "RunStart", description: "What to run a workflow with, and whether to wait." });
 
-/** What a caller asked for when starting a run. */
+/** The options of a start. */
 export type RunOptions = z.output<typeof runOptions>;

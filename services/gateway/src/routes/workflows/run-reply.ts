@@ -10,8 +10,9 @@ import { runStatusName } from "../runs/run-json.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /**
- * The answer to a start, in the variants of "Run workflow" and D25. Throws EXECUTION_TIMEOUT or
- * TRIGGER_ERROR where the caller asked for errors.
+ * The answer to a start, in the variants of "Run workflow" and D25.
+ *
+ * @throws AppError EXECUTION_TIMEOUT or TRIGGER_ERROR where the caller asked for errors
  */
 export function toRunReply(
   { run, existing, timedOut }: StartRunResponse,
@@ -26,20 +27,20 @@ export function toRunReply(
   if (options.mode === "async") {
     return { status: 202, data: { ...runFields(run), mode: "async" } };
   }
-  // The status decides, not whether the time was over: a run may end in the very last moment.
+  // The status decides, not the time limit: a run may end at the very last moment.
   if (run.status === RunStatus.COMPLETED) return { status: 200, data: completedData(run) };
   if (UNSUCCESSFUL.has(run.status)) return failedReply(run, options, requestId);
   return unfinishedReply(run, timedOut, options);
 }
 
-/** A run that was cancelled or ran out of time while it was waited for has failed, to the caller. */
+/** To a waiting caller, a run that was cancelled or timed out has failed. */
 const UNSUCCESSFUL: ReadonlySet<RunStatus> = new Set([
   RunStatus.FAILED,
   RunStatus.CANCELLED,
   RunStatus.TIMEOUT,
 ]);
 
-/** What every variant tells, in the spelling of the contract and in camel case (D25). */
+/** The members of every variant, in the spelling of the contract and in camel case (D25). */
 function runFields(run: Run, status = runStatusName(run.status)) {
   return {
     run_id: run.id,
@@ -61,8 +62,8 @@ function completedData(run: Run): Writable {
 }
 
 /**
- * For those whose time is over, and for those who still waited when a server stopped: their time is not, so
- * that they are told of their run even where they asked for an error when it is.
+ * The answer for callers whose time is over, and for those who still waited when a server stopped.
+ * The latter get their run's id even where they asked for an error, because their time is not over.
  */
 function unfinishedReply(
   run: Run,
@@ -78,7 +79,7 @@ function unfinishedReply(
   const why = isTimeOver
     ? `The run did not end within ${maxExecutionTimeMs} ms.`
     : "The server stops and can wait for the run no longer.";
-  // Towards the caller a run that no worker has begun is as good as running.
+  // A caller sees a run that no worker has begun as running.
   const status = run.status === RunStatus.PENDING ? "running" : undefined;
   const message = `${why} It goes on in the background.`;
   return {
@@ -103,7 +104,7 @@ function failureMessage({ status, error }: Run): string {
   return "The run failed.";
 }
 
-/** `triggerStatus` and `triggerErrorCode` are there when the platform failed, not a step (D30). */
+/** `triggerStatus` and `triggerErrorCode` exist when the platform failed, not a step (D30). */
 const platformDetails = z.object({
   triggerStatus: z.string().optional(),
   triggerErrorCode: z.string().optional(),

@@ -74,8 +74,8 @@ export const runWorkflow = route({
 });
 
 /**
- * The key of the body or else of the header `Idempotency-Key` (D25). The body's wins, since only
- * that one is sure to be meant: a client or a proxy may put the header on every request.
+ * The key of the body, else of the header `Idempotency-Key` (D25). The body's key wins, because a
+ * client or a proxy may put the header on every request.
  */
 function resolveIdempotencyKey(
   inBody: string | undefined,
@@ -106,12 +106,12 @@ async function startRun(
   }
 }
 
-/** What the service itself says comes with a reason of its own or with when to come again. */
+/** An error of the service itself has its own reason, or a time to retry after. */
 function isRefusal({ reason, retryAfterMs }: AppError): boolean {
   return reason !== "UNAVAILABLE" || retryAfterMs !== undefined;
 }
 
-/** The connection broke or nothing came in time: a run may have been stored before. */
+/** The connection broke or timed out: a run may have been stored already. */
 function maybeStarted(cause: AppError, hasKey: boolean): AppError {
   const whatToDo = hasKey
     ? "Repeat the request with the same idempotency key."
@@ -121,8 +121,8 @@ function maybeStarted(cause: AppError, hasKey: boolean): AppError {
 }
 
 /**
- * The execution plane knows only workflows that were active once; the control plane tells whether
- * there is one at all. Rejects with its NOT_FOUND when there is none.
+ * The execution plane knows only workflows that were active once, so the control plane decides
+ * whether this one exists. Rejects with its NOT_FOUND when it does not.
  */
 async function explainNotDeployed(context: RouteContext, workflowId: string): Promise<AppError> {
   const { workflows, callWithScope } = context;

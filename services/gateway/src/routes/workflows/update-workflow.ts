@@ -12,7 +12,7 @@ import {
 import { workflowJson } from "./workflow-json.ts";
 import { workflowSchema } from "./workflow-schema.ts";
 
-/** The fields of the body, each with its name in the update mask. */
+/** The fields of the body, with their names in the update mask. */
 const MASK_PATHS = [
   ["name", "name"],
   ["description", "description"],
@@ -61,7 +61,7 @@ export const updateWorkflow = route({
     const workflow = await workflows.updateWorkflow(
       {
         workflowId: params.id,
-        // Fields that are absent stay as they are; null clears one, by being named without a value.
+        // Absent fields stay unchanged; null clears a field, which the mask names without a value.
         updateMask: MASK_PATHS.filter(([field]) => body[field] !== undefined).map(
           ([, path]) => path,
         ),

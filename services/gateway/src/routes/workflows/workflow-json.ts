@@ -20,7 +20,7 @@ export function workflowStatusName(status: WorkflowStatus): string {
   return STATUS_NAMES.get(status) ?? "unknown";
 }
 
-/** A workflow as the contract shows it; of one that has a canvas, what the editor needs as well. */
+/** A workflow as the contract shows it; with a canvas it has the editor's members too. */
 export function workflowJson(workflow: Workflow): { readonly [field: string]: Writable } {
   return {
     id: workflow.id,
@@ -40,7 +40,7 @@ export function workflowJson(workflow: Workflow): { readonly [field: string]: Wr
   };
 }
 
-/** What is told of the visual editor's state, by the names of the contract. */
+/** The members about the visual editor's state, by the names of the contract. */
 export function canvasFields({ stateJson, savedAt, modifiedAt }: Canvas) {
   return {
     canvasState: rawOrNull(stateJson),

@@ -22,7 +22,7 @@ const versionSchema = z
   .describe("Starts at 1.")
   .meta({ examples: [3] });
 
-/** What its author wrote. */
+/** The author's part of a workflow. */
 const contentFields = {
   trigger: triggerSchema,
   steps: z.array(stepSchema).describe("In the order in which they run."),
@@ -64,7 +64,7 @@ export const workflowSchema = z
   })
   .meta({ id: "Workflow", description: "A workflow: what starts it, and its steps in order." });
 
-/** What a rollback answers. */
+/** The answer to a rollback. */
 export const rolledBackSchema = workflowSchema
   .extend({
     rolledBackFrom: versionSchema.describe("The version that was current before."),
@@ -77,7 +77,7 @@ export const rolledBackSchema = workflowSchema
 
 const texts = z.array(z.string());
 
-/** What an import answers. */
+/** The answer to an import. */
 export const importedWorkflowSchema = workflowSchema
   .extend({
     requires: z
@@ -101,7 +101,7 @@ export const importedWorkflowSchema = workflowSchema
     description: "A workflow that was imported, and what it needs.",
   });
 
-/** What an export answers. */
+/** The answer to an export. */
 export const workflowExportSchema = z
   .strictObject({
     formatVersion: z.literal(EXPORT_FORMAT_VERSION).describe("The form of this document."),
@@ -115,12 +115,12 @@ export const workflowExportSchema = z
     description: "What the author of a workflow wrote, as POST /workflows/import takes it.",
   });
 
-/** What a pause answers. */
+/** The answer to a pause. */
 export const pausedSchema = z
   .strictObject({ id: workflowIdSchema, status: z.literal("paused") })
   .meta({ id: "PausedWorkflow", description: "A workflow that is paused now." });
 
-/** What an activation answers. */
+/** The answer to an activation. */
 export const activatedSchema = z
   .strictObject({
     id: workflowIdSchema,
@@ -145,7 +145,7 @@ const planProblem = z.strictObject({
   message: z.string().meta({ examples: ["is required"] }),
 });
 
-/** What a plan answers (D24). */
+/** The answer to a plan (D24). */
 export const workflowPlanSchema = z
   .strictObject({
     valid: z.boolean().describe("Whether there are no problems."),
