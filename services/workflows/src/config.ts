@@ -33,10 +33,14 @@ export const settings = pickSettings(
   INTERNAL_TOKEN_PUBLIC_KEYS: true,
 });
 
-/** The settings of a workflows service that runs as a process of its own. */
+/** The settings of a workflows service that runs as its own process. */
 export type WorkflowsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError with everything that is missing or wrong
+ */
 export function readConfig(env: Environment): WorkflowsConfig {
   const config = parseConfig(settings, env);
   const tlsFiles = {

@@ -5,17 +5,17 @@ import type { HandOver } from "./deployment/hand-over.ts";
 import type { WorkflowReads } from "./store/workflow-reads.ts";
 import type { DefinitionChecker } from "./validation/definition-checker.ts";
 
-/** What the RPC handlers work with. */
+/** The dependencies of the RPC handlers. */
 export interface ServiceContext {
   database: Database;
-  /** Of single workflows. */
+  /** Reads single workflows, many in one statement. */
   reads: WorkflowReads;
   cursors: CursorCodec;
   handOver: HandOver;
   audit: AuditTrail;
   checker: DefinitionChecker;
-  /** The model that agents of each AI provider use. */
+  /** The model of each AI provider. */
   agentModels: AgentModels;
-  /** To be called after commits that put events into the outbox. */
+  /** Call it after commits that put events into the outbox. */
   onEvents: () => void;
 }

@@ -15,7 +15,7 @@ import { startWorkflowsService } from "./service.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** Above the server's own time for finishing calls. */
+/** Longer than the server's own time for finishing calls. */
 const STOP_TIMEOUT_MS = 15_000;
 
 await runMain("workflows", start, { stopTimeoutMs: STOP_TIMEOUT_MS });

@@ -56,52 +56,54 @@ import { getCursorKey } from "./store/cursor-key.ts";
 import { createWorkflowReads } from "./store/workflow-reads.ts";
 import { createDefinitionChecker } from "./validation/definition-checker.ts";
 
-/** What the service needs from its surroundings. */
+/** The dependencies of the service. */
 export interface WorkflowsServiceOptions {
   databaseUrl: string;
   databasePoolSize: number;
-  /** Where to listen: `host:port`, port 0 for a free one, or `unix:/path`. */
+  /** The address to listen on: `host:port`, port 0 for a free one, or `unix:/path`. */
   grpcAddress: string;
-  /** Where the runs service is found. */
+  /** The address of the runs service. */
   runsGrpcAddress: string;
-  /** Whose tokens are accepted. */
+  /** The keys whose tokens are accepted. */
   tokenPublicKeys: IssuerKeys;
-  /** Signs the tokens that the service shows to the runs service. */
+  /** Signs the service's own tokens for the runs service. */
   tokenSigner: TokenSigner;
-  /** Where the service's events are published. */
+  /** The bus for the service's events. */
   bus: EventBus;
-  /** The model that agents of each AI provider use. */
+  /** The model of each AI provider. */
   agentModels: AgentModels;
   /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
   grpcReflection?: boolean | undefined;
   grpcTls?: RpcTls | undefined;
   logger: Logger;
-  /** Where request metrics are registered; without one none are taken. */
+  /** The registry of request metrics; without one none are collected. */
   metricsRegistry?: Registry | undefined;
-  /** Makes the spans of traces that are recorded; without one there are none. */
+  /** Makes the spans of recorded traces; without one there are none. */
   tracer?: Tracer | undefined;
 }
 
-/** A service that accepts calls. */
+/** A running service. */
 export interface RunningService {
-  /** The address it is really bound to. */
+  /** The address that it listens on. */
   grpcAddress: string;
-  /** Finishes running calls and gives everything back. */
+  /** Finishes running calls and releases everything. */
   stop(): Promise<void>;
 }
 
 const DATABASE_ROLE = "workflow_workflows";
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const REPAIR_INTERVAL_MS = 1_000;
-/** For the syntax of expressions: one that a hostile company keeps busy, and one for the others. */
+/**
+ * Processes that check the syntax of expressions: one that a hostile company may keep busy, and one
+ * for the others.
+ */
 const PARSING_PROCESSES = 2;
 
 /**
- * Starts the control plane. The runs service need not be there yet; what has to be handed over to it
- * waits meanwhile.
+ * Starts the control plane. The runs service need not be reachable yet; hand-overs wait for it.
  *
- * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the address is taken;
- * nothing stays open then
+ * @throws AppError UNAVAILABLE when the database cannot be reached, Error when the address is
+ * taken; nothing stays open then
  */
 export async function startWorkflowsService(
   options: WorkflowsServiceOptions,
@@ -161,7 +163,7 @@ export async function startWorkflowsService(
   });
 }
 
-/** The loop that brings over what requests and killed processes left behind. */
+/** The loop that hands over what requests and killed processes left behind. */
 function startRepair(dependencies: PushDependencies, logger: Logger, scope: Scope): Loop {
   const stopping = new AbortController();
   const repair = loop({

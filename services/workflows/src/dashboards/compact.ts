@@ -1,4 +1,7 @@
-/** A rectangle of the grid: column and row of its upper left corner, columns and rows it takes. */
+/**
+ * A rectangle of the grid: column and row of its upper left corner, and its size in columns and
+ * rows.
+ */
 export interface Rectangle {
   x: number;
   y: number;
@@ -10,9 +13,9 @@ export const GRID_COLUMNS = 12;
 
 /**
  * Moves rectangles up or down, never sideways, until none overlap and each lies directly below
- * another one or at the top. They are taken row by row and column by column, those at the same place
- * in the given order; of two that share a column the earlier one stays above. What comes out does not
- * change any more, and is in row and column order.
+ * another one or at the top. Rectangles are processed by row, then column, then the given order; of
+ * two that share a column the earlier one stays above. The result is stable, and is sorted by row
+ * and column.
  */
 export function compact<Placed extends Rectangle>(rectangles: readonly Placed[]): Placed[] {
   const bottoms = Array.from({ length: GRID_COLUMNS }, () => 0);
@@ -27,12 +30,12 @@ export function compact<Placed extends Rectangle>(rectangles: readonly Placed[])
     .toSorted(byRowAndColumn);
 }
 
-/** The first place, row by row, where a rectangle of this size fits without moving others. */
+/** The first position, row by row, where a rectangle of this size fits without moving others. */
 export function findPlace(
   taken: readonly Rectangle[],
   { w, h }: Pick<Rectangle, "w" | "h">,
 ): Rectangle {
-  // Anywhere else it could move up.
+  // At any other position it could move up.
   const rows = new Set([0, ...taken.map((other) => other.y + other.h)]);
   for (const y of [...rows].toSorted((a, b) => a - b)) {
     for (let x = 0; x + w <= GRID_COLUMNS; x += 1) {
@@ -43,7 +46,7 @@ export function findPlace(
   throw new RangeError("The rectangle is wider than the grid.");
 }
 
-/** Whether two rectangles share a part of the grid. */
+/** Whether two rectangles overlap. */
 export function overlap(a: Rectangle, b: Rectangle): boolean {
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }

@@ -10,14 +10,19 @@ const TITLE_CHARS_MAX = 255;
 const INTERVAL_MS_MIN = 1_000;
 const INTERVAL_MS_MAX = 24 * 60 * 60 * 1_000;
 
-/** What a caller says of a widget, beside type and config; undefined where nothing. */
+/** The fields of a widget beside type and config; undefined where not given. */
 interface WidgetFields {
   title: string | undefined;
   refreshIntervalMs: number | undefined;
   place: Rectangle | undefined;
 }
 
-/** Throws BAD_REQUEST with a violation for each wrong field, named as REST callers know it (D3). */
+/**
+ * Checks fields.
+ *
+ * @throws AppError BAD_REQUEST with a violation for each wrong field, by its name in the REST API
+ * (D3)
+ */
 export function requireWidgetFields({ title, refreshIntervalMs, place }: WidgetFields): void {
   const violations: Violation[] = [];
   if (title !== undefined && !isTitle(title)) {
@@ -32,7 +37,11 @@ export function requireWidgetFields({ title, refreshIntervalMs, place }: WidgetF
   if (violations.length > 0) throw badRequest(violations);
 }
 
-/** The signed-in person who calls. Throws FORBIDDEN for any other caller (D13). */
+/**
+ * The signed-in person who calls.
+ *
+ * @throws AppError FORBIDDEN for any other caller (D13)
+ */
 export function requirePerson({ identity: { principal } }: RpcContext): string {
   if (principal.type === "user") return principal.id;
   const message = "Dashboards are changed by the signed-in person who owns them.";

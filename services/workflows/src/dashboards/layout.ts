@@ -4,7 +4,7 @@ import { badRequest } from "../domain/content.ts";
 import { GRID_COLUMNS } from "./compact.ts";
 import type { Rectangle } from "./compact.ts";
 
-/** Where a widget lies. */
+/** The position of a widget. */
 export interface WidgetPlace extends Rectangle {
   /** The widget's id. */
   id: string;
@@ -12,16 +12,16 @@ export interface WidgetPlace extends Rectangle {
 
 export const WIDGETS_MAX = 40;
 
-/** Columns and rows of a widget of which nothing else was said. */
+/** The default size of a widget, in columns and rows. */
 export const SIZE_DEFAULT = 4;
 
-/** More do not fit into the error of an RPC, and all that helps is to load the dashboard. */
+/** More ids do not fit into the error of an RPC, and the caller has to reload in any case. */
 const IDS_TOLD_MAX = 20;
 const ROWS_MAX = 12;
-/** Rows are exact numbers, that of the lower edge as well. */
+/** Rows are exact numbers, including that of the lower edge. */
 const Y_MAX = Number.MAX_SAFE_INTEGER - ROWS_MAX;
 
-/** What is wrong with a place, each below the path given. */
+/** The problems of a position, each below the given path. */
 export function placeProblems(
   { x, y, w, h }: Rectangle,
   path: readonly string[] = [],
@@ -43,7 +43,11 @@ export function placeProblems(
   return problems;
 }
 
-/** Throws BAD_REQUEST unless these may be the places of a dashboard's widgets. */
+/**
+ * Checks the positions of a dashboard's widgets.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function requireLayout(places: readonly WidgetPlace[]): void {
   if (places.length > WIDGETS_MAX) {
     throw badRequest([{ path: ["widgets"], message: `must have at most ${WIDGETS_MAX} entries` }]);
@@ -62,8 +66,10 @@ export function requireLayout(places: readonly WidgetPlace[]): void {
 }
 
 /**
- * Throws unless places are those of exactly these widgets: BAD_REQUEST for one that is not among
- * them, else CONFLICT, with their ids, for widgets that were added meanwhile.
+ * Checks that positions belong to exactly these widgets.
+ *
+ * @throws AppError BAD_REQUEST for an unknown widget; CONFLICT, with their ids, for widgets that
+ * were added meanwhile
  */
 export function requireComplete(
   places: readonly WidgetPlace[],
@@ -83,7 +89,7 @@ export function requireComplete(
   throw new AppError("CONFLICT", message, { details: { widgetIds } });
 }
 
-/** Places as the audit log compares them: by id, as texts. */
+/** Positions as the audit log compares them: texts by id. */
 export function placesById(places: readonly WidgetPlace[]): ReadonlyMap<string, string> {
   return new Map(places.map(({ id, x, y, w, h }) => [id, JSON.stringify([x, y, w, h])]));
 }

@@ -2,14 +2,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Of a period and of its buckets. */
+/** The lengths of a period and of its buckets. */
 export const DURATION_MS_MIN = MINUTE_MS;
 export const DURATION_MS_MAX = 366 * DAY_MS;
 export const PERIOD_MS_DEFAULT = 7 * DAY_MS;
-/** One less than the runs service adds up: a period that begins inside of a bucket touches one more. */
+/**
+ * One less than the runs service sums up: a period that begins inside a bucket touches one more.
+ */
 export const BUCKETS_MAX = 499;
 
-/** Lengths of buckets that people know how to read. */
+/** Lengths of buckets that people can read easily. */
 const USUAL_BUCKETS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -19,10 +21,10 @@ const USUAL_BUCKETS_MS = [
   DAY_MS,
   7 * DAY_MS,
 ];
-/** As many as a chart has room for. */
+/** The number of buckets that fit into a chart. */
 const USUAL_BUCKETS_MAX = 60;
 
-/** A time in buckets of one length. */
+/** A period, in buckets of one length. */
 export interface Period {
   /** Inclusive. */
   from: Date;
@@ -32,9 +34,9 @@ export interface Period {
 }
 
 /**
- * The whole buckets that the last so many milliseconds touch: from the one in which they begin to the
- * one under way. Buckets begin at full multiples of their length (UTC), so that asking again a little
- * later moves none of them.
+ * The whole buckets that the last milliseconds touch: from the bucket in which the period begins to
+ * the current one. Buckets begin at multiples of their length (UTC), so a later call does not move
+ * them.
  */
 export function periodUntil(
   now: Date,

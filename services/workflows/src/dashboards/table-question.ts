@@ -11,12 +11,12 @@ const FUNCTIONS = {
   max: MeasureFunction.MAX,
 } as const;
 
-/** Whether a widget shows rows as they are, rather than figures about them. */
+/** Whether a widget shows rows, not figures about them. */
 export function showsRows(type: string, { groupBy, measures }: TableConfig): boolean {
   return type === "table" && groupBy === undefined && measures === undefined;
 }
 
-/** Which rows a widget shows. */
+/** The rows that a widget shows. */
 export function rowsQuestion(config: TableConfig): WidgetRowsQuery {
   const { tableId, sort = "", order, limit, columns = [] } = config;
   return {
@@ -33,7 +33,7 @@ export function rowsQuestion(config: TableConfig): WidgetRowsQuery {
   };
 }
 
-/** Which figures a widget shows; how many rows there are when it does not say. */
+/** The figures that a widget shows; by default the number of rows. */
 export function figuresQuestion(config: TableConfig): AggregateRowsRequest {
   const { tableId, groupBy = "", measures = [{ fn: "count" as const }] } = config;
   return {

@@ -15,13 +15,13 @@ const ROWS_MAX = 100;
 const LIMIT = `must be a whole number from 1 to ${ROWS_MAX}`;
 const TABLE = "must be the id of a table";
 const COLUMN = "must be the id of a column";
-/** What a widget can compute of a table's rows (D36). */
+/** The figures that a widget can compute from a table's rows (D36). */
 const MEASURES = ["count", "sum", "avg", "min", "max"] as const;
 
 const duration = durationSchema(DURATION_MS_MIN, DURATION_MS_MAX).optional();
 const triggerTypes = ["api", "webhook", "schedule", "manual", "table"] as const;
 
-/** What a config says about runs; members that are not known here are the editor's. */
+/** The config of a widget about runs; unknown members are the editor's. */
 const runsConfig = z
   .looseObject({
     source: z.literal("runs"),
@@ -47,16 +47,16 @@ const measureSchema = z.object(
   "must be an object such as {fn: sum, column: <id>}",
 );
 
-/** What a config says about the rows of a table. */
+/** The config of a widget about the rows of a table. */
 const tableConfig = z
   .looseObject({
     source: z.literal("table"),
     tableId: z.string(TABLE).refine(isUuid, TABLE),
     filter: z.custom<JsonObject>(isObject, "must be an object").optional(),
-    /** Figures: of all rows, or of a group for each value of a column. */
+    /** Figures: of all rows, or for each value of a column. */
     groupBy: columnId.optional(),
     measures: listOf(measureSchema, MEASURES_MAX).optional(),
-    /** Rows: which of them, and what of them. */
+    /** Rows: the filter, the order and the columns. */
     columns: listOf(columnId, COLUMNS_MAX).optional(),
     sort: columnId.optional(),
     order: z.enum(["asc", "desc"], "must be asc or desc").optional(),
@@ -71,30 +71,32 @@ const tableConfig = z
   });
 const ownConfig = z.looseObject({ source: z.undefined().optional() });
 
-/** What a widget shows of a table. */
+/** The content of a widget about a table. */
 export type TableConfig = z.output<typeof tableConfig>;
-/** What a widget shows of runs. */
+/** The content of a widget about runs. */
 export type RunsConfig = z.output<typeof runsConfig>;
-/** What a widget shows and where that comes from; nowhere from when it has no source. */
+/** The content of a widget, and its source; without a source it shows nothing. */
 export type WidgetConfig = RunsConfig | TableConfig | z.output<typeof ownConfig>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a config. Throws BAD_REQUEST for one that is no JSON object or has wrong members,
- * VALIDATION_ERROR for numbers that JavaScript can't hold, PAYLOAD_TOO_LARGE above 64 KiB.
+ * Parses a config.
+ *
+ * @throws AppError BAD_REQUEST for a config that is no JSON object or has wrong members;
+ * VALIDATION_ERROR for numbers that JavaScript cannot hold; PAYLOAD_TOO_LARGE above 64 KiB
  */
 export function parseConfig(json: string): WidgetConfig {
   return requireConfig(parseObject(json));
 }
 
-/** A config as it is stored, see `readJson`. Throws as `parseConfig`. */
+/** The stored form of a config, see `readJson`. Throws as `parseConfig`. */
 export function checkConfig(json: string): string {
   return toStored(parseObject(json));
 }
 
 /**
- * A stored config with the members of another one, those that are null there removed (as in RFC 7396,
+ * A stored config merged with another one; members that are null in it are removed (as in RFC 7396,
  * but not below the top). Throws as `parseConfig`.
  */
 export function mergeConfig(storedJson: string, changesJson: string): string {

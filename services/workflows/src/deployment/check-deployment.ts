@@ -5,13 +5,13 @@ import type { DeploymentCheck } from "../validation/definition-checker.ts";
 import { pusherOf } from "./pusher.ts";
 import { changeRefused, isRefusal } from "./refusal.ts";
 
-/** The question is a courtesy: the hand-over itself has time and a repair loop. */
+/** This check is optional: the hand-over itself has more time and a repair loop. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks before anything is stored whether the execution plane would take a definition: a version of it
- * that knows more rules, or fewer steps, refuses what this service finds valid. When it can't say, the
- * change is made; its hand-over then finds out.
+ * Asks the execution plane, before anything is stored, whether it would accept a definition. A
+ * version with other rules or fewer step types may refuse what this service accepts. Without an
+ * answer the change is stored, and its hand-over finds out.
  */
 export function createDeploymentCheck(
   deployments: RpcClient<typeof DeploymentsServiceService>,
@@ -21,7 +21,7 @@ export function createDeploymentCheck(
     const { inputSchemaJson, outputSchemaJson, settingsJson } = content;
     const request = {
       content: {
-        // Neither is part of what can be refused.
+        // The execution plane never refuses either of these.
         name: "",
         version: 1,
         triggerJson: content.triggerJson,

@@ -1,6 +1,6 @@
 import type { Identity } from "@workflow/rpc";
 
-/** The service acts in its own name, for the company whose workflow it is. */
+/** The identity of the service itself, for the company that owns the workflow. */
 export function pusherOf(companyId: string): Identity {
   return {
     companyId,

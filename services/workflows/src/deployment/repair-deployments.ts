@@ -5,16 +5,16 @@ import type { WorkflowKey } from "../store/workflow-row.ts";
 import { pushDeployment } from "./push-deployment.ts";
 import type { PushDependencies } from "./push-deployment.ts";
 
-/** Workflows whose hand-over is attempted at the same time. */
+/** The number of concurrent hand-overs. */
 const BATCH_SIZE = 8;
 const ATTEMPT_MS = 5_000;
 
 /**
- * One sweep over all workflows whose hand-over is due: what a killed process left behind, what
- * requests gave up on, and what one is handing over at this moment. Several replicas may sweep at
- * once, pushes are idempotent. Workflows that fail are left for the next sweep, or rest for an hour when
- * they are refused, and do not keep the others back; only when nothing of a batch gets through, the execution plane is taken to be away
- * and the sweep ends.
+ * Sweeps once over all workflows whose hand-over is due: those that a killed process left behind,
+ * those that requests gave up, and those that requests hand over right now. Several replicas may
+ * sweep at once, because pushes are idempotent. A workflow that fails waits for the next sweep, or
+ * for an hour when it was refused, and delays no other. When a whole batch fails, the execution
+ * plane is assumed to be away and the sweep ends.
  */
 export async function repairDeployments(
   dependencies: PushDependencies,
@@ -48,7 +48,7 @@ async function pushAll(
   return outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
 }
 
-/** As opposed to being refused, which concerns one workflow only. */
+/** A refusal, by contrast, concerns one workflow only. */
 function isUnavailable(error: unknown): boolean {
   return isAppError(error) && error.reason === "UNAVAILABLE";
 }

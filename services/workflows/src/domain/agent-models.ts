@@ -4,11 +4,11 @@ import { findStepType } from "@workflow/definition";
 const PROVIDERS = ["openai", "anthropic"] as const;
 type Provider = (typeof PROVIDERS)[number];
 
-/** The one model that an installation offers of each AI provider (D43). */
+/** The one model of each AI provider in an installation (D43). */
 export type AgentModels = Readonly<Record<Provider, string>>;
 
 /**
- * Agent blocks of the visual editor whose provider and model are not offered together; paths begin
+ * Agent blocks of the visual editor with an unsupported pair of provider and model; paths begin
  * with `blocks`.
  */
 export function unsupportedModelsOfBlocks(
@@ -30,8 +30,8 @@ export function unsupportedModelsOfBlocks(
 }
 
 /**
- * Agent steps, nested ones included, that name a provider and a model which are not offered together.
- * Takes any JSON; paths begin with `steps`.
+ * Agent steps, nested ones included, with an unsupported pair of provider and model. Takes any
+ * JSON; paths begin with `steps`.
  */
 export function unsupportedModelsOfSteps(
   steps: unknown,
@@ -52,7 +52,7 @@ export function unsupportedModelsOfSteps(
   });
 }
 
-/** What the step says for itself, and what it puts in the place of that for one call. */
+/** The step's own setting, and its override for one call. */
 function problemsOfConfig(config: object, models: AgentModels, path: string[]): Violation[] {
   const overrides = memberOf(config, "overrides");
   const own = { provider: memberOf(config, "provider"), model: memberOf(config, "model") };
@@ -72,7 +72,7 @@ function problemsOfConfig(config: object, models: AgentModels, path: string[]): 
   ];
 }
 
-/** A choice that is not made yet, or is left to a template, is not judged. */
+/** A missing choice, or one that a template makes, is not checked. */
 function problemsOf(
   { provider, model }: { provider: unknown; model: unknown },
   models: AgentModels,
@@ -82,7 +82,7 @@ function problemsOf(
     return [{ field: "provider", message: `must be one of ${PROVIDERS.join(", ")}` }];
   }
   if (!isMade(model)) return [];
-  // Where the agent's own provider decides, it is one of the two.
+  // Where the agent's own provider applies, it is one of the two.
   const offered = chosen === undefined ? PROVIDERS.map((each) => models[each]) : [models[chosen]];
   if (typeof model === "string" && offered.includes(model)) return [];
   const whose = chosen === undefined ? "" : `, the model of ${chosen}`;

@@ -2,13 +2,13 @@ import { changesBetween, itemChanges } from "@workflow/events";
 import type { AuditChanges, AuditFields } from "@workflow/events";
 import type { WorkflowContent } from "./content.ts";
 
-/** A workflow as far as its changes are recorded. */
+/** The parts of a workflow whose changes are recorded. */
 export interface AuditedWorkflow extends WorkflowContent {
   status: string;
   version: number;
 }
 
-/** Documents of which only is told that they changed. */
+/** Documents of which only the fact of a change is recorded. */
 const DOCUMENTS = [
   ["trigger", "triggerJson"],
   ["inputSchema", "inputSchemaJson"],
@@ -17,8 +17,9 @@ const DOCUMENTS = [
 ] as const;
 
 /**
- * What became of a workflow; `before` is null for a new one. Of the definition only ids are shown:
- * people write tokens into configs, and the path of a webhook trigger is a secret (contract).
+ * The changes of a workflow; `before` is null for a new one. Of the definition only ids are
+ * recorded: people write tokens into configs, and the path of a webhook trigger is a secret
+ * (contract).
  */
 export function workflowChanges(
   before: AuditedWorkflow | null,
@@ -44,7 +45,7 @@ function stepChanges(before = "[]", after: string): AuditChanges {
   return before === after ? {} : { steps: itemChanges(stepsById(before), stepsById(after)) };
 }
 
-/** Steps at the top; what changes inside of one changes that one. */
+/** Top-level steps; a change of a nested step counts as a change of its top-level step. */
 function stepsById(stepsJson: string): ReadonlyMap<string, string> {
   const steps: unknown = JSON.parse(stepsJson);
   if (!Array.isArray(steps)) return new Map();

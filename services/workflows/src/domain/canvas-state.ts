@@ -23,7 +23,7 @@ const block = z.looseObject({
 const loop = z.looseObject({});
 const parallel = z.looseObject({ id: text, nodes: z.array(text), enabled: z.boolean() });
 
-/** The editor's state as the contract has it; unknown members are kept. */
+/** The editor's state as in the contract; unknown members are kept. */
 const canvasState = z.looseObject({
   blocks: map(block),
   edges: z.array(z.looseObject({})),
@@ -39,19 +39,21 @@ const canvasState = z.looseObject({
 });
 
 const CANVAS_BYTES_MAX = 1024 * 1024;
-/** As many as of a definition: a broken editor breaks every block in the same way. */
+/** As many as for a definition: a broken editor breaks every block in the same way. */
 const VIOLATIONS_MAX = 50;
 
-/** The state of the visual editor, checked. */
+/** The checked state of the visual editor. */
 export interface CheckedCanvas {
-  /** The JSON text that is stored, see `readJson`. */
+  /** The JSON text to store, see `readJson`. */
   text: string;
   blocks: JsonObject;
 }
 
 /**
- * Checks the state of the visual editor. Throws BAD_REQUEST with the problems, at most 50, their
- * paths beginning with `canvasState`, and VALIDATION_ERROR for numbers that JavaScript can't hold.
+ * Checks the state of the visual editor.
+ *
+ * @throws AppError BAD_REQUEST with at most 50 problems, their paths beginning with `canvasState`;
+ * VALIDATION_ERROR for numbers that JavaScript cannot hold
  */
 export function checkCanvasState(canvasStateJson: string): CheckedCanvas {
   requireSize(canvasStateJson);
@@ -81,14 +83,14 @@ function requireSize(text: string): void {
   throw badCanvas([{ path: [], message: `must have at most ${CANVAS_BYTES_MAX} bytes` }]);
 }
 
-/** The maps whose entries have a schema, and whether an entry's id is its key. */
+/** The maps whose entries have a schema, and whether an entry's id has to equal its key. */
 const MAPS = [
   { name: "blocks", entry: block, isKeyedById: true },
   { name: "loops", entry: loop, isKeyedById: false },
   { name: "parallels", entry: parallel, isKeyedById: true },
 ] as const;
 
-/** What zod does not say of maps: it passes over an entry called `__proto__`, and knows no keys. */
+/** Checks that zod cannot make: it skips an entry called `__proto__`, and does not see keys. */
 function entryViolations(state: unknown): Violation[] {
   return MAPS.flatMap(({ name, entry, isKeyedById }) =>
     Object.entries(objectAt(state, name)).flatMap(([key, value]) => {

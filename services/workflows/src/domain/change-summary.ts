@@ -3,7 +3,11 @@ import { badRequest } from "./content.ts";
 
 const SUMMARY_CHARS_MAX = 10_000;
 
-/** A caller's words about a change; null when it said nothing. Throws BAD_REQUEST. */
+/**
+ * A caller's summary of a change; null when not given.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function parseChangeSummary(summary: string | undefined): string | null {
   if (summary === undefined) return null;
   const message = !isStorableText(summary)

@@ -3,28 +3,28 @@ import type { NestedBlock } from "@workflow/definition";
 import { findMoved } from "./moved-steps.ts";
 import type { StepPlace } from "./moved-steps.ts";
 
-/** What has become of one place in a step. */
+/** A change at one path of a step. */
 export interface StepChange {
   /** JSON pointer into the step (RFC 6901); empty for the step itself. */
   path: string;
   kind: "added" | "removed" | "changed" | "nested" | "moved";
   /**
-   * JSON of what was and is there; absent when there is nothing, or when it is large. Of a step that
-   * moved its places, pointers into the workflow.
+   * The JSON before and after; absent when there is none, or when it is large. For a step that
+   * moved, JSON pointers into the workflow.
    */
   fromJson?: string;
   toJson?: string;
 }
 
-/** A step that both have, but not the same, or not at the same place. */
+/** A step of both versions that has changed or moved. */
 export interface ModifiedStep {
   id: string;
   changes: StepChange[];
-  /** Whether there are more changes than those. */
+  /** Whether there are more changes than listed. */
   truncated: boolean;
 }
 
-/** In what two lists of steps differ, nested steps included, each in document order. */
+/** The differences of two lists of steps, nested steps included, in document order. */
 export interface StepsComparison {
   added: string[];
   removed: string[];
@@ -35,8 +35,8 @@ const CHANGES_MAX = 100;
 const VALUE_CHARS_MAX = 1_000;
 
 /**
- * Compares steps by their ids, wherever they stand. A step that holds steps is modified when one of
- * them comes, goes, moves or is modified; what changed inside of that one is told there.
+ * Compares steps by their ids, wherever they stand. A step that contains steps is modified when one
+ * of them is added, removed, moved or modified; the nested step lists its own changes.
  */
 export function compareSteps(from: unknown, to: unknown): StepsComparison {
   const before = stepsById(from);
@@ -86,7 +86,7 @@ function stepsById(
   return found;
 }
 
-/** The lists of steps that a step holds. */
+/** The lists of steps that a step contains. */
 function blocksOf({ type, config }: JsonObject): readonly NestedBlock[] {
   if (typeof type !== "string" || !isObject(config)) return [];
   return findStepType(type)?.blocks(config) ?? [];
@@ -107,7 +107,7 @@ function listChanges(
 }
 
 interface Collection {
-  /** Lists of steps; their items count by their ids. */
+  /** Lists of steps, whose items compare by their ids. */
   readonly nested: ReadonlySet<unknown>;
   readonly changes: StepChange[];
 }
@@ -123,7 +123,7 @@ function collectChanges(from: unknown, to: unknown, path: string, collection: Co
   const before = new Map<string, unknown>(Object.entries(from));
   const after = new Map<string, unknown>(Object.entries(to));
   for (const key of new Set([...before.keys(), ...after.keys()])) {
-    // One more than can be told says that there are more.
+    // One entry beyond the limit shows that there are more.
     if (changes.length > CHANGES_MAX) return;
     const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const old = before.get(key);

@@ -3,7 +3,7 @@ import type { Violation } from "@workflow/errors";
 import { DEFINITION_LIMITS, isStorableText } from "@workflow/definition";
 import { below, readJson } from "./json-text.ts";
 
-/** What a caller writes into a workflow. Stored JSON fields hold canonical text, see `readJson`. */
+/** The caller's part of a workflow. Stored JSON fields hold canonical text, see `readJson`. */
 export interface WorkflowContent {
   name: string;
   description: string | null;
@@ -23,7 +23,7 @@ export interface ParsedDefinition {
   settings: unknown;
 }
 
-/** The text fields that together make the definition, each with its place in the parsed one. */
+/** The text fields of the definition, each with its member in the parsed one. */
 const DEFINITION_FIELDS = [
   { key: "triggerJson", name: "trigger", kind: "object" },
   { key: "stepsJson", name: "steps", kind: "array" },
@@ -34,24 +34,25 @@ const DEFINITION_FIELDS = [
 
 const NAME_CHARS_MAX = 255;
 
-/** Bytes that description and definition may have together (D4). */
+/** The limit of description and definition together, in bytes (D4). */
 const CONTENT_BYTES_MAX = 1024 * 1024;
-/** As many as one answer of the validation lists. */
+/** The number of problems that one answer lists. */
 const VIOLATIONS_MAX = DEFINITION_LIMITS.violationsMax;
 
-/** What the trigger is called in a request, for the paths of its problems. */
+/** The trigger's field in a request, for the paths of its problems. */
 export type TriggerName = "trigger" | "triggerConfig";
 
-/** Fields whose shape was checked: as they are stored, and parsed. */
+/** Fields with a valid shape: as stored, and parsed. */
 export interface CheckedFields {
   fields: Partial<WorkflowContent>;
   parsed: Partial<ParsedDefinition>;
 }
 
 /**
- * Checks the shape of the fields given, whichever they are, and brings their JSON into the form in
- * which it is stored. Throws BAD_REQUEST with a violation for each wrong field, named as REST callers
- * know it (D3), VALIDATION_ERROR for numbers that are too large for JavaScript and PAYLOAD_TOO_LARGE.
+ * Checks the shape of the given fields, and converts their JSON to the stored form.
+ *
+ * @throws AppError BAD_REQUEST with a violation for each wrong field, by its name in the REST API
+ * (D3); VALIDATION_ERROR for numbers that are too large for JavaScript; PAYLOAD_TOO_LARGE
  */
 export function checkFields(
   given: Partial<WorkflowContent>,
@@ -82,7 +83,7 @@ export function checkFields(
   return { fields, parsed };
 }
 
-/** The name and the description, as far as they are given. */
+/** The name and the description, where given. */
 function textViolations({ name, description }: Partial<WorkflowContent>): Violation[] {
   const violations: Violation[] = [];
   const problem = name === undefined ? null : nameProblem(name);
@@ -94,7 +95,7 @@ function textViolations({ name, description }: Partial<WorkflowContent>): Violat
   return violations;
 }
 
-/** The content of a new workflow, as it is stored, its size in bytes, and its definition. */
+/** The content of a new workflow in its stored form, its size in bytes, and its definition. */
 export function checkContent(given: WorkflowContent): {
   content: WorkflowContent;
   contentBytes: number;
@@ -107,7 +108,7 @@ export function checkContent(given: WorkflowContent): {
   return { content, contentBytes: measureContent(content), definition };
 }
 
-/** The texts that make a definition. */
+/** The texts of a definition. */
 export type DefinitionTexts = Omit<WorkflowContent, "name" | "description">;
 
 /** Parses a definition that this service stored. */
@@ -122,7 +123,7 @@ export function parseStored(content: DefinitionTexts): ParsedDefinition {
   };
 }
 
-/** The content of something that has one, a stored workflow or version. */
+/** The content of a stored workflow or version. */
 export function contentOf(source: WorkflowContent): WorkflowContent {
   const { name, description, triggerJson, stepsJson } = source;
   const { inputSchemaJson, outputSchemaJson, settingsJson } = source;
@@ -143,8 +144,9 @@ export function invalidDefinition(violations: readonly Violation[]): AppError {
 }
 
 /**
- * Size in bytes of the description and definition fields given. Throws PAYLOAD_TOO_LARGE above
- * 1 MiB (D4).
+ * The size in bytes of the given description and definition fields.
+ *
+ * @throws AppError PAYLOAD_TOO_LARGE above 1 MiB (D4)
  */
 export function measureContent(fields: Partial<WorkflowContent>): number {
   let bytes = byteLength(fields.description);
@@ -158,15 +160,15 @@ export function measureContent(fields: Partial<WorkflowContent>): number {
   return bytes;
 }
 
-/** The BAD_REQUEST for a request whose shape is wrong. */
+/** The BAD_REQUEST for a request of the wrong shape. */
 export function badRequest(violations: readonly Violation[]): AppError {
   return new AppError("BAD_REQUEST", "The request is not valid.", { violations });
 }
 
-/** Characters are Unicode code points, as in the constraint of the table. */
+/** Characters are Unicode code points, as in the table's constraint. */
 function nameProblem(name: string): string | null {
   if (!isStorableText(name)) return "must not contain NUL or unpaired surrogates";
-  // A code point has at most two UTF-16 units: no need to take a huge text apart.
+  // A code point has at most two UTF-16 units, so a huge text need not be split.
   if (name === "" || name.length > NAME_CHARS_MAX * 2 || Array.from(name).length > NAME_CHARS_MAX) {
     return `must have 1 to ${NAME_CHARS_MAX} characters`;
   }

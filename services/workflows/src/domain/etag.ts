@@ -2,7 +2,7 @@ import { AppError } from "@workflow/errors";
 import type { EtagCondition } from "@workflow/proto/workflows/v1/workflows";
 import type { Status } from "./status.ts";
 
-/** What a workflow's entity tag is made of. */
+/** The parts of a workflow's entity tag. */
 export interface Tagged {
   contentRevision: number;
   deployRevision: number;
@@ -10,15 +10,19 @@ export interface Tagged {
 }
 
 /**
- * The strong entity tag of a workflow (RFC 9110, section 8.8.3): differs after each change that a
- * caller can see. Content and canvas raise the first revision, activation and pause the second, and
- * archiving, which nothing comes after, shows in the status.
+ * The strong entity tag of a workflow (RFC 9110, section 8.8.3). It differs after each change that
+ * a caller can see: content and canvas raise the first revision, activation and pause the second.
+ * Archiving is final and shows in the status.
  */
 export function etagOf({ contentRevision, deployRevision, status }: Tagged): string {
   return `"${contentRevision}-${deployRevision}-${status}"`;
 }
 
-/** Throws PRECONDITION_FAILED unless the workflow is as a request expects it to be. */
+/**
+ * Checks the expected version of a workflow.
+ *
+ * @throws AppError PRECONDITION_FAILED when it is another
+ */
 export function requireMatch(expected: EtagCondition | undefined, workflow: Tagged): void {
   if (expected === undefined || expected.etags.includes(etagOf(workflow))) return;
   throw new AppError(

@@ -1,22 +1,22 @@
 import { INFINITE_NUMBER, listInfiniteNumbers, parseJsonText } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
 
-/** A JSON text of a caller, or what is wrong with it in words for the caller. */
+/** A caller's JSON text, or its problem in words for the caller. */
 export type JsonReading =
   | {
       ok: true;
-      /** As JavaScript reads it. */
+      /** The value as JavaScript reads it. */
       value: unknown;
-      /** What is stored: the value, written again. */
+      /** The stored form: the value, serialized again. */
       text: string;
-      /** Numbers that JavaScript takes for infinite and that JSON can't write; normally none. */
+      /** Numbers that JavaScript reads as infinite and JSON cannot express; normally none. */
       infinite: Violation[];
     }
   | { ok: false; message: string };
 
 /**
- * Reads a JSON text into the one form in which it is checked, stored and executed: of members with one
- * name the last, numbers as JavaScript prints them (D5), no spaces. A key called `__proto__` stays.
+ * Parses a JSON text into the form that is checked, stored and executed: of members with one name
+ * the last, numbers as JavaScript prints them (D5), no whitespace. A key called `__proto__` stays.
  */
 export function readJson(text: string, kind: "object" | "array"): JsonReading {
   if (text === "") return { ok: false, message: `is required and must be a JSON ${kind}` };
@@ -30,7 +30,7 @@ export function readJson(text: string, kind: "object" | "array"): JsonReading {
   return { ok: true, value, text: JSON.stringify(value), infinite };
 }
 
-/** Violations of a part, their paths leading to it first. */
+/** The violations of a part, with the path of the part in front. */
 export function below(path: readonly string[], violations: readonly Violation[]): Violation[] {
   return violations.map((each) => ({ ...each, path: [...path, ...each.path] }));
 }

@@ -1,15 +1,15 @@
-/** Where a step stands. */
+/** The position of a step. */
 export interface StepPlace {
   /** JSON pointer into the workflow (RFC 6901). */
   pointer: string;
-  /** The same for all steps of one list, also when what holds it has moved. */
+  /** Identifies the list, even when the step that contains it has moved. */
   list: string;
 }
 
 /**
- * The steps of both versions, by id, that stand in another list than before or at another place among
- * those that have stayed in theirs. As few as possible: what only made room has not moved. Both maps
- * are in document order.
+ * The steps, by id, that stand in another list than before, or at another position among those that
+ * stayed in theirs. The result is as small as possible: a step that only made room has not moved.
+ * Both maps are in document order.
  */
 export function findMoved(
   before: ReadonlyMap<string, StepPlace>,
@@ -38,7 +38,7 @@ export function findMoved(
 
 interface Entry {
   id: string;
-  /** Its place in the version before. */
+  /** The step's position in the version before. */
   order: number;
 }
 
@@ -47,9 +47,9 @@ interface Chain {
   before: Chain | undefined;
 }
 
-/** Ids of a longest part of a list whose orders increase, by patience sorting. */
+/** The ids of a longest increasing subsequence, by patience sorting. */
 function longestIncreasing(entries: readonly Entry[]): ReadonlySet<string> {
-  /** At index n the end of the chain of n + 1 entries whose last order is smallest. */
+  /** Index n holds the end of the chain of n + 1 entries with the smallest last order. */
   const ends: Chain[] = [];
   for (const entry of entries) {
     let low = 0;

@@ -1,6 +1,6 @@
 import { AppError } from "@workflow/errors";
 
-/** Every change of status that exists: from the key to each of the values. */
+/** The allowed transitions: from each key to each of its values. */
 const ALLOWED_TRANSITIONS = {
   draft: ["active", "archived"],
   active: ["paused", "archived"],
@@ -8,7 +8,7 @@ const ALLOWED_TRANSITIONS = {
   archived: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Where a workflow stands in its life. */
+/** The status of a workflow. */
 export type Status = keyof typeof ALLOWED_TRANSITIONS;
 
 /** All statuses, in the order of a workflow's life. */
@@ -24,13 +24,17 @@ export function statusesBefore(target: Status): Status[] {
   return STATUSES.filter((status) => canBecome(status, target));
 }
 
-/** Whether the table of transitions leads from one status to the other. */
+/** Whether a transition is allowed. */
 export function canBecome(from: Status, target: Status): boolean {
   const targets: readonly Status[] = ALLOWED_TRANSITIONS[from];
   return targets.includes(target);
 }
 
-/** Throws BAD_REQUEST for an archived workflow: nothing of it changes any more (D21). */
+/**
+ * Refuses changes of an archived workflow (D21).
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function requireChangeable({ status }: { status: Status }): void {
   if (status !== "archived") return;
   throw new AppError("BAD_REQUEST", "An archived workflow cannot be changed.", {
@@ -38,7 +42,7 @@ export function requireChangeable({ status }: { status: Status }): void {
   });
 }
 
-/** The BAD_REQUEST for a change of status that does not exist (D22). */
+/** The BAD_REQUEST for a transition that is not allowed (D22). */
 export function transitionRefused(currentStatus: Status, targetStatus: Status): AppError {
   const message =
     currentStatus === targetStatus

@@ -2,19 +2,19 @@ import type { Violation } from "@workflow/errors";
 import { badRequest } from "./content.ts";
 import type { WorkflowContent } from "./content.ts";
 
-/** The fields that an update may carry, as they arrive: undefined means not set. */
+/** The fields of an update as they arrive; undefined means not set. */
 type UpdateFields = {
   [Key in keyof WorkflowContent]?: string | undefined;
 };
 
-/** Mask paths of fields that every workflow has, with the name that REST callers know them by. */
+/** Mask paths of fields that every workflow has, with their names in the REST API. */
 const REQUIRED_FIELDS = [
   { path: "name", key: "name", name: "name" },
   { path: "trigger_json", key: "triggerJson", name: "trigger" },
   { path: "steps_json", key: "stepsJson", name: "steps" },
 ] as const;
 
-/** Mask paths of fields that may be absent: named in the mask but not set, they are cleared. */
+/** Mask paths of optional fields: named in the mask but not set, they are cleared. */
 const CLEARABLE_FIELDS = [
   { path: "description", key: "description" },
   { path: "input_schema_json", key: "inputSchemaJson" },
@@ -27,9 +27,10 @@ const KNOWN_PATHS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The fields that the mask names, with their new values; null where one is to be cleared. Fields
- * outside of the mask are left out, whether set or not. Throws BAD_REQUEST for a path that is not
- * known and for clearing a field that every workflow has.
+ * The fields that the mask names, with their new values; null clears a field. Fields outside of the
+ * mask are ignored.
+ *
+ * @throws AppError BAD_REQUEST for an unknown path, and for clearing a required field
  */
 export function applyMask(mask: readonly string[], fields: UpdateFields): Partial<WorkflowContent> {
   const violations: Violation[] = [];

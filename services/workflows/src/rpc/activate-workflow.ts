@@ -12,7 +12,7 @@ import { requireValid } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** How often a workflow may change between its validation and its activation. */
+/** The number of attempts when a workflow changes between its validation and its activation. */
 const ATTEMPTS_MAX = 5;
 
 /** Makes a draft or paused workflow active and deploys it before the answer (D22). */
@@ -31,7 +31,7 @@ export function activateWorkflow(
   });
 }
 
-/** Activates exactly what was validated: when it changed meanwhile, looks at it again. */
+/** Activates exactly what was validated; after a change in between it validates again. */
 async function activate(
   { database, audit, checker }: ServiceContext,
   key: WorkflowKey,

@@ -11,9 +11,9 @@ import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /**
- * Archives a workflow. Archiving it again changes nothing and is fine (D21), but still waits until
- * the execution plane has withdrawn it: a caller may repeat what was answered UNAVAILABLE. Whoever
- * keeps something for the workflow hears of it by one event, `workflow.archived`.
+ * Archives a workflow. Archiving it again changes nothing (D21) but still waits until the execution
+ * plane has withdrawn it, so that a caller may repeat a request that got UNAVAILABLE. One event,
+ * `workflow.archived`, tells other services to delete what they keep for the workflow.
  */
 export function archiveWorkflow({
   database,
@@ -47,7 +47,7 @@ export function archiveWorkflow({
         onEvents();
         audit.wake();
       }
-      // Null means archived already: nothing leads out of that status.
+      // Null means archived already, since no transition leaves that status.
       const row = archived ?? (await getWorkflow(database, key));
       await handOver(key, context);
       return toWorkflowMessage(row);

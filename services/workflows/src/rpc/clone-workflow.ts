@@ -12,8 +12,8 @@ import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
 /**
- * Copies a workflow into a draft, archived ones too: what is still there to be read may be taken up
- * again. Secrets belong to their workflow and are not copied (D44).
+ * Copies a workflow into a draft. Archived workflows can be copied too, since they can be read.
+ * Secrets belong to their workflow and are not copied (D44).
  */
 export function cloneWorkflow({
   database,

@@ -13,7 +13,7 @@ import { getVersion } from "../store/versions.ts";
 import type { VersionRow } from "../store/versions.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 
-/** Tells in what two versions of a workflow differ. */
+/** Returns the differences of two versions of a workflow. */
 export function compareVersions({
   database,
 }: ServiceContext): UnaryMethod<CompareVersionsRequest, VersionComparison> {

@@ -16,7 +16,7 @@ import { parseWidgetType, toWidgetMessage } from "./dashboard-message.ts";
 
 const REFRESH_MS_DEFAULT = 60_000;
 
-/** Adds a widget where there is room for it; callers ask for a size, not for a place. */
+/** Adds a widget at the first free position; callers choose its size. */
 export function createWidget({
   database,
   audit,

@@ -39,7 +39,7 @@ export function createWorkflow({
   });
 }
 
-/** The content that a request carries. */
+/** The content in a request. */
 export function toContent(request: CreateWorkflowRequest): WorkflowContent {
   return {
     name: request.name,

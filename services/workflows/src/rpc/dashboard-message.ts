@@ -14,7 +14,7 @@ const MESSAGE_TYPE = {
   text: WidgetType.TEXT,
 } as const satisfies Record<WidgetRow["type"], WidgetType>;
 
-/** The message for a stored dashboard; lists go without the widgets. */
+/** The message for a stored dashboard; lists omit the widgets. */
 export function toDashboardMessage(
   row: DashboardRow,
   widgets: readonly WidgetRow[] = [],
@@ -39,19 +39,23 @@ export function toWidgetMessage(row: WidgetRow): Widget {
   };
 }
 
-/** The message for the places of all widgets. */
+/** The message for the positions of all widgets. */
 export function toLayoutMessage(places: readonly WidgetPlace[], updatedAt: Date): DashboardLayout {
   return { widgets: places.map(toPlace), updatedAt };
 }
 
-/** The stored type of a widget. Throws BAD_REQUEST for one that is not known. */
+/**
+ * The stored type of a widget.
+ *
+ * @throws AppError BAD_REQUEST for an unknown one
+ */
 export function parseWidgetType(type: WidgetType): WidgetRow["type"] {
   const known = WIDGET_TYPES.find((each) => MESSAGE_TYPE[each] === type);
   if (known !== undefined) return known;
   throw badRequest([{ path: ["type"], message: `must be one of ${WIDGET_TYPES.join(", ")}` }]);
 }
 
-/** Where a widget lies, without what else it is. */
+/** Only the position of a widget. */
 function toPlace({ id, x, y, w, h }: WidgetPlace): WidgetPlace {
   return { id, x, y, w, h };
 }

@@ -18,7 +18,7 @@ import {
 import { requireDashboardKey } from "./dashboard-key.ts";
 import { toLayoutMessage } from "./dashboard-message.ts";
 
-/** Removes a widget from its dashboard; what lay below it moves up. */
+/** Removes a widget from its dashboard; widgets below it move up. */
 export function deleteWidget({
   database,
   audit,

@@ -7,7 +7,7 @@ import type { ServiceContext } from "../context.ts";
 import { findTool } from "../store/tools.ts";
 import { toToolMessage } from "./tool-message.ts";
 
-/** Returns the active workflow that is the tool of a name. */
+/** Returns the active workflow that is offered as the tool of this name. */
 export function getTool({ database }: ServiceContext): UnaryMethod<GetToolRequest, Tool> {
   return rpc({
     scopes: "workflows:read",

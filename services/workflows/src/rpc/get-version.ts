@@ -6,7 +6,7 @@ import { getVersion as getRow } from "../store/versions.ts";
 import { toVersionMessage } from "./version-message.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 
-/** Returns one version of a workflow, the current one or an archived one. */
+/** Returns one version of a workflow, current or archived. */
 export function getVersion({
   database,
 }: ServiceContext): UnaryMethod<GetVersionRequest, WorkflowVersion> {

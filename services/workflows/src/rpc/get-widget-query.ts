@@ -20,7 +20,7 @@ const TRIGGERS = {
   table: TriggerType.TABLE,
 } as const satisfies Record<NonNullable<RunsConfig["triggerType"]>, TriggerType>;
 
-/** Turns what a widget's config says into a question to its source, as of now. */
+/** Turns a widget's config into a query of its source, as of now. */
 export function getWidgetQuery({
   database,
 }: ServiceContext): UnaryMethod<GetWidgetQueryRequest, WidgetQuery> {

@@ -5,7 +5,7 @@ import type { ServiceContext } from "../context.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** Returns one workflow with what the visual editor keeps, archived ones included (D21). */
+/** Returns one workflow with its visual editor's state, archived ones included (D21). */
 export function getWorkflow({ reads }: ServiceContext): UnaryMethod<GetWorkflowRequest, Workflow> {
   return rpc({
     scopes: "workflows:read",

@@ -15,7 +15,7 @@ import { requireValid } from "../validation/require-valid.ts";
 import { toContent } from "./create-workflow.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** Stores a workflow that was exported, and tells what it needs before it can run. */
+/** Stores an exported workflow, and returns what it needs before it can run. */
 export function importWorkflow({
   database,
   audit,

@@ -41,7 +41,7 @@ export function listDashboards({
   });
 }
 
-/** Cursors are signed: one that decodes was made above. */
+/** Cursors are signed, so one that decodes was made above. */
 function toPosition([createdAt, id]: string[]): { createdAt: string; id: string } {
   if (createdAt === undefined || id === undefined) throw new Error("A cursor holds no position.");
   return { createdAt, id };

@@ -14,7 +14,7 @@ import { requireWorkflowKey } from "./workflow-key.ts";
 const LIMIT_MAX = 1_000;
 
 /**
- * Lists the versions of a workflow, newest first (D20). The contract knows no pages here, so one page
+ * Lists the versions of a workflow, newest first (D20). The contract has no pages here, so one page
  * has them all unless they are very many or very large.
  */
 export function listVersions({
@@ -35,7 +35,7 @@ export function listVersions({
       const last = page.hasMore ? page.rows.at(-1) : undefined;
       return {
         workflowId: key.workflowId,
-        // Only the first page has the current version; of a missing workflow there is none.
+        // The first page always has the current version; it is empty only for a missing workflow.
         currentVersion: newest?.version ?? (await getWorkflow(database, key)).version,
         versions: page.rows.map(toVersionMessage),
         page: {

@@ -14,7 +14,7 @@ import { listWorkflows as listRows } from "../store/list-workflows.ts";
 import { parseLimit } from "./page-limit.ts";
 import { MESSAGE_STATUS, toWorkflowMessage } from "./workflow-message.ts";
 
-/** Lists workflows, newest first; archived ones only when asked for by status (D21). */
+/** Lists workflows, newest first; archived ones only with that status as a filter (D21). */
 export function listWorkflows({
   database,
   cursors,
@@ -56,7 +56,7 @@ function parseSearch(search: string): string {
   throw badRequest([{ path: ["search"], message: "must not contain NUL or unpaired surrogates" }]);
 }
 
-/** Cursors are signed: one that decodes was made above. */
+/** Cursors are signed, so one that decodes was made above. */
 function toPosition([createdAt, id]: string[]): { createdAt: string; id: string } {
   if (createdAt === undefined || id === undefined) throw new Error("A cursor holds no position.");
   return { createdAt, id };

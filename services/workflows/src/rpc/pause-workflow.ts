@@ -10,7 +10,7 @@ import { pause } from "../store/set-status.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** Makes an active workflow paused; once answered, no run of it is started (D22). */
+/** Pauses an active workflow; after the answer no run of it starts (D22). */
 export function pauseWorkflow({
   database,
   handOver,

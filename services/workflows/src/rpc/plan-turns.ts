@@ -1,14 +1,17 @@
 import { AppError } from "@workflow/errors";
 import { Shares, Turns } from "@workflow/service";
 
-/** Plans that one process makes at a time: each keeps its thread and some MiB for tens of milliseconds. */
+/**
+ * The number of plans that one process makes at a time. Each keeps a thread and some MiB for tens
+ * of milliseconds.
+ */
 const AT_A_TIME = 2;
 const EACH = 1;
-/** Those of one company that are made or wait, each with an input of up to a MiB. */
+/** The number of one company's plans, running or waiting, each with an input of up to 1 MiB. */
 const COMPANY_MAX = 32;
 const RETRY_AFTER_MS = 1_000;
 
-/** Lets the plans of companies be made by turns (D57), one of each company at a time. */
+/** Makes companies take turns with their plans (D57), one of each company at a time. */
 export class PlanTurns {
   readonly #turns = new Turns({ perTenant: EACH, total: AT_A_TIME });
   readonly #requests = new Shares({ perTenant: COMPANY_MAX, total: Infinity });
@@ -16,8 +19,8 @@ export class PlanTurns {
   /**
    * Makes a plan when it is the company's turn.
    *
-   * @throws AppError RATE_LIMITED when too many of the company wait; the signal's reason when it was
-   * aborted first
+   * @throws AppError RATE_LIMITED when too many of the company wait; the signal's reason when it
+   * was aborted first
    */
   async run<Result>(
     companyId: string,

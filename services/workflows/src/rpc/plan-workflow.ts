@@ -10,7 +10,7 @@ import { getWorkflow } from "../store/get-workflow.ts";
 import { PlanTurns } from "./plan-turns.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 
-/** Says what a run of the stored definition would do (D24). Writes nothing. */
+/** Predicts what a run of the stored definition would do (D24). Writes nothing. */
 export function planWorkflow({
   database,
   checker,
@@ -23,9 +23,10 @@ export function planWorkflow({
       const { companyId } = key;
       return await turns.run(companyId, context.signal, async () => {
         const input = parseInput(request.inputJson);
-        // Between two plans the query lets others have the thread.
+        // The query lets other work run between two plans.
         const row = await getWorkflow(database, key);
-        // Of an unchanged workflow it is known: a plan that is asked for again costs little.
+        // The compiled definition of an unchanged workflow is cached, so a repeated plan costs
+        // little.
         const violations = await checker.check({ companyId, content: row, mayBeUnfinished: false });
         const options = {
           violations,

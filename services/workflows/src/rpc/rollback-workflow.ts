@@ -19,15 +19,15 @@ import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** What to go back to. */
+/** The target of a rollback. */
 interface Rollback {
   version: number;
   summary: string | null;
 }
 
 /**
- * Makes a new version with the content of another one, the current one included, and leaves the
- * status as it is (D20). An active workflow is deployed before the answer.
+ * Makes a new version with the content of another one, the current one included, and keeps the
+ * status (D20). An active workflow is deployed before the answer.
  */
 export function rollbackWorkflow(
   service: ServiceContext,
@@ -57,7 +57,8 @@ function rollBack(
       const current = await lockWorkflow(transaction, key);
       const target = await getRestorableVersion(transaction, key, version);
       requireChangeable(current);
-      // The version may be older than a rule. One that nothing can start is looked at when activated.
+      // The version may be older than a rule. A workflow that nothing can start is validated at its
+      // activation.
       const content = contentOf(target);
       if (current.status === "active") {
         const { companyId } = key;
@@ -67,7 +68,8 @@ function rollBack(
         content,
         contentBytes: measureContent(content),
         changeSummary: summary ?? `Rollback to version ${version}`,
-        // Nothing would bring a picture back that a version without one takes away.
+        // A version without a canvas leaves the current one, because a removed canvas could not be
+        // restored.
         ...(target.canvasStateJson === null ? {} : { canvasStateJson: target.canvasStateJson }),
         newVersion: "always",
       });

@@ -25,7 +25,7 @@ import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toCanvasMessage } from "./workflow-message.ts";
 
-/** What a request saves, its shape checked. */
+/** The content of a save, with a valid shape. */
 interface Save extends CheckedFields {
   canvasStateJson: string;
   ifMatch: EtagCondition | undefined;
@@ -65,9 +65,8 @@ function parseSave(request: SaveCanvasRequest, models: AgentModels): Save {
 }
 
 /**
- * Saves with steps replace what the editor has loaded, so they must not meet something else: what
- * was there when the request came has to be there still when its turn has come. The others queue up
- * at the lock like updates do.
+ * A save with steps replaces what the editor has loaded. The state at the request's arrival must
+ * therefore still hold when the lock is acquired. Other saves queue up at the lock, as updates do.
  */
 async function saveInTransaction(
   { database, audit, checker }: ServiceContext,

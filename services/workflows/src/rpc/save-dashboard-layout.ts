@@ -14,7 +14,7 @@ import { listWidgets, placeWidgets } from "../store/dashboards-widgets.ts";
 import { requireDashboardKey } from "./dashboard-key.ts";
 import { toLayoutMessage } from "./dashboard-message.ts";
 
-/** Saves where all widgets of a dashboard lie, or refuses and saves nothing. */
+/** Saves the positions of all widgets of a dashboard, or refuses and saves nothing. */
 export function saveDashboardLayout({
   database,
   audit,

@@ -23,8 +23,8 @@ import { requireDashboardKey } from "./dashboard-key.ts";
 import { parseWidgetType, toLayoutMessage, toWidgetMessage } from "./dashboard-message.ts";
 
 /**
- * Changes a widget; what is not given stays, single members of its config too. One that is put where
- * another one begins goes before that.
+ * Changes a widget; omitted fields stay, and so do omitted members of its config. A widget that is
+ * moved to another one's position goes before that one.
  */
 export function updateWidget({
   database,
@@ -70,7 +70,7 @@ function requireFields(request: UpdateWidgetRequest): void {
   const { title, refreshIntervalMs, position, type, configJson } = request;
   if (type !== undefined) parseWidgetType(type);
   requireWidgetFields({ title, refreshIntervalMs, place: position });
-  // The merged one has to be right; this says so before the widget is looked for (D2).
+  // The merged config is what counts; this check comes first so that 400 precedes 404 (D2).
   if (configJson !== undefined) mergeConfig("{}", configJson);
 }
 

@@ -22,16 +22,16 @@ import type { RequireKnown } from "../validation/require-valid.ts";
 import { requireWorkflowKey } from "./workflow-key.ts";
 import { toWorkflowMessage } from "./workflow-message.ts";
 
-/** What a request changes, its shape checked. */
+/** The changes of a request, with a valid shape. */
 interface Change extends CheckedFields {
   summary: string | null;
   ifMatch: EtagCondition | undefined;
 }
 
 /**
- * Replaces the fields that the mask names. An active workflow gets a new version, which is deployed
- * before the answer, whatever the update names; others change in place (D20), and an update that says
- * nothing leaves them as they are.
+ * Replaces the fields that the mask names. An active workflow gets a new version, whatever the
+ * update names, and the version is deployed before the answer. Other workflows change in place
+ * (D20); an update without fields leaves them unchanged.
  */
 export function updateWorkflow(
   service: ServiceContext,
@@ -58,9 +58,9 @@ function parseChange(request: UpdateWorkflowRequest): Change {
 }
 
 /**
- * The whole result is validated, so it has to be known: the row stays locked from reading it to
- * writing it. Updates of one workflow thereby queue up, each one makes exactly one version and no
- * caller has to repeat its own. A result that was not validated yet is so without the lock.
+ * The whole result is validated, so the row stays locked from the read to the write. Updates of one
+ * workflow queue up, each makes exactly one version, and no caller has to repeat. A new result is
+ * validated without the lock first.
  */
 function update(
   { database, audit, checker }: ServiceContext,
@@ -95,7 +95,7 @@ async function replace(
 ): Promise<WorkflowRow> {
   const content: WorkflowContent = { ...contentOf(current), ...change.fields };
   const contentBytes = measureContent(content);
-  // A draft may be renamed while it is being drawn; steps that come by this way must be complete.
+  // A draft may be renamed while it is incomplete; steps in an update must be complete.
   const mayBeUnfinished = current.status !== "active" && change.parsed.steps === undefined;
   const toBeDeployed = current.status === "active";
   requireKnown({ companyId: key.companyId, content, mayBeUnfinished, toBeDeployed });

@@ -1,7 +1,7 @@
 import type { WorkflowVersion } from "@workflow/proto/workflows/v1/workflows";
 import type { VersionRow } from "../store/versions.ts";
 
-/** The message for a stored version; JSON goes from the database into it as text. */
+/** The message for a stored version; JSON goes into it as text. */
 export function toVersionMessage(row: VersionRow): WorkflowVersion {
   return {
     version: row.version,

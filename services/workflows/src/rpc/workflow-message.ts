@@ -4,7 +4,7 @@ import { etagOf } from "../domain/etag.ts";
 import type { Status } from "../domain/status.ts";
 import type { CanvasRow, WorkflowRow } from "../store/workflow-row.ts";
 
-/** How each status is called in messages. */
+/** The message's value of each status. */
 export const MESSAGE_STATUS = {
   draft: WorkflowStatus.DRAFT,
   active: WorkflowStatus.ACTIVE,
@@ -12,7 +12,7 @@ export const MESSAGE_STATUS = {
   archived: WorkflowStatus.ARCHIVED,
 } as const satisfies Record<Status, WorkflowStatus>;
 
-/** The message for a stored workflow; JSON goes from the database into it as text. */
+/** The message for a stored workflow; JSON goes into it as text. */
 export function toWorkflowMessage(row: WorkflowRow, canvas: CanvasRow | null = null): Workflow {
   return {
     id: row.id,
@@ -33,7 +33,7 @@ export function toWorkflowMessage(row: WorkflowRow, canvas: CanvasRow | null = n
   };
 }
 
-/** The message for what the visual editor keeps with a workflow. */
+/** The message for the visual editor's state of a workflow. */
 export function toCanvasMessage(
   row: WorkflowRow,
   { stateJson, savedAt, modifiedAt }: CanvasRow,

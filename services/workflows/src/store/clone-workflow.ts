@@ -4,8 +4,8 @@ import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
 /**
- * Stores a copy of a workflow, of whatever status, as draft, version 1. Null when there is none to
- * copy. One statement: the copy is of one moment.
+ * Stores a copy of a workflow, of whatever status, as draft, version 1. Null without a workflow.
+ * One statement copies one moment.
  */
 export async function cloneWorkflow(
   database: Queryable,

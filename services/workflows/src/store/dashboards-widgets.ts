@@ -66,7 +66,7 @@ export async function insertWidget(
   `);
 }
 
-/** Stores what a widget of a locked dashboard is, not where it lies. */
+/** Stores the type, title and config of a locked dashboard's widget, not its position. */
 export async function updateWidget(
   transaction: Transaction,
   { companyId, dashboardId }: DashboardKey,
@@ -83,7 +83,7 @@ export async function updateWidget(
   `);
 }
 
-/** Stores where widgets of a locked dashboard lie, and nothing else. */
+/** Stores only the positions of a locked dashboard's widgets. */
 export async function placeWidgets(
   transaction: Transaction,
   { companyId, dashboardId }: DashboardKey,
@@ -114,7 +114,7 @@ export async function deleteWidget(
   `);
 }
 
-/** The one answer for a widget that the dashboard does not have, or that has no id at all (D1). */
+/** The one error for a widget that the dashboard does not have, or whose id is malformed (D1). */
 export function widgetNotFound(): AppError {
   return new AppError("NOT_FOUND", "Widget not found");
 }

@@ -17,7 +17,7 @@ const dashboardRow = z.object({
 /** A dashboard as stored, without its widgets. */
 export type DashboardRow = z.output<typeof dashboardRow>;
 
-/** Names one dashboard of one company. */
+/** The key of one dashboard of one company. */
 export interface DashboardKey {
   companyId: string;
   dashboardId: string;
@@ -49,7 +49,7 @@ export async function insertDashboard(
   `);
 }
 
-/** Throws NOT_FOUND for a dashboard that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a dashboard that is missing or of another company */
 export async function getDashboard(database: Queryable, key: DashboardKey): Promise<DashboardRow> {
   const row = await database.maybeOne(sql.type(dashboardRow)`
     select ${columns}
@@ -62,8 +62,9 @@ export async function getDashboard(database: Queryable, key: DashboardKey): Prom
 }
 
 /**
- * The dashboard, kept from other changes until the transaction ends. Throws NOT_FOUND also when it is
- * somebody else's.
+ * The dashboard, locked until the transaction ends.
+ *
+ * @throws AppError NOT_FOUND also when it is another person's
  */
 export async function lockOwnDashboard(
   transaction: Transaction,
@@ -79,11 +80,13 @@ export async function lockOwnDashboard(
     for update
   `);
   if (locked === null) throw dashboardNotFound();
-  // A statement of its own: what it counts must not be older than the lock.
+  // A statement of its own, because its snapshot must not be older than the lock.
   return getDashboard(transaction, key);
 }
 
-/** A page of a company's dashboards, newest first, from after `after`; one more than it holds. */
+/**
+ * A page of a company's dashboards, newest first, from after `after`, with one more than the page.
+ */
 export async function listDashboards(
   database: Queryable,
   companyId: string,
@@ -103,7 +106,7 @@ export async function listDashboards(
   `);
 }
 
-/** Stores name and description of a dashboard that is locked. */
+/** Stores name and description of a locked dashboard. */
 export async function updateDashboard(
   transaction: Transaction,
   { companyId, dashboardId }: DashboardKey,
@@ -117,7 +120,11 @@ export async function updateDashboard(
   `);
 }
 
-/** Notes that widgets of a dashboard that is locked have changed; returns when. */
+/**
+ * Notes that widgets of a locked dashboard have changed.
+ *
+ * @returns the time of the change
+ */
 export async function touchDashboard(
   transaction: Transaction,
   { companyId, dashboardId }: DashboardKey,
@@ -131,7 +138,7 @@ export async function touchDashboard(
   return row.updatedAt;
 }
 
-/** Deletes a dashboard that is locked, with its widgets. */
+/** Deletes a locked dashboard, with its widgets. */
 export async function deleteDashboard(
   transaction: Transaction,
   { companyId, dashboardId }: DashboardKey,
@@ -142,7 +149,9 @@ export async function deleteDashboard(
   `);
 }
 
-/** The one answer for a dashboard that is missing, another's to change, or has no id at all (D1). */
+/**
+ * The one error for a dashboard that is missing, another person's, or whose id is malformed (D1).
+ */
 export function dashboardNotFound(): AppError {
   return new AppError("NOT_FOUND", "Dashboard not found");
 }

@@ -16,10 +16,10 @@ const dueDeploymentRow = z.object({
   settingsJson: z.string().nullable(),
 });
 
-/** What the execution plane has to know of a workflow, as it is at this moment. */
+/** The state of a workflow for the execution plane, as it is at this moment. */
 export type DueDeployment = z.infer<typeof dueDeploymentRow>;
 
-/** Null when the execution plane knows the newest state already. */
+/** Null when the execution plane has the newest state already. */
 export async function findDueDeployment(
   database: Queryable,
   key: WorkflowKey,
@@ -45,8 +45,9 @@ export async function findDueDeployment(
 const refusedRow = z.object({ refusedRevision: z.number().nullable() });
 
 /**
- * Notes that the execution plane knows a revision; an older one than noted before changes nothing.
- * Returns the newest revision that it has refused, null when there is none.
+ * Notes that the execution plane has a revision; one older than noted before changes nothing.
+ *
+ * @returns the newest revision that it has refused, null when there is none
  */
 export async function markDeployed(
   database: Queryable,
@@ -70,17 +71,17 @@ export async function markDeployed(
 
 const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 
-/** How long a refused revision rests. */
+/** The pause of a refused revision. */
 const REFUSED_REST_HOURS = 1;
 
 const dueKeyRow = z.object({ companyId: z.string(), workflowId: z.string() });
 
 /**
- * Workflows whose hand-over is due, of every company: the repair loop works for all of them. In the
- * order of their ids, beginning after one; null: from the first. What a request is just handing over
- * is among them. To leave that out by its age would put others off for as long as they are changed;
- * a second push costs little and changes nothing. What was refused is tried again only after a rest: a
- * newer version of the execution plane may take it.
+ * Workflows of all companies whose hand-over is due, in the order of their ids, from after one
+ * (null: the first). Workflows that a request hands over right now are included: leaving them out
+ * by age would delay workflows that change all the time, while a second push costs little and
+ * changes nothing. A refused revision is tried again only after a pause, since a newer execution
+ * plane may accept it.
  */
 export async function listDueKeys(
   database: Queryable,

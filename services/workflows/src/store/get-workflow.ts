@@ -5,7 +5,7 @@ import { z } from "zod";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { CanvasRow, WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
-/** Throws NOT_FOUND for a workflow that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a workflow that is missing or of another company */
 export async function getWorkflow(database: Queryable, key: WorkflowKey): Promise<WorkflowRow> {
   const row = await database.maybeOne(sql.prepared("workflows_get", workflowRow)`
     select ${workflowColumns}
@@ -30,13 +30,13 @@ const visualColumns = sql.fragment`
   coalesce(workflow.modified_at, workflow.updated_at) as "modifiedAt"
 `;
 
-/** A workflow with what the visual editor keeps; null where it was never used. */
+/** A workflow with its visual editor's state; null where that was never used. */
 export interface VisualWorkflow {
   workflow: WorkflowRow;
   canvas: CanvasRow | null;
 }
 
-/** Like `getWorkflow`, with what the visual editor keeps. */
+/** Like `getWorkflow`, with the visual editor's state. */
 export async function getWorkflowWithCanvas(
   database: Queryable,
   key: WorkflowKey,
@@ -51,8 +51,8 @@ export async function getWorkflowWithCanvas(
 }
 
 /**
- * Those of some workflows that are there and no larger than `bytesMax`, each with its company. The size is that
- * of the definition, and of the canvas as Postgres has compressed it.
+ * The existing workflows that are no larger than `bytesMax`, each with its company. The size is
+ * that of the definition, and of the canvas as Postgres has compressed it.
  */
 export async function findSmallWorkflows(
   database: Queryable,
@@ -79,10 +79,7 @@ function toVisualWorkflow(row: z.infer<typeof visualRow>): VisualWorkflow {
   return { workflow, canvas: hasCanvas ? { stateJson, savedAt, modifiedAt } : null };
 }
 
-/**
- * Like `getWorkflow`, and keeps every other change of the workflow waiting until the transaction
- * ends.
- */
+/** Like `getWorkflow`, and locks the workflow until the transaction ends. */
 export async function lockWorkflow(
   transaction: Transaction,
   key: WorkflowKey,
@@ -97,7 +94,9 @@ export async function lockWorkflow(
   return row ?? throwNotFound();
 }
 
-/** The one answer for workflows that are missing, of another company or named by a wrong id (D1). */
+/**
+ * The one error for workflows that are missing, of another company or named by a malformed id (D1).
+ */
 export function workflowNotFound(): AppError {
   return new AppError("NOT_FOUND", "Workflow not found");
 }

@@ -6,26 +6,26 @@ import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowRow } from "./workflow-row.ts";
 
 /**
- * Bytes of definitions that one page may hold. A page of 100 workflows of 1 MiB each would not fit
- * into a gRPC message (64 MiB); it ends early instead, with more to follow.
+ * The bytes of definitions on one page. A page of 100 workflows of 1 MiB each would not fit into a
+ * gRPC message (64 MiB), so it ends early.
  */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Which workflows of a company, and from where. */
+/** The filters of a company's workflows, and the start of the page. */
 interface ListFilter {
   companyId: string;
   /** Null: all but archived ones. */
   status: Status | null;
-  /** Part of the name, whatever its case; empty: all. */
+  /** A part of the name, in any case; empty: all. */
   search: string;
   limit: number;
-  /** The last workflow of the page before; null: from the beginning. */
+  /** The last workflow of the previous page; null: from the beginning. */
   after: { createdAt: string; id: string } | null;
 }
 
 const listedRow = workflowRow.extend({ found: z.number() });
 
-/** A page, newest first, and whether there is more after it. For the search see `nameContains`. */
+/** A page, newest first, and whether more follow. For the search see `nameContains`. */
 export async function listWorkflows(
   database: Queryable,
   { companyId, status, search, limit, after }: ListFilter,
@@ -70,15 +70,15 @@ export async function listWorkflows(
   return { rows: [...rows], hasMore: (rows[0]?.found ?? 0) > rows.length };
 }
 
-/** A trigram of which the index knows whatever the database's locale is. */
+/** A trigram that the index knows in every locale of the database. */
 const TRIGRAM = /[a-z0-9]{3}/i;
 
 /**
- * Whether the name holds a text, in any case. Of 100,000 workflows of a company, among as many others,
- * the trigram index finds what few names hold within 1.5 ms, and a walk along the list's own index,
- * which has the names in it, what many hold within 1 ms (both without the rows that are then read);
- * the planner decides by its statistics. A text without a trigram would make it read the whole trigram
- * index (400 ms), so it is always looked for along the list: at most 35 ms when it is nowhere.
+ * Whether the name contains a text, in any case. Measured with 100,000 workflows of a company among
+ * as many others, without reading the found rows: the trigram index finds a rare text within 1.5
+ * ms, and a walk along the list's own index, which includes names, finds a frequent one within 1
+ * ms. The planner chooses by its statistics. A text without a trigram would scan the whole trigram
+ * index (400 ms), so it always uses the list's index: at most 35 ms when no name contains it.
  */
 function nameContains(search: string): SqlFragment {
   if (search === "") return sql.fragment`true`;

@@ -5,14 +5,14 @@ import type { WorkflowKey } from "./workflow-row.ts";
 
 const notedRow = z.object({ isTakenBack: z.boolean(), deployedRevision: z.number() });
 
-/** What became of a refused workflow. */
+/** The result for a refused workflow. */
 export type NotedRefusal = z.infer<typeof notedRow>;
 
 /**
- * Notes that the execution plane refuses a revision of an active workflow, unless it is no longer the
- * newest one or was taken meanwhile; null then. Where the workflow has not been executed since its
- * activation, that is taken back and the former status is handed over: another version of the
- * execution plane may have taken the refused one.
+ * Notes that the execution plane refuses a revision of an active workflow. Null when the revision
+ * is no longer the newest, or was accepted meanwhile. A workflow that was not executed since its
+ * activation goes back to its former status, which is handed over, because another version of the
+ * execution plane may have accepted the refused one.
  */
 export async function noteRefusal(
   database: Queryable,

@@ -5,23 +5,23 @@ import { refuseTakenName } from "./tools.ts";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
-/** What a change of the content writes. */
+/** The values that a change of the content writes. */
 export interface ContentChange {
   content: WorkflowContent;
   contentBytes: number;
   changeSummary: string | null;
-  /** State of the visual editor; undefined leaves it as it is. */
+  /** The state of the visual editor; undefined leaves it unchanged. */
   canvasStateJson?: string;
-  /** `active`: a new version for active workflows only; others change in place. */
+  /** `active`: only active workflows get a new version; others change in place. */
   newVersion: "active" | "always";
 }
 
 /**
- * Replaces the content of a workflow that this transaction has locked and that is not archived. Where
- * there is to be a new version (D20) the old one goes to the history; of an active workflow a
- * hand-over becomes due. It is one statement, so no part happens without the others. Null when the
- * workflow is missing or archived. The clock is read inside the statement: at the start of the
- * transaction another update may still have been ahead in the queue for the lock.
+ * Replaces the content of a workflow that this transaction has locked and that is not archived.
+ * With a new version (D20) the old one goes to the history; for an active workflow a hand-over
+ * becomes due. One statement does all of it. Null when the workflow is missing or archived. The
+ * clock is read inside the statement, because at the start of the transaction another update may
+ * still have held the lock.
  */
 export async function replaceContent(
   transaction: Transaction,

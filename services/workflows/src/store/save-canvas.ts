@@ -4,7 +4,7 @@ import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
 /**
- * Stores the state of the visual editor alone: the definition and its version stay (D20). Null when
+ * Stores the state of the visual editor only; the definition and its version stay (D20). Null when
  * the workflow is missing or archived.
  */
 export async function saveCanvas(

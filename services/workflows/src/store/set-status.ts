@@ -6,9 +6,9 @@ import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
 /**
- * Makes a workflow active and its hand-over due, provided that its status allows it and its content
- * is still the revision that was validated. Null otherwise. What it was before is kept, in case that
- * the execution plane refuses it.
+ * Activates a workflow and makes its hand-over due, provided that its status allows it and its
+ * content is still the validated revision; else null. The former status is kept for the case that
+ * the execution plane refuses.
  */
 export async function activate(
   database: Queryable,
@@ -35,7 +35,7 @@ export async function activate(
     .catch(refuseTakenName);
 }
 
-/** Makes a workflow paused and its hand-over due, provided that its status allows it; else null. */
+/** Pauses a workflow and makes its hand-over due, provided that its status allows it; else null. */
 export async function pause(database: Queryable, key: WorkflowKey): Promise<WorkflowRow | null> {
   return database.maybeOne(sql.prepared("workflows_pause", workflowRow)`
     update workflows.workflows as workflow
@@ -52,7 +52,7 @@ export async function pause(database: Queryable, key: WorkflowKey): Promise<Work
 
 /**
  * Archives a workflow that is not archived yet, else null. A hand-over becomes due only if the
- * execution plane has ever been told of the workflow.
+ * execution plane has ever received the workflow.
  */
 export async function archive(database: Queryable, key: WorkflowKey): Promise<WorkflowRow | null> {
   return database.maybeOne(sql.prepared("workflows_archive", workflowRow)`

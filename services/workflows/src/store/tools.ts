@@ -4,9 +4,9 @@ import { AppError } from "@workflow/errors";
 import { z } from "zod";
 
 /**
- * Bytes of schemas that one page may hold, unless the first tool alone has more. The page ends early where they are
- * larger: whoever lists tools for a model reads a page as a whole, and a hundred schemas of 1 MiB each would not fit
- * into a gRPC message.
+ * The bytes of schemas on one page, unless the first tool alone has more. Clients that list tools
+ * for a model read whole pages, and a hundred schemas of 1 MiB each would not fit into a gRPC
+ * message.
  */
 const PAGE_BYTES_MAX = 512 * 1024;
 
@@ -33,7 +33,7 @@ const toolColumns = sql.fragment`
   workflow.output_schema::text as "outputSchemaJson"
 `;
 
-/** Tools after a name, in the order of their names, and whether there are more. */
+/** Tools after a name, in the order of their names, and whether more follow. */
 export async function listTools(
   database: Queryable,
   { companyId, after, limit }: { companyId: string; after: string; limit: number },
@@ -85,7 +85,7 @@ export async function findTool(
   `);
 }
 
-/** Says of a change that was refused because its tool's name is taken what is wrong. Throws always. */
+/** Translates the refusal of a change whose tool name is taken. Throws always. */
 export function refuseTakenName(error: unknown): never {
   if (constraintOf(error) !== "workflows_tools_idx") throw error;
   const message = "is the tool of another active workflow";

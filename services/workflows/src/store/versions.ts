@@ -37,7 +37,7 @@ const versionColumns = sql.fragment`
   version.created_at as "createdAt"
 `;
 
-/** Both tables as one; the current version is the one that stands in the workflow itself. */
+/** Both tables as one; the current version is part of the workflow's row. */
 const allVersions = sql.fragment`
   select
     current.company_id, current.id as workflow_id, current.version, current.name,
@@ -54,7 +54,9 @@ const allVersions = sql.fragment`
   from workflows.workflow_versions as archived
 `;
 
-/** Throws NOT_FOUND for a missing version, and like `getWorkflow` for a missing workflow. */
+/**
+ * @throws AppError NOT_FOUND for a missing version, and like `getWorkflow` for a missing workflow
+ */
 export async function getVersion(
   database: Queryable,
   key: WorkflowKey,
@@ -72,7 +74,7 @@ export async function getVersion(
 
 const restorableRow = versionRow.extend({ canvasStateJson: z.string().nullable() });
 
-/** Like `getVersion`, with the visual editor's state, which a rollback takes over as well. */
+/** Like `getVersion`, with the visual editor's state, which a rollback restores as well. */
 export async function getRestorableVersion(
   database: Queryable,
   key: WorkflowKey,
@@ -93,19 +95,19 @@ export async function getRestorableVersion(
   return row ?? throwNotFound(database, key);
 }
 
-/** Which versions of a workflow, and from where. */
+/** The versions of a workflow, and the start of the page. */
 interface ListOptions {
   limit: number;
-  /** The last version of the page before; null: from the newest. */
+  /** The last version of the previous page; null: from the newest. */
   before: number | null;
 }
 
 /**
- * Bytes of definitions that one page may hold: 1,000 versions of 1 MiB would not fit into a gRPC
- * message (64 MiB). A page ends early instead, with more to follow.
+ * The bytes of definitions on one page: 1,000 versions of 1 MiB would not fit into a gRPC message
+ * (64 MiB), so a page ends early.
  */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** Taken for versions whose size is not recorded. */
+/** The size of versions without a recorded size. */
 const VERSION_BYTES_MAX = 1024 * 1024;
 
 /** A version's number is a 32-bit integer. */
@@ -113,7 +115,7 @@ const ABOVE_ALL = 2 ** 31;
 
 const listedRow = versionRow.extend({ found: z.number() });
 
-/** A page, newest first, and whether there is more after it. Of a missing workflow it is empty. */
+/** A page, newest first, and whether more follow. For a missing workflow it is empty. */
 export async function listVersions(
   database: Queryable,
   key: WorkflowKey,

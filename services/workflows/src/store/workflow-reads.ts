@@ -3,20 +3,23 @@ import { findSmallWorkflows, getWorkflowWithCanvas } from "./get-workflow.ts";
 import type { VisualWorkflow } from "./get-workflow.ts";
 import type { WorkflowKey } from "./workflow-row.ts";
 
-/** Reads of single workflows, those that arrive together with one statement. */
+/** Reads single workflows; concurrent reads share one statement. */
 export interface WorkflowReads {
   /**
-   * The workflow as it is stored after the call, with what the visual editor keeps. Whoever asks for the same
-   * one at the same time shares the answer.
+   * The workflow as it is stored after the call, with its visual editor's state. Concurrent callers
+   * for the same workflow share the answer.
    *
    * @throws AppError NOT_FOUND for a workflow that is missing or of another company
    */
   get(key: WorkflowKey): Promise<VisualWorkflow>;
 }
 
-/** Of one statement. */
+/** The number of workflows in one statement. */
 const READS_MAX = 32;
-/** Larger ones are read alone: a statement's answer is held as a whole, and the small ones would wait for it. */
+/**
+ * Larger workflows are read alone: a statement's answer is held as a whole, and small ones would
+ * wait for it.
+ */
 const BYTES_MAX = 64 * 1024;
 
 interface Read {
@@ -25,8 +28,9 @@ interface Read {
 }
 
 /**
- * Joins the reads of one turn of the event loop, whoever they are for. A statement costs about as much as a gRPC
- * call, however many rows it returns (ADR 49); a single read waits for nothing.
+ * Joins all reads of one turn of the event loop, whichever company they are for. A statement costs
+ * about as much as a gRPC call, however many rows it returns (ADR 49); a single read waits for
+ * nothing.
  */
 export function createWorkflowReads(database: Queryable): WorkflowReads {
   let waiting = new Map<string, Read>();
@@ -70,7 +74,7 @@ async function answerTogether(database: Queryable, reads: readonly Read[]): Prom
   }
 }
 
-/** Both: companies may ask for the same id, and only one of them owns it. */
+/** Compares id and company: several companies may ask for the same id, and one of them owns it. */
 function nameOf({ companyId, workflowId }: WorkflowKey): string {
   return `${companyId}/${workflowId}`;
 }

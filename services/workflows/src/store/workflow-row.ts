@@ -34,13 +34,13 @@ export const canvasRow = z.object({
 /** The state of the visual editor, as stored beside a workflow. */
 export type CanvasRow = z.infer<typeof canvasRow>;
 
-/** Names one workflow of one company. */
+/** The key of one workflow of one company. */
 export interface WorkflowKey {
   companyId: string;
   workflowId: string;
 }
 
-/** The columns of `workflowRow`, of a table or query that is called `workflow` there. */
+/** The columns of `workflowRow`, from a table or query with the alias `workflow`. */
 export const workflowColumns = sql.fragment`
   workflow.id,
   workflow.name,

@@ -9,42 +9,45 @@ import { LRUCache } from "lru-cache";
 import { parseStored } from "../domain/content.ts";
 import type { DefinitionTexts } from "../domain/content.ts";
 
-/** What is to be found out about a definition. */
+/** A definition to check, and how. */
 export interface DefinitionQuestion {
   companyId: string;
   content: DefinitionTexts;
   /** Whether loops and parallel steps may still be empty. */
   mayBeUnfinished: boolean;
-  /** Whether it is to be executed as soon as it is stored: then the execution plane is asked too. */
+  /**
+   * Whether the definition is executed as soon as it is stored; then the execution plane is asked
+   * too.
+   */
   toBeDeployed?: boolean;
 }
 
 /**
- * Asks the execution plane about a definition that is to be executed.
+ * Asks the execution plane about a definition that will be executed.
  *
- * @throws AppError VALIDATION_ERROR when it would refuse it
+ * @throws AppError VALIDATION_ERROR when it would refuse
  */
 export type DeploymentCheck = (question: DefinitionQuestion) => Promise<void>;
 
-/** Validates definitions in slices and in other processes, and remembers what it has found. */
+/** Validates definitions in slices and in other processes, and caches the findings. */
 export interface DefinitionChecker {
   /**
-   * What is wrong with a definition, its expressions included.
+   * The problems of a definition, its expressions included.
    *
-   * @throws AppError RATE_LIMITED when too many of the company's expressions wait already,
-   * VALIDATION_ERROR when the execution plane would refuse a definition that seems right
+   * @throws AppError RATE_LIMITED when too many of the company's expressions wait already;
+   * VALIDATION_ERROR when the execution plane would refuse a valid definition
    */
   check(question: DefinitionQuestion): Promise<readonly Violation[]>;
-  /** The same for a definition that was looked at lately; undefined for others. */
+  /** The cached problems of a definition; undefined for one that is not cached. */
   recall(question: DefinitionQuestion): readonly Violation[] | undefined;
 }
 
-/** Most findings are empty; this is the least for some thousands of them. */
+/** Most findings are empty; this size is the least for some thousands of them. */
 const FINDINGS_BYTES_MAX = 8 * 1024 * 1024;
 const FINDING_BYTES_EACH = 256;
 
 /**
- * Makes a checker whose expressions are parsed by the pool.
+ * Makes a checker that parses expressions in the pool.
  *
  * @param checkDeployment asks the execution plane; without it nobody is asked
  */
@@ -53,7 +56,7 @@ export function createDefinitionChecker(
   checkDeployment?: DeploymentCheck,
 ): DefinitionChecker {
   const findings = new LRUCache<string, readonly Violation[]>({ maxSize: FINDINGS_BYTES_MAX });
-  /** The last of each company: a large definition takes memory while it is looked at. */
+  /** The last check of each company: a large definition takes memory while it is checked. */
   const running = new Map<string, Promise<readonly Violation[]>>();
 
   const remember = (question: DefinitionQuestion, found: readonly Violation[]): void => {
@@ -91,7 +94,8 @@ export function createDefinitionChecker(
       const found = findings.get(keyOf(question)) ?? (await findInTurn(definition));
       if (!toBeDeployed || findings.has(keyOf(question))) return found;
       if (found.length === 0) await checkDeployment?.(definition);
-      // A refusal is not remembered: the next version of the execution plane may think otherwise.
+      // A refusal is not cached, because the next version of the execution plane may accept the
+      // definition.
       remember(question, found);
       return found;
     },
@@ -112,7 +116,7 @@ function keyOf(question: DefinitionQuestion): string {
     outputSchemaJson,
     settingsJson,
   ]) {
-    // With its length, so that no text can pass for the end of one and the beginning of another.
+    // The length separates the texts, so that no two lists of texts have one key.
     hash.update(`${text?.length ?? "null"}:`).update(text ?? "");
   }
   return hash.digest("base64");
@@ -133,7 +137,7 @@ async function validate(
   return result.ok ? [] : result.violations;
 }
 
-/** What a process can't parse within its limits is no usable expression. */
+/** An expression that a process cannot parse within its limits is invalid. */
 async function parseExpression(
   pool: ExpressionPool,
   companyId: string,

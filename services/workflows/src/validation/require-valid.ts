@@ -4,10 +4,11 @@ import type { TriggerName } from "../domain/content.ts";
 import type { DefinitionChecker, DefinitionQuestion } from "./definition-checker.ts";
 
 /**
- * Throws VALIDATION_ERROR, with one violation for each problem, unless the definition can be stored:
- * executed as it stands or, where it `mayBeUnfinished`, drawn on.
+ * Checks that a definition can be stored: that it is executable or, with `mayBeUnfinished`, a valid
+ * draft.
  *
- * @param triggerName what the trigger is called in the request
+ * @param triggerName the trigger's field in the request
+ * @throws AppError VALIDATION_ERROR with one violation for each problem
  */
 export async function requireValid(
   checker: DefinitionChecker,
@@ -20,15 +21,15 @@ export async function requireValid(
 /** As `requireValid`, for a definition that only a transaction knows; see `withValidation`. */
 export type RequireKnown = (question: DefinitionQuestion, triggerName?: TriggerName) => void;
 
-/** How often a workflow may change between being looked at and being written. */
+/** The number of attempts when a workflow changes between its validation and its write. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Runs an action that validates within a transaction. Validation waits for other processes, which no
- * transaction should: what has not been looked at yet ends the action, is looked at, and the action is
- * run again.
+ * Runs an action that validates within a transaction. Validation waits for other processes, which
+ * no transaction should do. A definition without cached findings therefore ends the action, is
+ * validated, and the action runs again.
  *
- * @throws AppError CONFLICT when it meets something else each time
+ * @throws AppError CONFLICT when the definition is another one each time
  */
 export async function withValidation<T>(
   checker: DefinitionChecker,
@@ -56,7 +57,7 @@ export async function withValidation<T>(
   throw new AppError("CONFLICT", "The workflow keeps changing. Try again.");
 }
 
-/** Thrown out of a transaction to have a definition looked at outside of it. */
+/** Thrown out of a transaction to have a definition validated outside of it. */
 class NotLookedAt extends Error {
   override readonly name = "NotLookedAt";
   readonly question: DefinitionQuestion;
