@@ -5,11 +5,11 @@ import type { DriverFactory } from "slonik";
 type DriverClient = Awaited<ReturnType<Awaited<ReturnType<DriverFactory>>["createClient"]>>;
 
 /**
- * slonik's driver for Postgres, with a limit for the answer to each query. By itself the driver waits for ever: the
- * server ends a statement in time, but of a server or a network that is gone without a word nobody hears, and a
- * connection whose last word was acknowledged has no time limit of the kernel's either.
+ * slonik's driver for Postgres, with a limit for the answer to each query. By itself the driver
+ * waits for ever when a server or network disappears silently. A connection whose last message was
+ * acknowledged has no time limit in the kernel either.
  *
- * @param limitMs above the time that the server gives a statement; then the connection counts as lost
+ * @param limitMs longer than the server's statement timeout; after it the connection counts as lost
  */
 export function createAnsweredDriver(limitMs: number): DriverFactory {
   const createDriver = createPgDriverFactory();
@@ -24,7 +24,7 @@ function limitAnswers(client: DriverClient, limitMs: number): DriverClient {
   return {
     ...client,
     query(...args) {
-      // What follows on a lost connection, such as a rollback, need not be waited for.
+      // Statements on a lost connection, such as a rollback, are not awaited.
       if (loss !== undefined) return Promise.reject(loss);
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {

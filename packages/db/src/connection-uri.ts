@@ -1,6 +1,6 @@
 /**
- * How the server finds out that a client is gone without a word: by itself it keeps the session, with its locks and
- * its place among the connections, for two hours. Without effect on a Unix socket.
+ * Makes the server detect a client that disappeared silently. By itself it keeps the session, its
+ * locks and its connection for two hours. Without effect on a Unix socket.
  */
 const NOTICE_LOST_CLIENTS = [
   "tcp_keepalives_idle=15s",
@@ -9,7 +9,7 @@ const NOTICE_LOST_CLIENTS = [
   "tcp_user_timeout=30s",
 ].map((setting) => `-c ${setting}`);
 
-/** Adds what a session should be from its first moment: its name in the server's lists, role, settings. */
+/** Adds the properties of a session: its name in the server's lists, its role and its settings. */
 export function withSession(
   connectionUri: string,
   session: {
@@ -23,7 +23,7 @@ export function withSession(
   if (session.applicationName !== undefined) {
     uri.searchParams.set("application_name", session.applicationName);
   }
-  // First, so that what an operator has put into the address counts.
+  // They come first, so that options in the operator's address win.
   const options = [...NOTICE_LOST_CLIENTS, uri.searchParams.get("options")];
   if (session.role !== undefined) {
     assertPlainName(session.role, "role");
@@ -35,7 +35,7 @@ export function withSession(
   return uri.toString();
 }
 
-/** Roles and schemas are named by us; anything that would need quoting is a mistake. */
+/** Roles and schemas have names of ours; a name that needs quoting is a mistake. */
 export function assertPlainName(name: string, what: string): void {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name)) {
     throw new Error(`Not a plain ${what} name: ${JSON.stringify(name)}`);

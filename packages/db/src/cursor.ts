@@ -4,11 +4,11 @@ import { AppError } from "@workflow/errors";
 /** Makes and reads the cursors of one service's keyset-paged lists. */
 export interface CursorCodec {
   /**
-   * @param binding what the cursor belongs to: company, list and filters in one canonical text
+   * @param binding the scope of the cursor: company, list and filters in one canonical text
    * @param position the sort key of the last item of a page
    */
   encode(binding: string, position: readonly string[]): string;
-  /** Throws BAD_REQUEST for a cursor that was not made by `encode` with the same binding. */
+  /** @throws AppError BAD_REQUEST for a cursor that `encode` did not make with the same binding */
   decode(binding: string, cursor: string): string[];
 }
 

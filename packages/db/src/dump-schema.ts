@@ -4,15 +4,16 @@ import { z } from "zod";
 import { assertPlainName } from "./connection-uri.ts";
 
 /**
- * Writes a schema down as text: tables with columns, constraints, indexes and triggers, then
- * sequences, views, types and functions. Equal schemas give equal texts, whatever the path of
- * migrations that led there, the order of columns aside. The table of migrations is left out, and so are
- * partitions: which ones there are depends on the day.
+ * Writes a schema as text: tables with columns, constraints, indexes and triggers, then sequences,
+ * views, types and functions. Equal schemas give equal texts, whatever migrations led to them,
+ * except for the order of columns. The table of migrations and partitions are left out; the
+ * partitions that exist depend on the day.
  */
 export async function dumpSchema(database: CommonQueryMethods, schema: string): Promise<string> {
   assertPlainName(schema, "schema");
   return database.transaction(async (transaction) => {
-    // With an empty path every name is written out, so the text does not depend on the session.
+    // With an empty search path every name is qualified, so the text does not depend on the
+    // session.
     await transaction.query(sql.unsafe`set local search_path to ''`);
     const blocks: string[] = [];
     for (const table of await listTables(transaction, schema)) {
@@ -77,7 +78,7 @@ function listColumns(database: CommonQueryMethods, tableOid: number): Promise<re
   `);
 }
 
-/** Without those of not null, which Postgres 18 lists here and earlier ones do not. */
+/** Without those of not null, which Postgres 18 lists here and earlier versions do not. */
 function listConstraints(
   database: CommonQueryMethods,
   tableOid: number,
@@ -90,7 +91,7 @@ function listConstraints(
   `);
 }
 
-/** Without those that a constraint brings along. */
+/** Without the indexes of constraints. */
 function listIndexes(database: CommonQueryMethods, tableOid: number): Promise<readonly string[]> {
   return database.anyFirst(sql.type(lineRow)`
     select pg_get_indexdef(i.indexrelid) || case when i.indisvalid then '' else ' -- invalid' end
@@ -113,7 +114,7 @@ function listTriggers(database: CommonQueryMethods, tableOid: number): Promise<r
   `);
 }
 
-/** Those of identity columns are part of the column. */
+/** Sequences of identity columns are part of the column. */
 function listSequences(database: CommonQueryMethods, schema: string): Promise<readonly string[]> {
   return database.anyFirst(sql.type(lineRow)`
     select 'sequence ' || s.schemaname || '.' || s.sequencename || ' as ' || s.data_type::text

@@ -10,12 +10,12 @@ import {
 
 export const RETRY_AFTER_MS = 1_000;
 
-/** Classes and codes of SQLSTATE that a later try may get past. */
+/** Classes and codes of SQLSTATE that a retry may overcome. */
 const UNAVAILABLE_STATES = [
   "08", // the connection failed
   "53", // out of connections, memory or disk
   "57P", // shutting down, starting up, crashed
-  // A statement over its time limit: nearly always a sign of load or of a lock held elsewhere.
+  // A statement over its time limit, nearly always because of load or another session's lock.
   "57014",
   "55P03", // a lock was not to be had
   "25006", // a standby that has not taken over yet
@@ -23,7 +23,10 @@ const UNAVAILABLE_STATES = [
   "40P01", // conflicts that the retries did not get past
 ];
 
-/** Text that Postgres does not take: NUL characters, lone surrogates, not of the column's type. */
+/**
+ * Text that Postgres refuses: NUL characters, lone surrogates, a wrong format for the column's
+ * type.
+ */
 const BAD_TEXT_STATES = ["22P05", "22021", "22P02"];
 
 const NETWORK_CODES = new Set([
@@ -40,7 +43,7 @@ const NETWORK_CODES = new Set([
 
 /**
  * slonik reports 22P02 with an error that it also uses for faults of the calling code, and drops
- * the code. Those that come from running a statement are remembered here, to tell the two apart.
+ * the code. Those that a statement caused are remembered here to tell the two apart.
  */
 const inputRejections = new WeakSet<Error>();
 
@@ -53,10 +56,10 @@ export const inputRejectionRecorder: Interceptor = {
 };
 
 /**
- * What a failed query means to a caller: UNAVAILABLE (with `retryAfterMs`) when the database is
- * away, overloaded or slower than the statement timeout, or when conflicts did not end;
- * BAD_REQUEST for text that Postgres cannot take; INTERNAL_ERROR otherwise. An AppError is returned
- * as it is. Constraint violations are for the store to map first, see `constraintOf`.
+ * Translates a failed query for the caller. UNAVAILABLE (with `retryAfterMs`): the database is
+ * away, overloaded or slower than the statement timeout, or conflicts did not end. BAD_REQUEST:
+ * text that Postgres cannot store. INTERNAL_ERROR: everything else. An AppError is returned
+ * unchanged. The store maps constraint violations first, see `constraintOf`.
  */
 export function databaseErrorToAppError(error: unknown): AppError {
   if (isAppError(error)) return error;
@@ -78,7 +81,7 @@ export function databaseErrorToAppError(error: unknown): AppError {
   return new AppError("INTERNAL_ERROR", "An internal error occurred.", { internal, cause: error });
 }
 
-/** The name of the constraint that a query violated, or null when that was not what went wrong. */
+/** The name of the constraint that a query violated; null for another error. */
 export function constraintOf(error: unknown): string | null {
   for (const link of causes(error)) {
     if ("constraint" in link && typeof link.constraint === "string") return link.constraint;
@@ -86,11 +89,11 @@ export function constraintOf(error: unknown): string | null {
   return null;
 }
 
-/** The five-character code of the server, wherever in the chain of causes it is, or null. */
+/** The server's five-character code, from anywhere in the chain of causes, or null. */
 export function sqlStateOf(error: unknown): string | null {
   for (const link of causes(error)) {
     if (!("code" in link) || typeof link.code !== "string") continue;
-    // Node's own codes can be five letters too (EPIPE); only the server's errors have a severity.
+    // Node's own codes can have five letters too (EPIPE); only the server's errors have a severity.
     if ("severity" in link && /^[0-9A-Z]{5}$/.test(link.code)) return link.code;
   }
   return null;
@@ -107,7 +110,7 @@ function isConnectionLoss(error: unknown): boolean {
     }
     if ("code" in link && typeof link.code === "string") {
       if (NETWORK_CODES.has(link.code)) return true;
-      // A server that listens on a Unix socket is away: the socket's file is not there.
+      // The socket file of a server that is down does not exist.
       if (link.code === "ENOENT" && "syscall" in link && link.syscall === "connect") return true;
     }
   }
@@ -119,7 +122,10 @@ function isBadText(error: unknown, sqlState: string | null): boolean {
   return error instanceof InvalidInputError && inputRejections.has(error);
 }
 
-/** For our logs. The server's texts of classes 22 and 23 quote values, so those stay out. */
+/**
+ * The error for our logs. The server's texts of classes 22 and 23 quote values, so they are left
+ * out.
+ */
 function describe(error: unknown, sqlState: string | null): string {
   if (sqlState !== null) {
     const constraint = constraintOf(error);
@@ -142,7 +148,7 @@ function* causes(error: unknown): Generator<Error> {
   let link = error;
   for (let depth = 0; depth < 8 && isNativeError(link); depth += 1) {
     yield link;
-    // Several addresses of one host, all refused.
+    // Several addresses of one host, all of which refused.
     if ("errors" in link && Array.isArray(link.errors)) yield* link.errors.filter(isNativeError);
     link = link.cause;
   }

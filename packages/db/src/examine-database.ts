@@ -4,28 +4,28 @@ import { Client, DatabaseError } from "pg";
 import { assertPlainName, withSession } from "./connection-uri.ts";
 import { sqlStateOf } from "./errors.ts";
 
-/** Which database a service needs, and in which state. */
+/** The database that a service needs, and its required state. */
 export interface NeededDatabase {
   connectionUri: string;
-  /** The role that the service acts as; the login has to be a member of it. */
+  /** The role of the service; the login has to be a member of it. */
   role: string;
   schema: string;
-  /** The number of the newest migration that the service's release knows. */
+  /** The number of the newest migration in the service's release. */
   migration: number;
 }
 
-/** Why a database cannot be used. */
+/** The reason why a database cannot be used. */
 export interface DatabaseTrouble {
-  /** In words, for operators; holds no password. */
+  /** A text for operators, without a password. */
   message: string;
-  /** Whether a process with connections of its own can go on all the same. */
+  /** Whether a process that has connections can go on all the same. */
   isOnlyForNewcomers: boolean;
 }
 
 const TIMEOUT_MS = 3_000;
 /**
- * An internal token lives for two minutes, of which its signer uses it for a minute and a half. So 30 s between two
- * machines always pass, and two that are off by half of it in opposite directions.
+ * An internal token lives for two minutes, and its signer uses it for a minute and a half. That
+ * leaves 30 s for differences between two clocks: each may be off by half of it.
  */
 const CLOCK_OFF_MS_MAX = 15_000;
 const GOODBYE_MS = 1_000;
@@ -33,17 +33,21 @@ const GOODBYE_MS = 1_000;
 const UNDEFINED_TABLE = ["42P01", "3F000"];
 const WRONG_LOGIN = ["28000", "28P01"];
 const WRONG_DATABASE = "3D000";
-/** A role that is not there, one that the login is no member of, one without rights on the schema. */
+/** The role does not exist, the login is no member of it, or it has no rights on the schema. */
 const WRONG_ROLE = ["22023", "42501"];
-/** The function of Postgres that refuses a session for want of the right to connect; translated nowhere. */
+/**
+ * The function in Postgres that refuses a session without the right to connect; its name is never
+ * translated.
+ */
 const CONNECT_CHECK = "CheckMyDatabase";
 const TOO_MANY_CONNECTIONS = "53300";
 
 /**
- * Looks whether a service could work with a database, over a connection of its own; null when it
- * could. A schema that is newer than needed is fine. Never rejects.
+ * Checks over a connection of its own whether a service could work with a database; null when it
+ * could. A newer schema than needed is fine. Never rejects.
  *
- * @param now the clock of this machine, in milliseconds since the epoch: one that is set off does not start
+ * @param now the clock of this machine, in milliseconds since the epoch: a machine whose clock is
+ * off does not start
  */
 export async function examineDatabase(
   needed: NeededDatabase,
@@ -59,7 +63,7 @@ export async function examineDatabase(
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   });
-  // A lost connection is also reported by the statement that was under way.
+  // The statement that was running reports a lost connection too.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -74,7 +78,7 @@ export async function examineDatabase(
   } catch (error) {
     return explain(needed, error);
   } finally {
-    // A connection that is cut takes no leave.
+    // A connection that was cut cannot be closed properly.
     await Promise.race([
       client.end().catch(() => {}),
       delay(GOODBYE_MS, undefined, { ref: false }),
@@ -82,7 +86,7 @@ export async function examineDatabase(
   }
 }
 
-/** The number of the newest migration of a folder; see `migrate` for the names of its files. */
+/** The number of the newest migration in a folder; see `migrate` for the names of its files. */
 export async function newestMigration(directory: string): Promise<number> {
   const names = await readdir(directory);
   return Math.max(
@@ -98,7 +102,7 @@ function outdated({ schema, migration }: NeededDatabase, newest: number): Databa
   );
 }
 
-/** @param own when Postgres has looked at its clock, by that of this machine */
+/** @param own the time on this machine when Postgres read its clock */
 function clockTrouble(nowMs: number, own: { from: number; to: number }): DatabaseTrouble | null {
   const aheadMs = own.from - nowMs;
   const behindMs = nowMs - own.to;
@@ -106,7 +110,8 @@ function clockTrouble(nowMs: number, own: { from: number; to: number }): Databas
   if (offMs <= CLOCK_OFF_MS_MAX) return null;
   const how = aheadMs > 0 ? "ahead of" : "behind";
   const message = `the clock of this machine is ${Math.round(offMs / 1_000)} s ${how} that of Postgres`;
-  // Of those that run nobody knows whose clock is wrong: Postgres' own would stop all of them.
+  // A running process goes on: it is unknown whose clock is wrong, and a wrong clock of Postgres
+  // would stop all processes.
   return { message, isOnlyForNewcomers: true };
 }
 
@@ -141,7 +146,7 @@ function isAtConnect(error: unknown): boolean {
   return error instanceof DatabaseError && error.routine === CONNECT_CHECK;
 }
 
-/** Messages of the driver may hold addresses, codes do not. */
+/** Messages of the driver may contain addresses; codes do not. */
 function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : "no answer in time";

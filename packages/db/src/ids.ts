@@ -10,7 +10,7 @@ const UUID_BITS_MAX = (1n << 128n) - 1n;
 const UUID_MILLIS_MAX = 2 ** 48 - 1;
 const UUID_RANDOM_BITS = 80n;
 
-/** A new UUIDv7: sorts by time, and by order of making within one process (D1). */
+/** A new UUIDv7: sorts by time, and within one process by order of creation (D1). */
 export function newUuid(): string {
   return v7();
 }
@@ -21,13 +21,13 @@ export function newId(prefix: string): string {
 }
 
 /**
- * The prefixed id that follows from a moment and a text: the same for the same ones, and otherwise as
- * unlike as random ones. It is a UUIDv7 of that moment, so it sorts with those of `newId`.
+ * The prefixed id that follows from a time and a text: equal inputs give equal ids, others differ
+ * like random ones. It is a UUIDv7 of that time, so it sorts with those of `newId`.
  *
- * @param moment of which whole milliseconds count
+ * @param moment counted in whole milliseconds
  */
 export function derivedId(prefix: string, moment: Date, text: string): string {
-  // By hand: ids that are stored somewhere must not depend on the version of a library.
+  // Written here, because stored ids must not depend on a library's version.
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(moment.getTime(), 0, 6);
   createHash("sha256").update(text).digest().copy(bytes, 6, 0, 10);
@@ -46,14 +46,14 @@ export function isId(prefix: string, text: string): boolean {
   return text.startsWith(prefix) && decodeBody(text.slice(prefix.length)) !== null;
 }
 
-/** The moment, in milliseconds precision, at which a UUIDv7 was made. */
+/** The time, in milliseconds, at which a UUIDv7 was created. */
 export function uuidTimestamp(uuid: string): Date {
   let millis = 0;
   for (const byte of parse(uuid).subarray(0, 6)) millis = millis * 256 + byte;
   return new Date(millis);
 }
 
-/** The moment, in milliseconds precision, at which a prefixed id was made. */
+/** The time, in milliseconds, at which a prefixed id was created. */
 export function idTimestamp(id: string): Date {
   const value = decodeBody(id.slice(-BODY_LENGTH));
   if (value === null) throw new RangeError("not an id");
@@ -68,8 +68,8 @@ export function idTimestamp(id: string): Date {
 }
 
 /**
- * The least id that a moment can have: ids of this prefix made at it or later are not below it, those
- * made before it are. Moments that no id can have become the nearest ones.
+ * The least id of a time: ids with this prefix sort before it exactly when they were created
+ * earlier. Times out of range become the nearest possible ones.
  */
 export function firstIdAt(prefix: string, moment: Date): string {
   const millis = Math.min(Math.max(moment.getTime(), 0), UUID_MILLIS_MAX);

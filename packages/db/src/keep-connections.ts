@@ -11,23 +11,20 @@ import { RowMismatchError } from "./result-parser.ts";
 import { createSessions } from "./sessions.ts";
 import { createTurnstile } from "./turnstile.ts";
 
-/** How long a query waits for a connection while all are busy. */
+/** The time that a query waits for a connection while all are busy. */
 const ACQUIRE_TIMEOUT_MS = 10_000;
 
-/** Classes of SQLSTATE after which a session is as good as before (with its transaction ended). */
+/** Classes of SQLSTATE after which a session is usable again, once its transaction has ended. */
 const HARMLESS_CLASSES = new Set(["22", "23", "40", "42", "P0"]);
 
 /**
- * Corrects three habits of slonik's pool:
- *
- * - It closes the connection on any error, be it a NOT_FOUND thrown inside a transaction or a
- *   violated constraint, and a new one costs a process and a SCRAM handshake. Here it is closed
- *   only when the error says something about the connection (2 cores: 3,800 instead of 210
- *   transactions a second that end with a CONFLICT).
- * - Who waits for a connection waits for ever, and is forgotten when the attempts of the others to
- *   connect fail. Here nobody gets as far as slonik's own queue: the line is before it, has a time
- *   limit, and is dissolved when Postgres cannot be reached.
- * - It uses all connections in turn, and wraps one for each query, see `createSessions`.
+ * Corrects three habits of slonik's pool. (1) It closes the connection on any error, even a
+ * NOT_FOUND thrown inside a transaction or a violated constraint, and a new connection costs a
+ * process and a SCRAM handshake. Here only errors about the connection close it (2 cores: 3,800
+ * instead of 210 transactions a second that end with a CONFLICT). (2) Its queue has no time limit,
+ * and is forgotten when other attempts to connect fail. Here a queue in front of it has a time
+ * limit, and ends when Postgres cannot be reached. (3) It uses all connections in turn, and wraps
+ * one for each query, see `createSessions`.
  */
 export function keepConnections(pool: DatabasePool, maxConnections: number): DatabasePool {
   const turnstile = createTurnstile(maxConnections, ACQUIRE_TIMEOUT_MS, poolExhausted);
@@ -72,7 +69,7 @@ export function keepConnections(pool: DatabasePool, maxConnections: number): Dat
   return Object.assign(database, methods);
 }
 
-/** What a session keeps is acquired for the pool, and idle for everybody else. */
+/** A connection that a session keeps is acquired for the pool, and idle for everybody else. */
 function stateOf(pool: DatabasePool, idleSessions: number, waitingClients: number) {
   const { acquiredConnections, idleConnections, ...rest } = pool.state();
   return {
@@ -85,7 +82,7 @@ function stateOf(pool: DatabasePool, idleSessions: number, waitingClients: numbe
 
 function leavesConnectionUsable(error: unknown): boolean {
   if (isAppError(error)) {
-    // A store may have mapped a lost connection already; its cause still tells.
+    // A store may have mapped the error of a lost connection already; its cause still tells.
     return error.cause === undefined || leavesConnectionUsable(error.cause);
   }
   if (

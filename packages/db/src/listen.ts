@@ -9,11 +9,11 @@ export interface ListenOptions {
   /** Called for each notification, in order. */
   onNotification: (channel: string, payload: string) => void;
   /**
-   * Called after each connection, the first included: what was notified before it was missed, so
-   * this is the moment to look for oneself.
+   * Called after each connection, the first included. Earlier notifications were missed, so read
+   * the current state now.
    */
   onReconnect: () => void;
-  /** Hears why a connection was lost or not made, and what the callbacks throw. */
+  /** Receives connection failures, and errors of the callbacks. */
   onError?: (error: unknown) => void;
   signal?: AbortSignal;
 }
@@ -26,13 +26,13 @@ export interface Listener {
 const CONNECT_TIMEOUT_MS = 5_000;
 const BACKOFF_MIN_MS = 100;
 const BACKOFF_MAX_MS = 5_000;
-/** A connection that died without a word (a lost route) is noticed after these two at the latest. */
+/** A connection that died silently is detected within the sum of these two. */
 const PING_INTERVAL_MS = 15_000;
 const PING_TIMEOUT_MS = 5_000;
 
 /**
- * Listens to channels on a connection of its own and connects again whenever it breaks, until
- * stopped. Resolves once the first connection listens.
+ * Listens to channels on a connection of its own, and reconnects whenever it breaks, until stopped.
+ * Resolves once the first connection listens.
  *
  * @throws the signal's reason when it is aborted before that
  */
@@ -73,7 +73,7 @@ async function keepListening(
   }
 }
 
-/** Ends by throwing: the connection broke, or the signal was aborted. */
+/** Ends by throwing, because the connection broke or the signal was aborted. */
 async function listenOnce(
   options: ListenOptions,
   signal: AbortSignal,
@@ -122,7 +122,9 @@ async function subscribe(
   }
 }
 
-/** A callback that throws would otherwise surface in the driver's event loop and end the process. */
+/**
+ * Otherwise an error of a callback would surface in the driver's event loop and end the process.
+ */
 function guarded(options: ListenOptions, callback: () => void): void {
   try {
     callback();
@@ -135,7 +137,7 @@ function pause(signal: AbortSignal): Promise<void> {
   return delay(PING_INTERVAL_MS, undefined, { signal, ref: false });
 }
 
-/** A dead connection cannot say goodbye; nobody waits for it longer than a second. */
+/** A dead connection cannot be closed properly; one second is enough to try. */
 async function close(client: Client): Promise<void> {
   const ended = client.end().catch(() => {});
   await Promise.race([ended, delay(1_000, undefined, { ref: false })]);

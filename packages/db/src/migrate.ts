@@ -9,7 +9,7 @@ import { prepareSchema } from "./prepare-schema.ts";
 /** One service's share of the database. */
 export interface ServiceSchema {
   schema: string;
-  /** The role that the service acts as; made when missing, without login. */
+  /** The role of the service; created when missing, without login. */
   role: string;
   /** Absolute path of the folder with the files `NNNN_name.sql`. */
   directory: string;
@@ -20,7 +20,7 @@ export interface MigrationLogger {
 }
 
 export interface MigrateOptions {
-  /** A user who may create schemas and roles; it becomes the owner of what the files create. */
+  /** A user who may create schemas and roles, and owns what the files create. */
   connectionUri: string;
   services: ServiceSchema[];
   logger?: MigrationLogger;
@@ -38,28 +38,31 @@ interface MigrationFile {
   text: string;
 }
 
-/** Any fixed number: whoever holds it migrates this database. */
+/** An arbitrary constant: its holder migrates this database. */
 const LOCK_KEY = 7_320_419_022_301;
 const LOCK_POLL_MS = 100;
-/** A migration that waits for a lock holds up every query behind it; rather fail and be run again. */
+/**
+ * A migration that waits for a lock delays every query behind it, so it fails early and is run
+ * again.
+ */
 const LOCK_TIMEOUT = "30s";
 const SERVER_VERSION_MIN = 160_000;
 
 /**
- * Brings the schemas of the services up to date and returns what was applied. Several may run at
- * once: they wait for each other. Files recorded in the database but absent from the folder belong
- * to a newer release and are left alone.
+ * Migrates the schemas of the services and returns the applied files. Concurrent calls wait for
+ * each other. Files that are recorded in the database but missing in the folder belong to a newer
+ * release and are ignored.
  *
- * @throws Error naming the file when an applied one was changed, when one is numbered below an
- *   applied one, when a name is not `NNNN_name.sql`, or when its SQL fails (the files before it
- *   stay applied)
+ * @throws Error naming the file when an applied file was changed, when its number is below an
+ * applied one, when its name is not `NNNN_name.sql`, or when its SQL fails (the files before it
+ * stay applied)
  */
 export async function migrate(options: MigrateOptions): Promise<AppliedMigration[]> {
   const client = new Client({
     connectionString: options.connectionUri,
     application_name: "migrate",
   });
-  // A lost connection is also reported by the statement that was under way.
+  // The statement that was running reports a lost connection too.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -105,7 +108,7 @@ async function apply(client: Client, service: ServiceSchema, file: MigrationFile
   const inTransaction = !file.text.startsWith("-- no-transaction");
   try {
     if (inTransaction) await client.query("begin");
-    // What a file names without a schema is its service's own.
+    // Unqualified names in a file belong to the service's own schema.
     await client.query(`set ${inTransaction ? "local " : ""}search_path to ${service.schema}`);
     await client.query(`set ${inTransaction ? "local " : ""}lock_timeout to '${LOCK_TIMEOUT}'`);
     await client.query(file.text);
@@ -146,8 +149,8 @@ async function readRecorded(client: Client, schema: string): Promise<Map<number,
 }
 
 /**
- * Polls instead of waiting inside the server: a statement that waits holds a snapshot, and
- * `create index concurrently` of whoever holds the lock would wait for that one in turn.
+ * Polls, because a statement that waits in the server holds a snapshot, and `create index
+ * concurrently` of the lock's holder would wait for that snapshot.
  */
 async function acquireLock(client: Client): Promise<void> {
   for (;;) {

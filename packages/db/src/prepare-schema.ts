@@ -2,11 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, DatabaseError } from "pg";
 
 /**
- * Makes a service's role and schema and the table of its migrations, and gives the role what it may
- * do: read and write rows, nothing else, and nothing in other schemas. May be repeated. Both names
- * must be plain.
- *
- * Rights on tables come by default privileges, so that a migration can take one away for good.
+ * Creates a service's role, schema and table of migrations. The role may read and write rows of
+ * this schema, and nothing else. May be repeated. Both names must be plain. Rights on tables come
+ * from default privileges, so that a migration can revoke one for good.
  */
 export async function prepareSchema(client: Client, schema: string, role: string): Promise<void> {
   await ensureRole(client, role);
@@ -32,7 +30,7 @@ function grants(schema: string, role: string): string[] {
     `${inSchema} grant select, insert, update, delete on tables to ${role}`,
     `${inSchema} grant usage, select on sequences to ${role}`,
     `${inSchema} grant execute on functions to ${role}`,
-    // Functions may be called by everybody unless this is said, and it cannot be said per schema.
+    // By default everybody may call functions, and this cannot be revoked for one schema only.
     `alter default privileges revoke execute on functions from public`,
     `create table if not exists ${schema}.schema_migrations (
        number integer constraint schema_migrations_pkey primary key,
@@ -40,7 +38,7 @@ function grants(schema: string, role: string): string[] {
        sha256 text not null,
        applied_at timestamptz not null default now()
      )`,
-    // The service may see how far its schema is, not rewrite its history.
+    // The service may read its migrations, not change them.
     `revoke all on ${schema}.schema_migrations from ${role}`,
     `grant select on ${schema}.schema_migrations to ${role}`,
   ];
@@ -53,7 +51,7 @@ async function ensureRole(client: Client, role: string): Promise<void> {
   });
 }
 
-/** Without it a user who is not a superuser could not act as the role. */
+/** Without it a user who is no superuser could not act as the role. */
 async function ensureMembership(client: Client, role: string): Promise<void> {
   await despiteOthers(async () => {
     const member = "select where pg_has_role(current_user, $1, 'set')";
@@ -63,8 +61,8 @@ async function ensureMembership(client: Client, role: string): Promise<void> {
 }
 
 /**
- * Roles belong to the whole cluster, the migration lock to one database: migrators of two databases
- * can do the same thing at once, and one of them is told so.
+ * Roles belong to the whole cluster, the migration lock to one database. Migrators of two databases
+ * may create the same role at once, and one of them gets an error.
  */
 async function despiteOthers(change: () => Promise<void>): Promise<void> {
   const duplicateObject = "42710";

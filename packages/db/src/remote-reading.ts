@@ -4,17 +4,17 @@ import { z } from "zod";
 import type { Queryable } from "./open-database.ts";
 import { parseRow } from "./result-parser.ts";
 
-/** What reads rows by statements. */
+/** Reads rows by statements. */
 export type Reading = Pick<Queryable, "any" | "one" | "maybeOne">;
 
-/** A statement as it can be sent to the thread that has the connections: plain data. */
+/** A statement as plain data, for the thread that has the connections. */
 export interface PlainStatement {
   readonly name: string | undefined;
   readonly sql: string;
   readonly values: readonly PrimitiveValueExpression[];
 }
 
-/** Rows as the driver gives them, which no schema has looked at. */
+/** Rows as the driver returns them, not yet checked by a schema. */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
 const plainRow = z.record(z.string(), z.unknown());
@@ -28,7 +28,7 @@ export function runPlain(
   return database.any({ ...sql.type(plainRow)``, ...named, sql: text, values });
 }
 
-/** Reads through somebody who runs statements elsewhere; rows are checked and parsed here. */
+/** Reads through another thread, which runs the statements; rows are checked and parsed here. */
 export function readingThrough(
   run: (statement: PlainStatement) => Promise<readonly PlainRow[]>,
 ): Reading {

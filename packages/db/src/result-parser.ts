@@ -2,12 +2,12 @@ import type { Interceptor, QueryResultRow, QuerySqlToken } from "slonik";
 
 type Schema = QuerySqlToken["parser"];
 
-/** What a schema makes of a row. */
+/** The result of a schema for a row. */
 type Output<Parser extends Schema> = NonNullable<Parser["~standard"]["types"]>["output"];
 
 /**
- * Checks each row against the schema of its query and hands on what the schema made of it. The
- * error of a mismatch tells the columns, never their values.
+ * Parses each row with the schema of its query. The error of a mismatch names the columns, never
+ * their values.
  */
 export const resultParser: Interceptor = {
   name: "result-parser",
@@ -20,7 +20,7 @@ export const resultParser: Interceptor = {
   },
 };
 
-/** What the schema of a query makes of one row. */
+/** Parses one row with the schema of its query. */
 export function parseRow<Parser extends Schema>(
   schema: Parser,
   row: unknown,
@@ -36,7 +36,9 @@ export function parseRow<Parser extends Schema>(
   return result.value;
 }
 
-/** A schema's results are its output by definition; the general type of schemas does not say so. */
+/**
+ * A schema's result has its output type by definition; the general type of schemas does not say so.
+ */
 function isOutput<Parser extends Schema>(
   _schema: Parser,
   _value: unknown,
@@ -44,7 +46,7 @@ function isOutput<Parser extends Schema>(
   return true;
 }
 
-/** A row does not look as its query's schema says: the two have drifted apart. */
+/** A row that does not match its query's schema: the two have drifted apart. */
 export class RowMismatchError extends Error {
   override readonly name = "RowMismatchError";
   readonly columns: string[];

@@ -3,27 +3,29 @@ import type { DatabasePool, DatabasePoolConnection } from "slonik";
 /** The connections of a pool, kept open between uses. */
 export interface Sessions {
   /**
-   * Runs a routine on the idle connection that was used last, else on a new one. A connection that breaks
-   * meanwhile rejects at once.
+   * Runs a routine on the most recently used idle connection, else on a new one. Rejects at once
+   * when the connection breaks.
    */
   use<T>(routine: (connection: DatabasePoolConnection) => Promise<T>): Promise<T>;
-  /** Connections that nobody uses at the moment. */
+  /** The number of idle connections. */
   idle(): number;
-  /** Gives the idle connections back now and the others after their use. Resolves when none is idle. */
+  /** Closes the idle connections now and the others after their use. Resolves when none is idle. */
   close(): Promise<void>;
 }
 
-/** How often connections that were not used since the last time go back to the pool. */
+/** The interval at which connections unused since the last time go back to the pool. */
 const SWEEP_MS = 5_000;
-/** Older ones go back, too: the pool renews its connections by age. */
+/** Older connections go back too, since the pool renews its connections by age. */
 const SESSION_MS_MAX = 60_000;
 
 /**
- * Sessions over a slonik pool. By itself the pool takes its idle connections in turn and wraps one for
- * each query: every connection has to plan every statement, and a prepared select took 1.4 times the
- * processor time. Here few connections are busy while there is little to do, and the rest end.
+ * Sessions over a slonik pool. By itself the pool uses its idle connections in turn and wraps one
+ * for each query. Every connection then has to plan every statement, and a prepared select took 1.4
+ * times the processor time. Here few connections are busy while there is little to do, and the rest
+ * end.
  *
- * @param isUsableAfter whether a connection may be used again after a routine has failed so
+ * @param isUsableAfter whether a connection may be used again after a routine failed with this
+ * error
  */
 export function createSessions(
   pool: Pick<DatabasePool, "connect">,
@@ -93,11 +95,11 @@ export function createSessions(
   };
 }
 
-/** A connection between its way out of the pool and its way back. */
+/** A connection outside of the pool. */
 class Session {
   readonly connection: DatabasePoolConnection;
   readonly openedAt = performance.now();
-  /** Settled when the connection goes back: resolved as good as new, rejected to be closed. */
+  /** Settles when the connection goes back: resolved for reuse, rejected to be closed. */
   readonly over: Promise<void>;
   readonly giveBack: () => void;
   readonly discard: (error: unknown) => void;
@@ -120,7 +122,7 @@ class Session {
     });
   }
 
-  /** The pool has lost the connection; what runs on it does not end otherwise. */
+  /** The pool has lost the connection; without this its routine would never end. */
   fail(error: unknown): void {
     this.isBroken = true;
     this.discard(error);

@@ -1,10 +1,10 @@
-/** Lets a limited number of holders in; the others wait in line, each for a limited time. */
+/** Admits a limited number of holders; the others wait in line, each for a limited time. */
 export interface Turnstile {
-  /** Waits for a place; rejects with what `timeoutError` makes when the wait was too long. */
+  /** Waits for a place; rejects with the result of `timeoutError` when the wait was too long. */
   enter(): Promise<void>;
-  /** Gives the place to the next in line. Once per `enter` that resolved. */
+  /** Passes the place to the next in line. Call it once for each `enter` that resolved. */
   leave(): void;
-  /** Sends everybody in line away. */
+  /** Rejects everybody in line. */
   dismiss(error: unknown): void;
   waiting(): number;
 }

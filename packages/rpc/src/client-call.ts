@@ -7,7 +7,7 @@ import type { RpcMethodDefinition } from "./definition.ts";
 import { isRequestId } from "./request-id.ts";
 import { fromServiceError } from "./error-status.ts";
 
-/** What a call sends along with its messages: who calls, and the ids that connect calls. */
+/** The metadata of a call: the caller, and the ids that connect calls. */
 export async function callMetadata(
   { minter }: RpcClientOptions,
   { identity, token, requestId, traceparent, client }: RpcCallOptions,
@@ -19,7 +19,7 @@ export async function callMetadata(
     if (minter === undefined) throw new Error("A client without a minter cannot use identities.");
     metadata.set("authorization", `Bearer ${await minter.mint(identity)}`);
   }
-  // Runs keep ids of other forms; the receiver would make one of its own, and metadata takes ASCII only.
+  // Runs have ids of other forms. The receiver would replace them, and metadata allows ASCII only.
   if (requestId !== undefined && isRequestId(requestId)) metadata.set("x-request-id", requestId);
   if (traceparent !== undefined) metadata.set("traceparent", traceparent);
   setClientFacts(metadata, client);
@@ -27,14 +27,14 @@ export async function callMetadata(
 }
 
 /**
- * 24 days: servers of grpc-js keep a call's time in 32 bits of milliseconds and end one that has more at
- * once. The time travels rounded up.
+ * 24 days: servers of grpc-js keep a call's time in 32 bits of milliseconds, and end a call with
+ * more at once. The time is sent rounded up.
  */
 const CALL_MS_MAX = 24 * 86_400_000;
 
 /**
- * When a unary call is given up, in milliseconds since the epoch: in 24 days at most, or never where its
- * `timeoutMs` is Infinity.
+ * The deadline of a unary call, in milliseconds since the epoch: in 24 days at most, or never where
+ * its `timeoutMs` is Infinity.
  */
 export function callDeadline(
   { defaultTimeoutMs = 10_000 }: Pick<RpcClientOptions, "defaultTimeoutMs">,
@@ -47,7 +47,7 @@ export function callDeadline(
   return deadline === undefined ? end : Math.min(deadline.getTime(), end);
 }
 
-/** When a stream is given up, in milliseconds since the epoch. */
+/** The deadline of a stream, in milliseconds since the epoch. */
 export function streamDeadline(
   { defaultStreamTimeoutMs = 3_600_000 }: RpcClientOptions,
   options: RpcCallOptions,
@@ -66,12 +66,12 @@ export function failure(
     : fromServiceError(error, method.path.slice(1));
 }
 
-/** Throws what a cancelled call rejects with when it was cancelled before it began. */
+/** @throws the cancellation's error when the call was cancelled before it began */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw cancelled(signal);
 }
 
-/** Whether a call failed, in contrast to an error of whoever uses its results. */
+/** Whether an error came from the call, not from the code that uses its results. */
 export function isServiceError(value: unknown): value is ServiceError {
   return (
     typeof value === "object" &&

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Metadata } from "@grpc/grpc-js";
 import type { Principal } from "./identity.ts";
 
-/** The program and the machine in front of the system: for records of who did what, nothing else. */
+/** The caller's program and machine, for audit records only. */
 export interface ClientFacts {
   /** IPv4 or IPv6, the former never in the form `::ffff:…`. */
   readonly ipAddress?: string | undefined;
@@ -14,13 +14,13 @@ const IP_KEY = "x-client-ip";
 const USER_AGENT_KEY = "x-client-user-agent";
 const USER_AGENT_CHARS_MAX = 512;
 
-/** An address as the system or a proxy gives it, in one form; undefined when it is none. */
+/** An address from the system or a proxy, in one form; undefined for a malformed one. */
 export function toIpAddress(text: string | undefined): string | undefined {
   const bare = (text ?? "").trim().replace(/^::ffff:(?=\d+\.)/i, "");
   return isIP(bare) === 0 ? undefined : bare.toLowerCase();
 }
 
-/** A user agent as it can be sent on and kept: of bounded length, other bytes replaced. */
+/** A user agent that can be sent and stored: of bounded length, other bytes replaced. */
 export function toUserAgent(text: string | undefined): string | undefined {
   const clean = (text ?? "")
     .slice(0, USER_AGENT_CHARS_MAX)
@@ -37,7 +37,7 @@ export function setClientFacts(metadata: Metadata, client: ClientFacts | undefin
   if (userAgent !== undefined) metadata.set(USER_AGENT_KEY, userAgent);
 }
 
-/** What a call that was received says of itself. */
+/** The parts of a received call that identify its client. */
 export interface ClientClues {
   metadata: Metadata;
   /** The other end of the connection, `address:port`. */
@@ -45,8 +45,8 @@ export interface ClientClues {
 }
 
 /**
- * The facts of a call. Those of its metadata count when one of our services made it; the holder of a
- * minted token could write there what it likes, so it is known by its connection.
+ * The facts of a call. Its metadata is trusted only from our own services. The holder of a minted
+ * token could write anything there, so its connection is used instead.
  */
 export function readClientFacts({ type }: Principal, { metadata, peer }: ClientClues): ClientFacts {
   if (type !== "token") {

@@ -5,33 +5,39 @@ import type { Tracer } from "@workflow/tracing";
 import type { RpcTls } from "./tls.ts";
 import type { TokenMinter } from "./token-signer.ts";
 
-/** What is sent along with a single call. */
+/** The options of a single call. */
 export interface RpcCallOptions {
-  /** On whose behalf; needs the client's minter. */
+  /** The identity that the call acts for; needs the client's minter. */
   identity?: Identity | undefined;
   /** A ready token, instead of an identity. */
   token?: string | undefined;
   requestId?: string | undefined;
   traceparent?: string | undefined;
-  /** Who is in front of the system, for the audit log of what the call changes. */
+  /** The outside client, for the audit log of the call's changes. */
   client?: ClientFacts | undefined;
-  /** How long to wait; the client's default when neither this nor a deadline is given. */
+  /** The time limit; the client's default when neither this nor a deadline is given. */
   timeoutMs?: number | undefined;
-  /** Until when to wait; with `timeoutMs` the earlier of both counts. */
+  /** The deadline; with `timeoutMs` the earlier of both counts. */
   deadline?: Date | undefined;
-  /** Cancels the call; it then rejects with UNAVAILABLE, the signal's reason being the cause. */
+  /** Cancels the call, which then rejects with UNAVAILABLE and the signal's reason as the cause. */
   signal?: AbortSignal | undefined;
 }
 
-/** What is kept back of a call's time for its own answer when it calls further (boulder's idea). */
+/**
+ * The time of a call that is reserved for its own answer when it makes further calls (an idea of
+ * boulder).
+ */
 const SUB_CALL_MARGIN_MS = 50;
 
-/** The deadline for a call made while serving another: somewhat before that one's own. */
+/** The deadline for a call made while serving another one: somewhat before that one's own. */
 export function subDeadline(context: RpcContext): Date {
   return new Date(context.deadline.getTime() - SUB_CALL_MARGIN_MS);
 }
 
-/** Hands a call's identity, client, ids, deadline and cancellation on to a call made while serving it. */
+/**
+ * Passes a call's identity, client, ids, deadline and cancellation on to a call made while serving
+ * it.
+ */
 export function subCallOptions(context: RpcContext): RpcCallOptions {
   return {
     identity: context.identity,
@@ -50,18 +56,20 @@ export interface RpcClientOptions {
    * replicas separated by commas, or `unix:/path`.
    */
   address: string;
-  /** Without it, plain text to addresses of this machine only. */
+  /** Without it plain text is used, to addresses of this machine only. */
   tls?: RpcTls | undefined;
-  /** Signs the tokens of calls that name an identity. */
+  /** Signs the tokens of calls with an identity. */
   minter?: TokenMinter | undefined;
   /** Makes the spans of calls whose trace is recorded. */
   tracer?: Tracer | undefined;
-  /** For unary calls that give no time of their own (default 10 s). */
+  /** For unary calls without a time limit of their own (default 10 s). */
   defaultTimeoutMs?: number;
-  /** For streams that give no time of their own (default 1 h). */
+  /** For streams without a time limit of their own (default 1 h). */
   defaultStreamTimeoutMs?: number;
   /** The largest message in either direction (default 64 MiB). */
   maxMessageBytes?: number;
-  /** How often the replicas behind a name are looked up, in milliseconds (default 30 s). */
+  /**
+   * The interval at which the replicas behind a name are looked up, in milliseconds (default 30 s).
+   */
   renewMs?: number;
 }

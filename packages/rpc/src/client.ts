@@ -34,17 +34,18 @@ type ClientMethod<M extends RpcMethodDefinition> = M["requestStream"] extends fa
     : never;
 
 /**
- * A method for each one of the definition. A unary call is a promise, a server stream an iterable
- * that calls when iteration begins and cancels when it is left. A client stream is a promise: requests
- * are taken from the iterable as fast as the server reads them, until it ends or the server has
- * answered; what the iterable throws cancels the call and rejects it. Other failures are AppErrors.
+ * One method for each method of the definition. A unary call is a promise. A server stream is an
+ * iterable, which calls when iteration begins and cancels when it is left. A client stream is a
+ * promise: requests are taken from the iterable as fast as the server reads them, until it ends or
+ * the server has answered. An error of the iterable cancels the call and rejects it. Other failures
+ * are AppErrors.
  */
 export type RpcClient<D extends RpcDefinition> = {
   readonly [Name in keyof D]: ClientMethod<D[Name]>;
 } & ClientLife;
 
 interface ClientLife {
-  /** Resolves when a connection is up; rejects with UNAVAILABLE when none is within the time. */
+  /** Resolves when a connection is up; rejects with UNAVAILABLE when none is up in time. */
   waitForReady(timeoutMs: number): Promise<void>;
   /** Whether the server's health service answers SERVING in time; never rejects. */
   isServing(timeoutMs: number): Promise<boolean>;
@@ -54,9 +55,9 @@ interface ClientLife {
 
 /**
  * Creates a client from a service definition (`RunsServiceService`) or a generated client class
- * (`RunsServiceClient`). Every call has a deadline. Calls may have effects, so only those are sent again
- * that the application of a server never saw. While the server is away calls fail at once with UNAVAILABLE;
- * in the first seconds they wait for its replacement.
+ * (`RunsServiceClient`). Every call has a deadline. Calls may have effects, so only calls that no
+ * server application has seen are repeated. While the server is away calls fail at once with
+ * UNAVAILABLE; in the first seconds they wait for its replacement.
  *
  * @throws Error when the address is beyond this machine and plain text is not allowed
  */
@@ -93,7 +94,7 @@ export function createRpcClient(
   return { ...methods, ...life };
 }
 
-/** What calls are made on. */
+/** The connection and the options of calls. */
 interface Channel {
   client: Client;
   replacement: Replacement;
@@ -160,8 +161,8 @@ async function callUnary(
 }
 
 /**
- * grpc-js notes for each call where it was made, for the case that it fails: some µs for a stack that ends in
- * this file. The method is in the error anyway.
+ * grpc-js records a stack trace for each call in case that it fails. It takes some µs and ends in
+ * this file, and the error names the method anyway.
  */
 function withoutStack<Call>(makeCall: () => Call): Call {
   const usual = Error.stackTraceLimit;
@@ -197,7 +198,7 @@ async function* callStream(
       { deadline },
     ),
   );
-  // Iteration reports errors; after it was left, the status of our own cancellation has no taker.
+  // Iteration reports errors; once it was left, nobody takes the status of our own cancellation.
   call.on("error", () => {});
   const cancel = (): void => call.cancel();
   signal?.addEventListener("abort", cancel, { once: true });
@@ -212,9 +213,9 @@ async function* callStream(
 }
 
 /**
- * Makes a stream that takes one message ahead of its reader. By itself grpc-js takes 16, whatever their
- * size, and has no option for that: a slow reader's process held all of a large answer in memory, and
- * its sender took it for read.
+ * Makes a stream read only one message ahead of its reader. By itself grpc-js reads 16 of any size,
+ * and has no option for it: a slow reader's process held a whole large answer in memory, and the
+ * sender took it for read.
  */
 function withoutReadAhead<Stream>(makeStream: () => Stream): Stream {
   const usual = getDefaultHighWaterMark(true);
@@ -282,19 +283,21 @@ function channelOptions(options: RpcClientOptions) {
     ...renewingOptions(options.renewMs),
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.max_receive_message_length": maxMessageBytes,
-    // A connection that is cut without a word gets no more calls after these two.
+    // A connection that was cut silently gets no more calls after these two.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
     "grpc.initial_reconnect_backoff_ms": 50,
     "grpc.max_reconnect_backoff_ms": 1_000,
-    // Only what was never sent or was refused by a server that stops: no policy says more.
+    // Repeats only calls that were never sent, or that a stopping server refused; no policy extends
+    // that.
     "grpc.enable_retries": 1,
     "grpc.enable_channelz": 0,
-    // Internal calls never leave through the proxy that outside calls may need.
+    // Internal calls never use the proxy that outside calls may need.
     "grpc.enable_http_proxy": 0,
     // A subchannel of its own, so that close() closes the connection.
     "grpc.use_local_subchannel_pool": 1,
-    // Spreads calls over the replicas behind a headless Kubernetes service, or those of a list.
+    // Spreads calls over the replicas behind a headless Kubernetes service, or over those of a
+    // list.
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.service_config_disable_resolution": 1,
     ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),

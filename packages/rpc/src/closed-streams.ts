@@ -2,17 +2,17 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Http2Stream } from "node:http2";
 import { tellsOfStream } from "./session-windows.ts";
 
-/** Test files load this module once each, and share Node's channels. */
+/** Each test file loads this module, but all share Node's channels. */
 const WATCHED = Symbol.for("workflow.watched stream");
 
 let isReleasing = false;
 
 /**
- * Empties each HTTP/2 stream that has closed, from now on and in this process (ADR 58).
- * Node 24 and 26 make a closure in the old generation for each stream, which refers to the stream until the
- * next major collection. The listeners of grpc-js refer to all the rest of a call: its metadata, its messages,
- * who waits for it. So minor collections could free nothing of a call, and every call made the next major one
- * come sooner, and take longer.
+ * Empties each HTTP/2 stream that has closed, from now on and in this process (ADR 58). Node 24 and
+ * 26 create a closure in the old generation for each stream, and it refers to the stream until the
+ * next major collection. The listeners of grpc-js refer to the rest of a call: its metadata, its
+ * messages, its waiting caller. So minor collections could free nothing of a call, and every call
+ * made the next major collection come sooner and take longer.
  */
 export function releaseClosedStreams(): void {
   if (isReleasing) return;
@@ -22,8 +22,8 @@ export function releaseClosedStreams(): void {
 }
 
 /**
- * @param kept descriptions of the symbols under which Node's streams keep what a call no longer needs;
- *   one that a later Node has not is passed over
+ * @param kept descriptions of the symbols under which Node's streams keep what a call no longer
+ * needs; symbols that a later Node lacks are skipped
  */
 function releaseFrom(channel: string, kept: readonly string[]): void {
   const missing = new Set(kept);
@@ -34,7 +34,7 @@ function releaseFrom(channel: string, kept: readonly string[]): void {
     message.stream.once("close", release);
   });
 
-  /** Comes first of the listeners for "close"; the others are called all the same. */
+  /** The first of the listeners for "close"; the others are called all the same. */
   function release(this: Http2Stream): void {
     // Node's own listener for removals would be called for each of the others.
     this.removeAllListeners("removeListener");
@@ -52,5 +52,5 @@ function releaseFrom(channel: string, kept: readonly string[]): void {
   }
 }
 
-/** A stream that has closed fails no more; without a listener an error would end the process. */
+/** A closed stream should not fail any more; without a listener an error would end the process. */
 function ignore(): void {}

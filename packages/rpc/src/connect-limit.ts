@@ -1,15 +1,17 @@
 import { subscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
 
-/** Four tries of the kernel (at 0, 1, 3 and 7 s), and above the limits that other clients have of their own. */
+/**
+ * Four attempts of the kernel (at 0, 1, 3 and 7 s), and longer than the limits of other clients.
+ */
 const CONNECT_MS = 10_000;
 
 let isLimiting = false;
 
 /**
- * Gives up TCP connections that nobody answers, from now on and in this process. grpc-js has no limit for that,
- * and the kernel goes on for two minutes with ever longer pauses: a link that is back would not be used for as
- * long as it was cut before.
+ * Gives up TCP connections that nobody answers, from now on and in this process. grpc-js has no
+ * limit for them, and the kernel tries for two minutes with growing pauses. A restored link would
+ * stay unused for as long as it was cut.
  */
 export function limitConnecting(): void {
   if (isLimiting) return;
@@ -29,7 +31,7 @@ function limit(message: unknown): void {
   socket.once("close", stop);
 }
 
-/** What Node's channel carries (https://nodejs.org/api/diagnostics_channel.html#tcp-sockets). */
+/** The message of Node's channel (https://nodejs.org/api/diagnostics_channel.html#tcp-sockets). */
 function tellsOfSocket(message: unknown): message is { socket: Socket } {
   return (
     typeof message === "object" &&

@@ -5,20 +5,20 @@ import { readClientFacts } from "./client-facts.ts";
 import type { Span } from "@workflow/tracing";
 import type { Identity } from "./identity.ts";
 
-/** What a handler knows of the call it serves, beside the request message. */
+/** The facts of a call that its handler gets beside the request message. */
 export interface RpcContext {
   /** The caller, from its verified token. */
   readonly identity: Identity;
-  /** The id that connects everything that one outside request causes (D7). */
+  /** The id that connects all calls of one outside request (D7). */
   readonly requestId: string;
   /**
-   * The W3C trace context to be handed on: of the span of this call where its trace is recorded, else the
+   * The W3C trace context to pass on: of this call's span where its trace is recorded, else the
    * caller's.
    */
   readonly traceparent?: string | undefined;
-  /** What is known of the program and the machine in front of the system. */
+  /** The outside program and machine. */
   readonly client: ClientFacts;
-  /** When the caller stops waiting. */
+  /** The time when the caller stops waiting. */
   readonly deadline: Date;
   /**
    * Aborted when the caller has cancelled or the deadline has passed; for a stream also when the
@@ -29,7 +29,7 @@ export interface RpcContext {
   readonly log: Logger;
 }
 
-/** What is known of a call before its token is checked. */
+/** The facts of a call before its token is verified. */
 export interface CallStart {
   readonly rpc: string;
   readonly requestId: string;
@@ -39,11 +39,11 @@ export interface CallStart {
   readonly startedAt: number;
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;
-  /** Ended with the report of the call; undefined when its trace is not recorded. */
+  /** Ends with the report of the call; undefined when its trace is not recorded. */
   span?: Span | undefined;
 }
 
-/** A call that has been let in. What not every call needs is made on first use. */
+/** An admitted call. Parts that not every call needs are made on first use. */
 export class CallContext implements RpcContext {
   readonly start: CallStart;
   readonly identity: Identity;
@@ -94,7 +94,7 @@ export class CallContext implements RpcContext {
     return this.#log;
   }
 
-  /** Why the call was aborted, if it was. */
+  /** The reason for which the call was aborted, if it was. */
   get abortReason(): AppError | undefined {
     return this.#abortReason;
   }

@@ -23,7 +23,7 @@ export type RequestOf<M extends RpcMethodDefinition> = ReturnType<M["requestDese
 /** The response message of a method. */
 export type ResponseOf<M extends RpcMethodDefinition> = ReturnType<M["responseDeserialize"]>;
 
-/** The scopes of which a caller needs one: a single one, or a list of alternatives. */
+/** The scopes of which a caller needs one: a single scope, or a list of alternatives. */
 export type RequiredScopes = string | readonly [string, ...string[]];
 
 /** A method that answers one request with one response. */
@@ -37,7 +37,7 @@ export interface UnaryMethod<Request, Response> {
 export interface ServerStreamMethod<Request, Response> {
   readonly kind: "server-stream";
   readonly scopes: RequiredScopes;
-  /** Whether it is finished like a unary call when the server closes, and not ended at once. */
+  /** Whether it may finish when the server closes, like a unary call; otherwise it ends at once. */
   readonly endsByItself?: boolean;
   readonly handler: (request: Request, context: RpcContext) => AsyncIterable<Response>;
 }
@@ -52,13 +52,13 @@ export interface ClientStreamMethod<Request, Response> {
   ) => Promise<Response>;
 }
 
-/** Some method whose message types are not known any more. */
+/** A method whose message types are no longer known. */
 export type AnyMethod =
   | UnaryMethod<unknown, unknown>
   | ServerStreamMethod<unknown, unknown>
   | ClientStreamMethod<unknown, unknown>;
 
-/** What has to be given for each method of a definition. */
+/** The declarations that each method of a definition needs. */
 export type Implementation<D extends RpcDefinition> = {
   readonly [Name in keyof D]: MethodImplementation<D[Name]>;
 };
@@ -72,8 +72,8 @@ type MethodImplementation<M extends RpcMethodDefinition> = M["requestStream"] ex
     : never;
 
 /**
- * Declares a unary method. The caller's token must hold one of `scopes`, else it is refused with
- * FORBIDDEN before its message is read. What the handler throws reaches the client as AppError.
+ * Declares a unary method. A caller whose token holds none of `scopes` gets FORBIDDEN before its
+ * message is read. Errors of the handler reach the client as AppError.
  */
 export function rpc<Request, Response>(
   method: Omit<UnaryMethod<Request, Response>, "kind">,
@@ -83,8 +83,8 @@ export function rpc<Request, Response>(
 
 /**
  * Declares a server-streaming method. Items are taken from the iterable only as fast as the client
- * reads. When the call ends early, `context.signal` is aborted and the iterable is closed; a handler
- * that waits for something must therefore watch the signal.
+ * reads. When the call ends early, `context.signal` is aborted and the iterable is closed; a
+ * handler that waits must therefore watch the signal.
  */
 export function rpcServerStream<Request, Response>(
   method: Omit<ServerStreamMethod<Request, Response>, "kind">,
@@ -93,10 +93,10 @@ export function rpcServerStream<Request, Response>(
 }
 
 /**
- * Declares a client-streaming method. A request is taken off the connection only when the handler asks
- * for the next one. The handler may answer or throw before the requests have ended; what is still
- * sent is then thrown away. When the call is given up the iterable throws or, as Node ends a stream
- * before it resets it, just ends: requests that mean something only as a whole need a last one that
+ * Declares a client-streaming method. A request is read only when the handler asks for the next
+ * one. The handler may answer or throw before the requests have ended; the rest is discarded. When
+ * the call is cancelled the iterable throws. It may also just end, because Node ends a stream
+ * before it resets it; requests that have a meaning only as a whole therefore need a last one that
  * says so.
  */
 export function rpcClientStream<Request, Response>(

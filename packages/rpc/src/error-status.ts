@@ -7,14 +7,14 @@ import { decodeRichStatus, encodeRichStatus } from "./rich-status.ts";
 import type { RichStatus } from "./rich-status.ts";
 
 const DETAILS_KEY = "grpc-status-details-bin";
-/** All violations, where the standard details have room for the first ones only. */
+/** All violations; the standard details have room for the first ones only. */
 const VIOLATIONS_KEY = "workflow-violations-bin";
 const DOMAIN = "workflow";
 
 /**
  * Trailers have to fit into the peer's header limit (8 KiB in several gRPC implementations), or the
- * whole answer turns into a broken stream. These add up to about 4.5 KiB, 6 KiB in base64; packed
- * violations take the room that details leave.
+ * whole answer becomes a broken stream. These add up to about 4.5 KiB, 6 KiB in base64. Packed
+ * violations take the room that the details leave.
  */
 const MESSAGE_BYTES_MAX = 1_000;
 const DETAILS_BYTES_MAX = 1_500;
@@ -25,28 +25,28 @@ const INTERNAL: PlainError = ["INTERNAL_ERROR", "An internal error occurred."];
 const UNAVAILABLE: PlainError = ["UNAVAILABLE", "The service is not available at the moment."];
 type PlainError = readonly [Reason, string];
 
-/** What a status without our details means; the codes that are missing are faults of ours. */
+/** The meaning of a status without our details; codes that are missing here are internal errors. */
 const ERROR_BY_CODE: Readonly<Partial<Record<Code, PlainError>>> = {
   [Code.DEADLINE_EXCEEDED]: ["UNAVAILABLE", "The service did not answer in time."],
   [Code.UNAVAILABLE]: UNAVAILABLE,
   [Code.CANCELLED]: UNAVAILABLE,
-  // While an installation is being upgraded, a caller may be newer than the service.
+  // During an upgrade a caller may be newer than the service.
   [Code.UNIMPLEMENTED]: ["UNAVAILABLE", "The service does not know this call yet."],
   [Code.UNAUTHENTICATED]: ["UNAUTHORIZED", "The access token is not valid."],
   [Code.PERMISSION_DENIED]: ["FORBIDDEN", "The operation is not permitted."],
-  // Our servers send details with every status of theirs, so this one is grpc-js refusing a
+  // Our servers send details with every status, so this one comes from grpc-js, which refuses a
   // message above its size limit.
   [Code.RESOURCE_EXHAUSTED]: ["PAYLOAD_TOO_LARGE", "The message is too large."],
 };
 
-/** A status as grpc-js takes it in a handler's callback. */
+/** A status in the form of a handler's callback. */
 export interface ErrorStatus {
   code: Code;
   details: string;
   metadata: Metadata;
 }
 
-/** What goes over the wire for an error: reason, public message, violations, details, retry. */
+/** The form of an error on the wire: reason, public message, violations, details, retry time. */
 export function toErrorStatus(error: AppError): ErrorStatus {
   const code = codeOf(error.reason);
   const message = truncate(error.message, MESSAGE_BYTES_MAX);
@@ -70,13 +70,13 @@ export function toErrorStatus(error: AppError): ErrorStatus {
     const { packed, count } = packViolations(violations, total, bytesLeft);
     if (count > fitting.length) metadata.set(VIOLATIONS_KEY, packed);
   }
-  // The plain text is percent-encoded by grpc-js, which at worst triples it.
+  // grpc-js percent-encodes the plain text, which at worst triples it.
   return { code, details: truncate(message, MESSAGE_BYTES_MAX / 3), metadata };
 }
 
 /**
- * The AppError that a failed call stands for: the server's own one when it sent details, otherwise
- * one that follows from the status code and tells nothing of what lies behind.
+ * The AppError of a failed call: the server's own error when it sent details; otherwise one from
+ * the status code, which reveals nothing of the cause.
  */
 export function fromServiceError(error: ServiceError, rpc = "a service"): AppError {
   const rich = readDetails(error);
@@ -130,7 +130,7 @@ function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // A cycle or a BigInt: the error itself matters more than its details.
+    // The details contain a cycle or a BigInt; the error itself matters more.
     return undefined;
   }
 }
@@ -145,7 +145,7 @@ function decodeDetails(metadata: Readonly<Record<string, string>>): unknown {
   }
 }
 
-/** The first violations, as many as the standard details have room for. */
+/** The first violations, as many as fit into the standard details. */
 function fitViolations(violations: readonly Violation[]): readonly Violation[] {
   let bytes = 0;
   const end = violations.findIndex(({ path, message }) => {
@@ -155,7 +155,10 @@ function fitViolations(violations: readonly Violation[]): readonly Violation[] {
   return end === -1 ? violations : violations.slice(0, end);
 }
 
-/** Cuts to a number of UTF-8 bytes; lone surrogates, which no header can hold, are replaced. */
+/**
+ * Cuts a text to a number of UTF-8 bytes; lone surrogates, which no header can contain, are
+ * replaced.
+ */
 function truncate(text: string, bytesMax: number): string {
   const wellFormed = text.toWellFormed();
   if (Buffer.byteLength(wellFormed) <= bytesMax) return wellFormed;

@@ -3,7 +3,7 @@ import type { experimental } from "@grpc/grpc-js";
 import type { Certificates } from "./read-certificates.ts";
 import type { RenewedCertificates } from "./renewed-certificates.ts";
 
-/** Gives certificates to grpc-js, now and whenever they are renewed. */
+/** Provides certificates to grpc-js, now and whenever they are renewed. */
 export function grpcCertificateProvider(
   renewed: RenewedCertificates,
 ): experimental.CertificateProvider {
@@ -21,7 +21,7 @@ export function grpcCertificateProvider(
   };
 }
 
-/** Who hears of one half of the certificates. */
+/** The listeners for one half of the certificates. */
 class Listeners<Update> {
   readonly #renewed: RenewedCertificates;
   readonly #toUpdate: (certificates: Certificates) => Update;
@@ -35,7 +35,7 @@ class Listeners<Update> {
   add(listener: (update: Update) => void): void {
     const tell = (certificates: Certificates): void => listener(this.#toUpdate(certificates));
     this.#stops.set(listener, this.#renewed.onRenewal(tell));
-    // Not at once: whoever adds a listener makes itself ready to hear of it afterwards.
+    // Not synchronously: a caller adds its listener before it is ready for the first call.
     process.nextTick(() => {
       if (this.#stops.has(listener)) tell(this.#renewed.current());
     });

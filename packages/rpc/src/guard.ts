@@ -15,38 +15,38 @@ import type { ReportRequest } from "./request-log.ts";
 import { PolicyViolationError } from "./token-verifier.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 
-/** How often an open stream's right to go on is looked at. */
+/** The interval at which an open stream's token is checked again. */
 const RECHECK_MS = 1_000;
 
-/** What the guard has to know of a method. */
+/** The facts of a method that the guard needs. */
 export interface GuardedMethod {
   rpc: string;
   scopes: RequiredScopes;
-  /** For callers that send no deadline, which gRPC allows. */
+  /** For callers without a deadline, which gRPC allows. */
   defaultDeadlineMs: number;
-  /** Streams outlast what they were let in with. */
+  /** Streams outlive the tokens that opened them. */
   isStream: boolean;
 }
 
 export interface GuardOptions {
-  /** By path. A method that is missing here (health, reflection) is open to everyone. */
+  /** The methods by path. A missing method (health, reflection) is open to everyone. */
   methods: ReadonlyMap<string, GuardedMethod>;
   verifier: TokenVerifier;
   logger: Logger;
   /** Makes spans of calls whose trace is recorded; a service begins no trace itself. */
   tracer?: Tracer | undefined;
   report: ReportRequest;
-  /** The calls of open methods that are running; a server that closes ends them. */
+  /** The running calls of open methods, which end when the server closes. */
   openCalls: Set<ServerInterceptingCallInterface>;
-  /** A call was let in; its handler finds the context under the call's metadata. */
+  /** Called for an admitted call; its handler finds the context under the call's metadata. */
   onAdmitted(metadata: Metadata, context: CallContext, call: ServerInterceptingCallInterface): void;
-  /** A call that was let in is over: answered, cancelled, or past its deadline. */
+  /** Called when an admitted call is over: answered, cancelled, or past its deadline. */
   onOver(context: CallContext): void;
 }
 
 /**
- * Decides who gets in, from the headers alone: a caller without a valid token or without the scope
- * is answered before any byte of its message is buffered or parsed.
+ * Authenticates calls from their headers alone: a caller without a valid token or the scope is
+ * refused before any byte of its message is buffered or parsed.
  */
 export function createGuard(options: GuardOptions): ServerInterceptor {
   return (descriptor, call) => {
@@ -103,7 +103,7 @@ function guardCall(
             options.logger.error({ err: error }, "a call could not be admitted");
           });
         },
-        // Called at the end of every call, whichever way it ended.
+        // Called at the end of every call, however it ended.
         onCancel() {
           isOver = true;
           clearTimeout(deadlineTimer);
@@ -128,7 +128,7 @@ async function admit(
   try {
     identity = await verifier.verify(bearerToken(metadata));
     requireScope(identity, method.scopes);
-    // Not before: who is nobody's caller makes no spans.
+    // Not earlier: an unauthenticated caller makes no spans.
     start.span = tracer?.span(start.rpc, start.traceparent, {
       kind: "server",
       attributes: { "rpc.system": "grpc", "workflow.request.id": start.requestId },
@@ -153,7 +153,7 @@ function recheck(
   call: ServerInterceptingCallInterface,
 ): NodeJS.Timeout | undefined {
   const token = bearerToken(metadata);
-  // Tokens of services are gone in a minute; who holds one ends the stream itself.
+  // Tokens of services expire within minutes; a service ends its own streams.
   if (!verifier.isRevocable(token)) return undefined;
   return setInterval(() => {
     verifier.verify(token).catch((thrown: unknown) => {

@@ -5,8 +5,8 @@ import type { Client } from "@grpc/grpc-js";
 const SERVING = 1;
 
 /**
- * Asks the standard health service about the server as a whole. The two messages are one optional
- * string and one enum, so they are read and written here.
+ * Asks the standard health service about the whole server. The two messages are one optional string
+ * and one enum, so they are encoded here.
  */
 export function checkServing(client: Client, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -6,19 +6,19 @@ import { RenewedCertificates } from "./renewed-certificates.ts";
 import { currentCertificates } from "./tls.ts";
 import type { RpcTls } from "./tls.ts";
 
-/** What HTTP between parts is protected by: the same as their gRPC. */
+/** The protection of HTTP between parts: the same as that of their gRPC. */
 export type HttpTls = Certificates | RenewedCertificates;
 
 const HANDSHAKE_MS = 10_000;
 
-/** The certificates of gRPC for HTTP; undefined where gRPC has none. */
+/** The certificates of gRPC, for HTTP; undefined where gRPC has none. */
 export function httpTlsOf(tls: RpcTls | undefined): HttpTls | undefined {
   return tls === "plain-text-allowed" ? undefined : tls;
 }
 
 /**
- * Creates an HTTPS server. With an authority it lets in only clients that show a certificate of it; renewed
- * certificates hold for connections that are made from then on.
+ * Creates an HTTPS server. With an authority it accepts only clients with a certificate of that
+ * authority. Renewed certificates apply to new connections.
  *
  * @throws Error without a certificate and a key
  */
@@ -29,7 +29,7 @@ export function createHttpsServer(tls: HttpTls, options: ServerOptions): Server 
   }
   const asksClients = ca !== undefined;
   const server = createServer({
-    // Below the time that servers here take to close: who has not finished one then is not waited for.
+    // Shorter than the time that a server takes to close, so that no handshake outlasts it.
     handshakeTimeout: HANDSHAKE_MS,
     ...options,
     cert,
@@ -47,7 +47,7 @@ export function createHttpsServer(tls: HttpTls, options: ServerOptions): Server 
   return server;
 }
 
-/** What a connection of a client has, made now. */
+/** The TLS options of a client's connection, as of now. */
 export function httpsConnectOptions(tls: HttpTls): ConnectionOptions {
   const { cert, key, ca, serverName } = currentCertificates(tls);
   return { cert, key, ca, ...(serverName === undefined ? {} : { servername: serverName }) };

@@ -1,23 +1,25 @@
 const PRINCIPAL_TYPES = ["api_key", "user", "service", "token"] as const;
 
-/** What kind of caller it is. */
+/** The kinds of callers. */
 export type PrincipalType = (typeof PRINCIPAL_TYPES)[number];
 
-/** Who calls: an API key, a signed-in user, one of our services or a holder of a minted token. */
+/**
+ * The caller: an API key, a signed-in user, one of our services or the holder of a minted token.
+ */
 export interface Principal {
   readonly type: PrincipalType;
   readonly id: string;
   /** For people to read, in audit entries; never a basis for a decision. */
   readonly name?: string | undefined;
-  /** What a user is in the company: owner, admin, member or viewer (D10). */
+  /** The role of a user in the company: owner, admin, member or viewer (D10). */
   readonly role?: string | undefined;
-  /** A user's address, in calls only whose decision may depend on it (D59). */
+  /** A user's e-mail address, only in calls whose decision may depend on it (D59). */
   readonly email?: string | undefined;
 }
 
 /**
- * On whose behalf a request runs. It always comes from a verified token; no request field may
- * override the company in it.
+ * The company and the caller of a request. It always comes from a verified token; no request field
+ * overrides its company.
  */
 export interface Identity {
   readonly companyId: string;

@@ -7,14 +7,14 @@ import type { ReportRequest } from "./request-log.ts";
 
 const CLOCK_TOLERANCE_MS = 5;
 
-/** How far a call has come. */
+/** The progress of a call. */
 interface CallState {
   readonly context: CallContext;
   readonly call: ServerInterceptingCallInterface;
   kind: "waiting" | "unary" | "stream";
   isHandled: boolean;
   isOver: boolean;
-  /** Among the calls in flight; -1 once the call is done with. */
+  /** The index among the calls in flight; -1 once the call is finished. */
   place: number;
 }
 
@@ -25,12 +25,10 @@ interface FollowedContext extends CallContext {
 }
 
 /**
- * The calls that were let in and are not done with. A call has two ends, which may come in either
- * order: its handler returns, and its stream closes. It is reported at the first, forgotten when
- * both have come.
- *
- * They stand in an array, where the last one takes the place of one that leaves. A Map with so much coming and
- * going keeps what has left it from the garbage collector's quick rounds (ADR 49).
+ * The admitted calls that are not finished. A call ends twice, in either order: its handler
+ * returns, and its stream closes. The first end is reported; after the second the call is removed.
+ * The calls are in an array, where the last one replaces a removed one. A Map that changes with
+ * each call keeps its former entries from the collector's short cycles (ADR 49).
  */
 export class InFlight {
   readonly #calls: CallState[] = [];
@@ -41,7 +39,7 @@ export class InFlight {
     this.#report = report;
   }
 
-  /** The guard has let the call in; its message is still to be read. */
+  /** The guard has admitted the call; its message is still to be read. */
   admitted(context: FollowedContext, call: ServerInterceptingCallInterface): void {
     const place = this.#calls.length;
     const state = {
@@ -71,7 +69,7 @@ export class InFlight {
     this.#forgetIfDone(state);
   }
 
-  /** The stream has closed: the answer was sent, or the caller is not waiting any more. */
+  /** The stream has closed: the answer was sent, or the caller has stopped waiting. */
   over(context: FollowedContext): void {
     const state = context[STATE];
     if (state === undefined || state.isOver) return;
@@ -82,7 +80,7 @@ export class InFlight {
     this.#forgetIfDone(state);
   }
 
-  /** Resolves when no call is left, of those to come as well; to be asked once. */
+  /** Resolves when no call is left, later ones included; call it once. */
   whenIdle(): Promise<void> {
     if (this.#calls.length === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onIdle = resolve));
