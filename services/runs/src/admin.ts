@@ -1,4 +1,4 @@
-// What the admin command does with the runs service's tables.
+// The parts of the runs service that the admin command uses.
 export { POOL_NAME } from "./domain/worker-pool.ts";
 export { listPoolRules, measurePools, removePoolRule, setPoolRule } from "./store/worker-pools.ts";
 export { listRetentionPolicies, setRetentionPolicy } from "./store/retention-policies.ts";

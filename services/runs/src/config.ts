@@ -48,7 +48,11 @@ export const settings = pickSettings(
 /** The settings of a runs service that is a process of its own. */
 export type RunsConfig = z.output<typeof settings>;
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything that is missing or wrong
+ */
 export function readConfig(env: Environment): RunsConfig {
   const config = parseConfig(settings, env);
   assertTaskRuntime(config.TASK_RUNTIME);

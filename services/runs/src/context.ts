@@ -25,24 +25,24 @@ export interface ServiceContext {
   pools: WorkerPools;
   backlog: Backlog;
   starter: RunStarter;
-  /** Starts runs by events from outside. */
+  /** Starts the runs that events from outside trigger. */
   eventStarter: EventStarter;
   endedRuns: EndedRuns;
-  /** What else becomes true when runs end; called in this order. */
+  /** What else is written when runs end. The hooks are called in this order. */
   endHooks: readonly EndHook[];
-  /** To be told after commits that note wake-ups. */
+  /** Notified after each commit that notes wake-ups. */
   wakeUps: WakeUps;
   watcher: RunWatcher;
-  /** Bounds the large runs that are being read, in bytes. */
+  /** Bounds the bytes of the large runs that are being read. */
   readings: AnswerTurns;
   statistics: StatisticsTurns;
-  /** Places of callers who wait for the runs that they start. */
+  /** The limit on callers who wait for the runs that they start, company by company. */
   syncWaits: Shares;
   audit: AuditTrail;
-  /** To be called after commits that put events into the outbox. */
+  /** Called after each commit that puts events into the outbox. */
   onEvents: () => void;
-  /** Makes the spans of traces that are recorded. */
+  /** Makes the spans of recorded traces. */
   tracer: Tracer | undefined;
-  /** The clock by which schedules fire. */
+  /** The clock that decides when schedules fire. */
   now: () => Date;
 }

@@ -111,7 +111,7 @@ async function start(signal: AbortSignal) {
   });
 }
 
-/** What a worker calls; without them steps of some types wait or fail. */
+/** The services that a worker calls. Without them steps of some types wait or fail. */
 function peersOf(config: RunsConfig): readonly Peer[] {
   return [
     {

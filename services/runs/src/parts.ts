@@ -31,10 +31,10 @@ import type { TaskRuntime } from "./task-runtime/runtime.ts";
 /** The database role that can use this service's schema and no other. */
 export const DATABASE_ROLE = "workflow_runs";
 
-/** For claims, heartbeats and the journal: they must not wait for what callers ask. */
+/** Connections for claims, heartbeats and the journal, which must not wait for callers' queries. */
 const ENGINE_CONNECTIONS = 4;
 const COMPANY_BACKLOG_MAX = 200_000;
-/** A write of the journal that takes longer is tried run by run. */
+/** A write of the journal that takes longer is repeated run by run. */
 const ENGINE_STATEMENT_MS = 10_000;
 
 const PARTITIONS_INTERVAL_MS = 60 * 60 * 1_000;
@@ -42,13 +42,13 @@ const PARTITIONS_INTERVAL_MS = 60 * 60 * 1_000;
 /** The parts that API and worker have in common. */
 export interface Parts {
   database: Database;
-  /** The same database over connections that nobody but the engine uses. */
+  /** The same database over connections that only the engine uses. */
   engineDatabase: Database;
   runtime: TaskRuntime;
-  /** Absent where nobody asks for metrics. */
+  /** Absent where metrics are not collected. */
   engineMetrics: EngineMetrics | undefined;
   acceptedRuns: AcceptedRuns;
-  /** Which workers execute what. */
+  /** The pools of workers that execute the runs. */
   pools: WorkerPools;
   deployments: DeploymentCache;
   endedRuns: EndedRuns;
@@ -62,7 +62,7 @@ export interface Parts {
   now: () => Date;
 }
 
-/** Opens what both halves need; the scope closes it again. */
+/** Opens what both halves need. The scope closes it again. */
 export async function openParts(options: RunsServiceOptions, scope: Scope): Promise<Parts> {
   const { databaseUrl, databasePoolSize, logger, bus } = options;
   const database = await openDatabase({
@@ -70,7 +70,8 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
     role: DATABASE_ROLE,
     maxConnections: databasePoolSize,
     applicationName: "runs",
-    // Lists over 27 partitions: 1.5 to 4.5 ms, and 20 to 60 when they are planned for their values.
+    // Lists over 27 partitions take 1.5 to 4.5 ms with generic plans, and 20 to 60 ms when planned for
+    // their values.
     genericPlans: true,
     ...(options.statementTimeoutMs === undefined
       ? {}
@@ -151,7 +152,7 @@ export async function openParts(options: RunsServiceOptions, scope: Scope): Prom
   };
 }
 
-/** No run is accepted or executed before its partition is there, and none lacks one later. */
+/** A run is accepted or executed only after its partition exists, and none lacks one later. */
 async function keepPartitions(database: Database, logger: Logger, scope: Scope): Promise<void> {
   await makePartitions(database);
   const stopping = new AbortController();

@@ -6,13 +6,13 @@ import { startWorker } from "./start-worker.ts";
 
 /** A running service. */
 export interface RunningService {
-  /** The address the API is bound to; absent in a process that only works. */
+  /** The address the API is bound to; absent in a process with the role `worker`. */
   grpcAddress?: string;
-  /** Finishes what is under way and gives everything back. */
+  /** Finishes what is under way and releases everything. */
   stop(): Promise<void>;
 }
 
-/** Starts the execution plane. Rejects, leaving nothing behind, when a part of it cannot start. */
+/** Starts the execution plane. If a part of it cannot start, it rejects and leaves nothing behind. */
 export async function startRunsService(options: RunsServiceOptions): Promise<RunningService> {
   const scope = createScope();
   return scope.guard(async () => {

@@ -54,8 +54,8 @@ import { EventStarter } from "./triggers/event-starter.ts";
 const PROTO_ROOT = fileURLToPath(new URL("../../../proto", import.meta.url));
 const MIB = 1024 * 1024;
 /**
- * Of large runs that are being read, by company and in all. A reader counts with the documents of its run
- * and 8 MiB; what it really holds is a piece of these at a time.
+ * Bytes of large runs that are being read, by company and in all. A reader counts with the documents of
+ * its run and 8 MiB. In fact it holds one piece of these at a time.
  */
 const READING_BYTES = { perTenant: 32 * MIB, total: 96 * MIB };
 const SYNC_WAITS_MAX = 10_000;
@@ -142,7 +142,7 @@ export async function startApi(
       : { onRequest: rpcRequestMetrics(options.metricsRegistry) }),
   });
   scope.defer(() => server.close());
-  // Callers hear of their runs while there is somebody to tell them.
+  // Waiting callers are answered while the server can still send.
   scope.defer(() => endedRuns.endWaits());
   server.add(RunsServiceService, {
     startRun: startRun(context),

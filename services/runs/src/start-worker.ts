@@ -24,10 +24,10 @@ import { startScheduler } from "./schedules/scheduler.ts";
 import { NO_SECRETS } from "./secrets/no-secrets.ts";
 import { consumeTableEvents } from "./triggers/table-events.ts";
 
-/** D56. */
+/** The most bytes that the inputs and outputs of a run's steps may have (D56). */
 const RUN_BYTES_MAX = 64 * 1024 * 1024;
 const WORKER_MEMORY_BYTES = 512 * 1024 * 1024;
-/** As long as a delay may last that does not suspend the run (D17). */
+/** The longest delay that does not suspend the run (D17). */
 const SHORT_WAIT_MS = 5_000;
 
 /** Starts the half of the service that executes runs and fires schedules. */

@@ -16,14 +16,14 @@ export interface SlotAcquisition extends SlotRequest {
 }
 
 /**
- * What came of it: `entered`, go on; `queued`, rest until a wake-up and ask again; `skipped`, end the
- * run. A run that has ended meanwhile is `queued`: its lease is gone, nothing that it writes counts.
+ * `entered`: the run goes on. `queued`: it rests until a wake-up and asks again. `skipped`: it ends. A
+ * run that has ended meanwhile is `queued`: its lease is gone, so nothing that it writes counts.
  */
 export type AcquireOutcome = "entered" | "queued" | "skipped";
 
 /**
- * Gives a run one of its workflow's slots, or a place in the queue for one. To be asked each time
- * before a run begins: whoever has a slot already enters, so a crash at any moment does no harm.
+ * Gives a run one of its workflow's slots, or a place in the queue for one. It is called each time before
+ * a run begins. A run that has a slot already enters, so a crash at any moment does no harm.
  *
  * @throws AppError UNAVAILABLE while the database is away: the run is to be tried again
  */

@@ -5,18 +5,18 @@ import { admitQueued, deleteSlots, lockSlots } from "../store/concurrency-slots.
 import { insertWakeUps } from "../store/wake-ups.ts";
 
 /**
- * Takes ended runs out of the slots and the queues of their workflows, hands the slots on to those
- * that queue first and notes that these can go on.
+ * Takes ended runs out of the slots and queues of their workflows. The next runs in each queue get the
+ * slots, and their wake-ups are noted.
  *
- * The lock is taken even for runs without a slot: one that is being cancelled may at this moment be
- * about to get one, and then either this finds the slot or `acquireSlot` finds the run ended.
+ * The lock is taken even for runs without a slot. A run that is being cancelled may be about to get one:
+ * then either this finds the slot, or `acquireSlot` finds that the run has ended.
  */
 export const releaseSlots: EndHook = {
   concerns: ({ limited }) => limited,
   write: giveUpSlots,
 };
 
-/** Takes runs out of slots and queues, whatever they were; hands the slots on. */
+/** Takes runs out of slots and queues, whatever their workflows, and hands the slots on. */
 export async function giveUpSlots(
   transaction: Transaction,
   limited: readonly Pick<EndedRun, "runId" | "workflowId">[],

@@ -26,9 +26,9 @@ export async function findActiveDeployment(
 }
 
 /**
- * The deployment that was looked up, for those who answer a caller.
+ * Returns the deployment that was looked up.
  *
- * @throws AppError NOT_FOUND, WORKFLOW_NOT_ACTIVE
+ * @throws AppError NOT_FOUND when the workflow does not exist, WORKFLOW_NOT_ACTIVE when it is not active
  */
 export function requireActive(found: ActiveDeployment): Deployment {
   if (found.kind === "active") return found.deployment;
@@ -38,7 +38,7 @@ export function requireActive(found: ActiveDeployment): Deployment {
   });
 }
 
-/** Says that a workflow is not active, but what it is. */
+/** The message that a workflow is not active, with its present status. */
 export function inactiveMessage(subject: string, status: DeploymentStatus): string {
   return `${subject} is ${status}, not active.`;
 }

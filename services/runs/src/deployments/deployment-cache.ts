@@ -16,11 +16,11 @@ export interface Deployment {
   workflowId: string;
   name: string;
   version: number;
-  /** Null when this release cannot execute what an earlier one stored. */
+  /** Null when this release cannot execute content that an earlier one stored. */
   compiled: CompiledContent | null;
 }
 
-/** What a deployment's documents say. */
+/** A deployment's documents, compiled. */
 export interface CompiledContent {
   definition: CompiledDefinition;
   /** Null when the workflow has no such schema. */
@@ -28,7 +28,7 @@ export interface CompiledContent {
   outputSchema: JsonSchemaValidator | null;
   /** Ids of the steps that end the run with a response (D17). */
   respondStepIds: ReadonlySet<string>;
-  /** Whether any step asks people. */
+  /** Whether any step asks people for an approval. */
   asksApproval: boolean;
   /** Whether any step waits for another run. */
   waitsForRuns: boolean;
@@ -36,15 +36,18 @@ export interface CompiledContent {
 
 /** Compiled deployments by id. They never change, so the cache needs no invalidation. */
 export interface DeploymentCache {
-  /** @returns undefined when it is not in memory */
+  /** @returns undefined when the deployment is not in memory */
   peek(id: string): Deployment | undefined;
-  /** Loads those that are not in memory with one query; unknown ids are left out. */
+  /** Loads the deployments that are not in memory with one query. Unknown ids are left out. */
   getMany(ids: Iterable<string>): Promise<Map<string, Deployment>>;
 }
 
-/** Of a worker's memory; some 5,000 ordinary deployments. */
+/** The cache's share of a worker's memory. Some 5,000 ordinary deployments fit. */
 const COMPILED_BYTES_MAX = 256 * 1024 * 1024;
-/** What a compiled deployment takes at least, and for each character of its source (measured: 17). */
+/**
+ * The least that a compiled deployment takes. Each character of its source takes more (measured: 17
+ * bytes).
+ */
 const BYTES_EACH = 16 * 1024;
 const BYTES_PER_CHAR = 20;
 
@@ -89,14 +92,14 @@ export function createDeploymentCache(
   };
 }
 
-/** In bytes, roughly. The schemas' validators are the largest part where there are any. */
+/** An estimate of the bytes. Validators of schemas are the largest part, where there are any. */
 function sizeOf({ trigger, steps, settings }: DeploymentRow, { compiled }: Deployment): number {
   const chars = trigger.length + steps.length + (settings?.length ?? 0);
   const schemas = (compiled?.inputSchema?.bytes ?? 0) + (compiled?.outputSchema?.bytes ?? 0);
   return BYTES_EACH + BYTES_PER_CHAR * chars + schemas;
 }
 
-/** Only content that was validated is stored; what does not compile now is a fault of ours. */
+/** Only validated content is stored. Content that does not compile now is therefore our own fault. */
 function toDeployment(row: DeploymentRow, logger: Logger): Deployment {
   let compiled: CompiledContent | null = null;
   try {
@@ -135,7 +138,7 @@ function compileContent(row: DeploymentRow): CompiledContent {
   };
 }
 
-/** Steps and those inside of them. */
+/** The steps, and all steps nested in them. */
 function* allSteps(steps: readonly CompiledStep[]): Generator<CompiledStep> {
   for (const step of steps) {
     yield step;

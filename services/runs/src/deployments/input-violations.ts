@@ -2,7 +2,7 @@ import type { Violation } from "@workflow/errors";
 import type { Deployment } from "./deployment-cache.ts";
 
 /**
- * What the workflow's inputSchema has against an input.
+ * The violations of the workflow's inputSchema in an input.
  *
  * @throws Error when this release cannot execute the deployment
  */

@@ -7,10 +7,10 @@ export const APPROVAL_STATUSES = [
   "cancelled",
 ] as const;
 
-/** Where an approval stands. */
+/** The status of an approval. */
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** Where an approval stands, as the run that waits for it sees it. */
+/** An approval as the run that waits for it sees it. */
 export interface ApprovalState {
   id: string;
   status: ApprovalStatus;
@@ -21,11 +21,11 @@ export interface ApprovalState {
   data: string | null;
 }
 
-/** What one attempt of an approval step asks. */
+/** The question that one attempt of an approval step asks. */
 export interface ApprovalQuestion {
   stepId: string;
   path: string;
-  /** Tells the attempts of the step apart. */
+  /** Distinguishes the attempts of the step. */
   attempt: string;
   message: string;
   /** JSON text of `{users, roles, apiKeys}`; null when everyone may decide. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Who an approval step names, as it is stored with the approval. */
+/** The people, roles and API keys that an approval step names, as they are stored with the approval. */
 export const approversSchema = z.object({
   users: z.array(z.string()).default([]),
   roles: z.array(z.string()).default([]),

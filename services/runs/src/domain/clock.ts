@@ -1,5 +1,5 @@
-/** Tells the time by which runs are due: that of the database, whatever the clock of this machine says. */
+/** The time by which runs are due. It is the database's time, whatever the clock of this machine says. */
 export interface Clock {
-  /** Milliseconds of the epoch. */
+  /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -8,10 +8,10 @@ export interface EndedRun {
   status: TerminalStatus;
   error: ExecutionError | null;
   triggerType: TriggerType;
-  /** The schedule that started it; null when none did. */
+  /** The schedule that started the run; null when none did. */
   scheduleId: string | null;
-  /** The run that waits for its end; null when none does. */
+  /** The parent run that waits for this one's end; null when none does. */
   waitingParentRunId: string | null;
-  /** Whether it takes part in a concurrency limit (D15). */
+  /** Whether a concurrency limit applies to the run (D15). */
   limited: boolean;
 }

@@ -1,8 +1,8 @@
 import { DEFINITION_LIMITS } from "@workflow/definition";
 
 /**
- * Whether a value nests more containers than templates can hand on. What comes from outside is
- * checked once, where it enters: from some thousand levels on, `JSON.stringify` and Postgres fail.
+ * Whether a value nests more containers than templates can hand on. Values from outside are checked once,
+ * where they enter: beyond some thousand levels `JSON.stringify` and Postgres fail.
  */
 export function nestsTooDeep(
   value: unknown,

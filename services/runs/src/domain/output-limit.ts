@@ -1,12 +1,12 @@
 import { StepError } from "./step-error.ts";
 
-/** D4: the result of one step. */
+/** The largest result of one step (D4). */
 export const STEP_OUTPUT_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * The failure of a step that returns more than it may.
+ * The failure of a step whose output is too large.
  *
- * @param chars of the output's JSON text; undefined where it is not made to its end
+ * @param chars length of the output's JSON text; undefined where the text was not completed
  */
 export function outputTooLarge(chars?: number): StepError {
   const message = "The step's output is larger than 4 MiB";

@@ -1,16 +1,19 @@
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** An idempotency key that names a run lives for 24 hours from a moment after the run's (D25). */
+/**
+ * The margin that keeps a run as long as its idempotency key. A key lives for 24 hours (D25), beginning a
+ * moment after its run was accepted.
+ */
 const MARGIN_MS = 60 * 60 * 1_000;
 
 /** How long ended runs are kept (D58). */
 export interface RetentionPolicies {
-  /** Days, for companies without a policy of their own; 0: for ever. */
+  /** Days for companies without a policy of their own; 0: for ever. */
   days: number;
   /** Days by company; 0: for ever. */
   byCompany: ReadonlyMap<string, number>;
 }
 
-/** Runs of a company that were accepted before this moment may go; null: none. */
+/** The moment before which a company's runs must have been accepted to be removed; null: none may be. */
 export function horizonOf(
   { days, byCompany }: RetentionPolicies,
   companyId: string,
@@ -20,7 +23,9 @@ export function horizonOf(
   return kept === 0 ? null : horizonAfter(kept, now);
 }
 
-/** A month without runs may go when it is over for those who keep theirs shortest; null: never. */
+/**
+ * The moment before which an empty month may be removed: the one of the shortest retention; null: never.
+ */
 export function emptyHorizon({ days, byCompany }: RetentionPolicies, now: Date): Date | null {
   const shortest = Math.min(...[days, ...byCompany.values()].filter((kept) => kept > 0));
   return shortest === Infinity ? null : horizonAfter(shortest, now);

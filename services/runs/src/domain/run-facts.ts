@@ -1,10 +1,10 @@
 import type { TriggerType } from "./run-status.ts";
 import type { StartFault } from "./start-fault.ts";
 
-/** What does not change while a run is executed. */
+/** The facts of a run that stay the same during its execution. */
 export interface RunFacts {
   id: string;
-  /** The lease under which it is executed; what is written must name it. */
+  /** The lease under which the run is executed. Each write must name it. */
   epoch: number;
   companyId: string;
   workflowId: string;
@@ -13,26 +13,26 @@ export interface RunFacts {
   triggerType: TriggerType;
   /** The request that caused the run; null when none did. */
   requestId: string | null;
-  /** Of the span around what is executed; null when the run's trace is not recorded. */
+  /** The span around the execution; null when the run's trace is not recorded. */
   traceparent: string | null;
   createdAt: Date;
-  /** When its execution began: now, unless an earlier execution has begun it. */
+  /** When execution began: now, unless an earlier execution has begun it. */
   startedAt: Date;
-  /** Whether an earlier execution has written that it began. */
+  /** Whether an earlier execution has written that the run began. */
   started: boolean;
-  /** The schedule that started it; null when none did. */
+  /** The schedule that started the run; null when none did. */
   scheduleId: string | null;
-  /** The run that waits for its end; null when none does. */
+  /** The parent run that waits for this one's end; null when none does. */
   waitingParentRunId: string | null;
   /** How many runs are above this one (D17). */
   depth: number;
-  /** How many runs led to this one by what they wrote, each starting the next. */
+  /** How many runs in a row started the next by what they wrote, down to this one. */
   triggerDepth: number;
-  /** The first of the runs that led to this one; null when it is the first itself (D60). */
+  /** The first run of that row; null when this run is the first (D60). */
   rootRunId: string | null;
-  /** The connection for steps of its provider that name none themselves; null: there is none. */
+  /** The connection for steps that name none, if it is of their provider; null: there is none. */
   connectionId: string | null;
-  /** Why it fails as soon as it is executed; null: it does not. */
+  /** The reason why the run fails as soon as it is executed; null: there is none. */
   startFault: StartFault | null;
   /** Whether the workflow has a concurrency limit (D15). */
   limited: boolean;
@@ -42,5 +42,5 @@ export interface RunFacts {
   waitsForRuns: boolean;
 }
 
-/** On whose behalf another service is called, and what connects the call with the rest of the run. */
+/** The company for which another service is called, and the ids that connect the call with the run. */
 export type CallCause = Pick<RunFacts, "companyId" | "requestId" | "traceparent">;

@@ -1,11 +1,11 @@
 import { StepError } from "./step-error.ts";
 
-/** Steps that one run may execute, iterations included: more could not be taken up again in time. */
+/** Most steps that one run may execute, iterations included. More could not be loaded again in time. */
 export const STEPS_MAX = 50_000;
 
 /**
- * The run is over one of its limits. The step fails with it and so does the run, whatever the policies
- * of the step and of those around it say: another attempt or another branch only adds to it (D56).
+ * The run is over one of its limits. The step and the run fail, whatever the policies of the step and its
+ * containers say: another attempt or branch would only add to it (D56).
  */
 export class RunLimitError extends StepError {}
 
@@ -15,7 +15,7 @@ export function runTooLarge(bytesMax: number): RunLimitError {
   return new RunLimitError("RUN_TOO_LARGE", message, { retryable: false });
 }
 
-/** The failure of the step that is one too many, or that is sure to need more than there are left. */
+/** The failure of the step that is one too many, or that surely needs more steps than are left. */
 export function runTooLong(): RunLimitError {
   const message = `A run executes at most ${STEPS_MAX} steps in all.`;
   return new RunLimitError("RUN_TOO_LONG", message, { retryable: false });

@@ -10,17 +10,17 @@ export const RUN_STATUSES = [
   "timeout",
 ] as const;
 
-/** Where a run stands. */
+/** The status of a run. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export const TERMINAL_STATUSES = ["completed", "failed", "cancelled", "timeout"] as const;
 
-/** A status that no run leaves again; written once. */
+/** A status that no run leaves again. It is written once. */
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
 /**
- * Which statuses a run may go to from each, or stay in: the only place that says so. What writes a status
- * takes its condition from here.
+ * The statuses that a run may go to, or stay in, from each status. This is the only place that defines
+ * them: every write of a status takes its condition from here.
  */
 export const RUN_TRANSITIONS = {
   pending: [
@@ -83,14 +83,14 @@ export function statusesBefore(target: RunStatus): RunStatus[] {
   );
 }
 
-/** What starts runs, in the contract's words; `table` is ours. */
+/** The origins of runs, in the contract's words; `table` is ours. */
 export const TRIGGER_TYPES = ["api", "webhook", "schedule", "manual", "table"] as const;
 
-/** What started a run. */
+/** The origin of a run. */
 export type TriggerType = (typeof TRIGGER_TYPES)[number];
 
-/** The statuses in which a run may be retried: it ended without doing what it should (D27). */
+/** The statuses in which a run may be retried: it ended without success (D27). */
 export const RETRYABLE_STATUSES: readonly RunStatus[] = ["failed", "timeout"];
 
-/** The statuses in which a run may be restarted from a step of the caller's choice (D27). */
+/** The statuses in which a run may be restarted from a chosen step (D27). */
 export const RESTARTABLE_STATUSES: readonly RunStatus[] = ["completed", "failed", "timeout"];

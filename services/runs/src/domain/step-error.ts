@@ -1,12 +1,12 @@
-/** An approval's comment with a few words around it fits. */
+/** Long enough for an approval's comment with a few words around it. */
 const MESSAGE_CHARS_MAX = 5_000;
 
-/** Something from outside of which only the beginning is recorded, once no secret is in it (D19). */
+/** A text or value from outside. Only its beginning is recorded, after secrets were removed (D19). */
 export class Excerpt {
   /** Text, or JSON. */
   readonly whole: unknown;
   readonly charsMax: number;
-  /** Whether somebody before us may have cut it, so that it may end in a part of a secret. */
+  /** Whether it may have been cut already, so that it may end in a part of a secret. */
   readonly mayBeCut: boolean;
 
   constructor(whole: unknown, charsMax: number, { mayBeCut = false } = {}) {
@@ -16,26 +16,28 @@ export class Excerpt {
   }
 }
 
-/** How a step failed and what may be done about it. */
+/** How a step failed, and what may be done about it. */
 export interface StepErrorOptions {
   /** Excerpts are resolved when the error is recorded. */
   details?: Record<string, unknown>;
-  /** How much of the message is recorded: give the whole one and never a part. */
+  /** How much of the message is recorded. The message itself must be given whole. */
   messageCharsMax?: number;
-  /** Whether another attempt could end differently; true unless said otherwise. */
+  /** Whether another attempt could end differently; true by default. */
   retryable?: boolean;
   /**
-   * Whether the receiver surely answered this attempt, so that the next one is a new request and may
+   * Whether the receiver surely answered this attempt. Then the next attempt is a new request and may
    * carry a new idempotency key.
    */
   answered?: boolean;
-  /** The receiver asked for this pause before the next attempt, in milliseconds. */
+  /** The pause before the next attempt that the receiver asked for, in milliseconds. */
   retryAfterMs?: number;
-  /** What templates see as the step's output all the same, when the run goes on. */
+  /** What templates see as the step's output nevertheless, when the run goes on. */
   output?: unknown;
 }
 
-/** The failure of a step: expected, recorded in its result, never a fault of ours. */
+/**
+ * The failure of a step. It is expected and recorded in the step's result; it is no fault of the service.
+ */
 export class StepError extends Error {
   override readonly name = "StepError";
   readonly code: string;

@@ -30,26 +30,29 @@ export interface OpenStep {
   seq: number;
   startedAt: Date;
   dueAt: Date | null;
-  /** Whether `dueAt` is a turn that a paused connection gave, and not the end of another wait. */
+  /** Whether `dueAt` is the end of a paused connection's wait, and not of another wait. */
   hasTurn: boolean;
-  /** When the current attempt is given up; null when nothing limits it. */
+  /** When the current attempt times out; null when nothing limits it. */
   deadlineAt: Date | null;
   attempt: number;
   attemptGroup: number;
   previousAttempts: readonly AttemptRecord[];
 }
 
-/** What becomes of the run's own row; fields left out stay as they are. */
+/** A change of the run's own row. Fields that are left out stay as they are. */
 export interface RunChange {
   status: RunStatus;
-  /** Null while its execution has not begun. */
+  /** Null while execution has not begun. */
   startedAt: Date | null;
   completedAt: Date | null;
   /** JSON text fit for storing. */
   output: string | null;
   error: ExecutionError | null;
-  /** Execution time so far in milliseconds, without the stretch that `activeForMs` tells of. */
+  /** Execution time so far in milliseconds, without the stretch in `activeForMs`. */
   activeMs: number;
-  /** For how long it has been executed without an end to that; null: it is not. */
+  /**
+   * How long the current stretch of execution has lasted, in milliseconds; null: the run is not being
+   * executed.
+   */
   activeForMs: number | null;
 }

@@ -2,8 +2,8 @@
 const SUSPECT_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
 /**
- * A value as it can be stored, and its JSON text. Steps produce whatever a receiver answered: NUL
- * and lone surrogates, which Postgres refuses (22P05), become U+FFFD. `undefined` is null.
+ * A value as it can be stored, and its JSON text. Receivers may answer NUL and lone surrogates, which
+ * Postgres refuses (22P05). They become U+FFFD, and `undefined` becomes null.
  */
 export function storable(value: unknown): { value: unknown; text: string } {
   const text = JSON.stringify(value) ?? "null";
@@ -26,7 +26,7 @@ function cleaned(value: unknown): unknown {
   if (typeof value === "string") return storableText(value);
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== "object" || value === null) return value;
-  // `fromEntries` keeps a key named __proto__ a plain key.
+  // `fromEntries` keeps a key named __proto__ as an ordinary key.
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => [storableText(key), cleaned(entry)]),
   );

@@ -1,11 +1,11 @@
 import { foldWebhookPath } from "@workflow/definition";
 import type { CompiledTrigger } from "@workflow/definition";
 
-/** The provider that stands for the custom route: triggers that name it are found by their path. */
+/** The provider name of the custom route. Triggers that name it are found by their path. */
 const CUSTOM_PROVIDER = "custom";
 
 /**
- * What events a trigger waits for: workflows are found by it when one comes. Null for triggers that no
+ * The key under which an incoming event finds the workflows that wait for it. Null for triggers that no
  * event fires.
  */
 export function triggerKeyOf(trigger: CompiledTrigger): string | null {
@@ -28,12 +28,12 @@ export function tableTriggerKey(tableId: string): string {
   return `table:${tableId.toLowerCase()}`;
 }
 
-/** The key of the triggers that wait for events of a provider; case does not count. */
+/** The key of the triggers that wait for events of a provider. Upper and lower case are the same. */
 export function providerTriggerKey(provider: string): string {
   return `webhook:provider:${provider.toLowerCase()}`;
 }
 
-/** The key of the triggers that wait for a path of the custom route, in any of its spellings. */
+/** The key of the triggers that wait for a path of the custom route, in any spelling of the path. */
 export function pathTriggerKey(path: string): string {
   return `webhook:path:${foldWebhookPath(path)}`;
 }

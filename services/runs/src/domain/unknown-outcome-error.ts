@@ -1,6 +1,6 @@
 import { StepError } from "./step-error.ts";
 
-/** A call was begun that must not be made twice, and nobody knows what became of it. */
+/** A call that must not be repeated was begun, and its outcome is not known. */
 export class UnknownOutcomeError extends StepError {
   constructor(code: string, message: string, details: Record<string, unknown>) {
     super(

@@ -1,22 +1,22 @@
-/** The pool of what no rule is about, and of workers that are told of no other. */
+/** The pool of runs that no rule covers, and of workers that name no other pool. */
 export const DEFAULT_POOL = "default";
 
 /** Letters, digits and dashes, 40 at most; begins with a letter. */
 export const POOL_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
-/** Says which workers execute the runs of a company, or those of its workflows with a tag. */
+/** Says which workers execute the runs of a company, or of those of its workflows that have a tag. */
 export interface PoolRule {
   companyId: string;
-  /** Null: all workflows that no other rule of the company is about. */
+  /** Null: all workflows that no other rule of the company covers. */
   tag: string | null;
   pool: string;
 }
 
 /**
- * The pool of a run: that of the first rule, by the alphabet, whose tag the workflow has, else that of its
- * company, else the default one.
+ * The pool of a run. It is the pool of the first rule, by the alphabet, whose tag the workflow has; else
+ * the company's pool; else the default one.
  *
- * @param ofCompany the rules of its company
+ * @param ofCompany the rules of the run's company
  */
 export function poolOf(ofCompany: readonly PoolRule[], tags: readonly string[]): string {
   let chosen: PoolRule | undefined;

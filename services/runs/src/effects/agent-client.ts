@@ -10,33 +10,36 @@ import { callPatiently } from "./call-patiently.ts";
 import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
 
-/** Where the integrations service is, and as whom it is called. */
+/** The address of the integrations service, and the identity for calls to it. */
 export interface AgentClientOptions {
   address: string;
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
   tracer?: Tracer | undefined;
-  /** Before each further call while nobody answers; some 20 s in all by default. */
+  /**
+   * The pauses before each further call while the service does not answer; some 20 s in all by default.
+   */
   pausesMs?: readonly number[] | undefined;
 }
 
-/** The service ends a call by its own limits before that; a connection that died is noticed within 40 s. */
+/** The service ends a call earlier by its own limits. A dead connection is noticed within 40 s. */
 const TIMEOUT_MS = 45 * 60_000;
-/** A question may be asked again, since an answer is recorded under its key. */
+/** A question may be asked again, since its answer is recorded under its key. */
 const PAUSES_MS = [100, 400, 1_500, 3_000, 5_000, 10_000];
-/** The step's own time ends the call. This one is for a service that was not told of it. */
+/** The step's own timeout ends the call. This is the margin for a service that was not told of it. */
 const GRACE_MS = 5_000;
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of questions that a worker has under way: the service holds each several times until it is answered,
- * and cannot refuse it before it is there. Who waits here is not in its memory.
+ * Bytes of questions that a worker may have under way. The service holds each question several times
+ * until it is answered, and cannot refuse it before it has arrived. A question that waits here takes none
+ * of the service's memory.
  */
 const UNDER_WAY = { perTenant: 16 * MIB, total: 32 * MIB } as const;
-/** What the smallest counts, so that at most 128 calls of a company, and 256 in all, are under way. */
+/** The least that a question counts. So at most 128 calls of a company, and 256 in all, are under way. */
 const CALL_BYTES_MIN = MIB / 8;
 
-/** Connects on first use; the service need not be there yet. */
+/** Connects on first use. The service need not be running yet. */
 export function createAgentClient(options: AgentClientOptions): AgentClient {
   const client = createRpcClient(AgentsServiceService, {
     address: options.address,
@@ -57,7 +60,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
         inputJson: input,
         userMessage,
         overrides,
-        // Without masked texts what is asked is recorded as it is.
+        // Without masked texts the question is recorded as it is.
         maskedInputJson: record?.input ?? "",
         maskedUserMessage: record?.userMessage,
         secrets: [...secrets],

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAppError } from "@workflow/errors";
 
 /**
- * Makes a call again that found nobody: a service that is being replaced is no reason for a step to fail.
- * Only for calls that may be repeated.
+ * Repeats a call while the service cannot be reached: a service that is being replaced is no reason for a
+ * step to fail. It is only for calls that may be repeated.
  *
- * @param pausesMs before each further try
- * @throws the signal's reason when it was aborted, else what the last try threw
+ * @param pausesMs the pause before each further try
+ * @throws the signal's reason when it was aborted, else the error of the last try
  */
 export async function callPatiently<Answer>(
   send: () => Promise<Answer>,

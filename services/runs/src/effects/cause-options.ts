@@ -1,7 +1,7 @@
 import type { RpcCallOptions } from "@workflow/rpc";
 import type { CallCause } from "../domain/run-facts.ts";
 
-/** What a call carries that connects it with the run that it is made for. */
+/** The call options that connect a call with the run that needs it. */
 export function causeOptions({
   requestId,
   traceparent,

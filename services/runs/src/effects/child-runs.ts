@@ -21,23 +21,29 @@ import { giveUpChild } from "../store/given-up-runs.ts";
 import { growFamily } from "../store/run-families.ts";
 import type { NewRun } from "../store/start-runs.ts";
 
-/** What child runs are made of. */
+/** What is needed to start child runs. */
 export interface ChildRunsOptions extends StoringContext {
   deployments: DeploymentCache;
   backlog: Backlog;
   /** How many runs may descend from one (D60). */
   descendantsMax: number;
-  /** How long a step waits for a place among the pending runs, in milliseconds; 10 minutes by default. */
+  /**
+   * How long a step waits until the company has room for another pending run, in milliseconds; 10 minutes
+   * by default.
+   */
   patienceMs?: number | undefined;
-  /** Called when children were given up: they are to be cancelled. */
+  /** Called when a parent has given children up, so that they get cancelled. */
   onGivenUp: () => void;
 }
 
 /** How many runs may be above one (D17). */
 const DEPTH_MAX = 25;
-/** Then it is better to fail where somebody sees it. */
+/** After this time the step fails, so that somebody notices. */
 const PATIENCE_MS = 10 * 60_000;
-/** Those of one family wait for each other in the database; others must find connections. */
+/**
+ * Starts in one family of runs wait for each other in the database, and the others must still find
+ * connections.
+ */
 const STARTS = { total: 4, perTenant: 2 };
 
 /** @see ChildRuns */
@@ -86,7 +92,7 @@ export function createChildRuns(options: ChildRunsOptions): ChildRuns {
   };
 }
 
-/** Why the company can have no more pending runs; null when it can. */
+/** The reason why the company can have no more pending runs; null when it can. */
 async function findFullness(backlog: Backlog, companyId: string): Promise<AppError | null> {
   try {
     await backlog.admit(companyId);
@@ -97,7 +103,7 @@ async function findFullness(backlog: Backlog, companyId: string): Promise<AppErr
   }
 }
 
-/** Stores a child and counts it; what stops it from being stored undoes the count. */
+/** Stores a child and counts it. Whatever stops the store undoes the count, too. */
 async function storeChild(
   options: ChildRunsOptions,
   parent: RunFacts,
@@ -109,14 +115,15 @@ async function storeChild(
   await startInTransaction(options, async (transaction, starting) => {
     const hasRoom = await growFamily(transaction, { rootRunId, companyId, by: 1, max });
     if (!hasRoom) throw refused("RUN_TOO_MANY_CHILDREN", tooManyDescendants(max), { rootRunId });
-    // After the family, whose row others may hold: whoever writes the parent waits for this lock.
+    // The family's row comes first, since others may hold its lock: whoever writes the parent waits for
+    // this lock.
     if (!(await lockAcquiredRun(transaction, parent.id, parent.epoch))) throw new LeaseLostError();
     const stored = await starting.insert([child]);
     if (!stored.has(child.id)) throw new OvertakenError();
   });
 }
 
-/** What the child executes. */
+/** The deployment that the child executes. */
 async function requireStartable(
   options: ChildRunsOptions,
   { companyId }: RunFacts,

@@ -15,7 +15,7 @@ import { failureOf } from "./step-failure.ts";
 import type { DoneCall, PausedCall } from "../interpreter/effects/paused-call.ts";
 import type { EmailAttachment } from "../interpreter/steps/email-message.ts";
 
-/** Where the integrations service is, and as whom it is called. */
+/** The address of the integrations service, and the identity for calls to it. */
 export interface EmailClientOptions {
   address: string;
   tokenSigner: TokenSigner;
@@ -23,17 +23,17 @@ export interface EmailClientOptions {
   tracer?: Tracer | undefined;
 }
 
-/** The service gives a message 60 s, after waiting for whoever else sends it. */
+/** The service allows 60 s for a message, after waiting for another call that sends the same one. */
 const TIMEOUT_MS = 90_000;
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of files that a worker sends at the same time: the service holds what all workers send until it has
- * room, and cannot refuse it before it is there.
+ * Bytes of files that a worker sends at the same time. The service holds the files of all workers until
+ * it has room, and cannot refuse a file before it has arrived.
  */
 const FILES_UNDER_WAY = { perTenant: 20 * MIB, total: 40 * MIB } as const;
 
-/** Connects on first use; the service need not be there yet. */
+/** Connects on first use. The service need not be running yet. */
 export function createEmailClient(options: EmailClientOptions): EmailClient {
   const client = createRpcClient(EmailServiceService, {
     address: options.address,
@@ -71,7 +71,9 @@ export function createEmailClient(options: EmailClientOptions): EmailClient {
   };
 }
 
-/** What it fetches by URL the service has room for, or waits. */
+/**
+ * Files that the service fetches by URL are not counted: the service waits until it has room for them.
+ */
 function fileBytesOf(attachments: readonly EmailAttachment[]): number {
   return attachments.reduce(
     (sum, { source }) => sum + (source.$case === "content" ? source.value.length : 0),
@@ -90,7 +92,7 @@ function resultOf({
   return { kind: "done", output };
 }
 
-/** The service acts in its own name, for the company whose run it is. */
+/** The service acts in its own name, for the run's company. */
 function senderOf(companyId: string): Identity {
   return {
     companyId,
@@ -99,7 +101,7 @@ function senderOf(companyId: string): Identity {
   };
 }
 
-/** What a failed call means to the step; what is a fault of ours stays as it is. */
+/** The step's failure for a failed call. Our own faults stay as they are. */
 function toStepError(error: AppError): AppError | StepError {
   const { message, reason, retryAfterMs, violations, details } = error;
   switch (reason) {
@@ -110,11 +112,11 @@ function toStepError(error: AppError): AppError | StepError {
         ...(violations.length === 0 ? {} : { details: { problems: violations } }),
       });
     case "FORBIDDEN":
-      // Without details it is our own identity that lacks something.
+      // Without details the service's own identity lacks a permission.
       if (!isRecord(details) || details["field"] !== "from") return error;
       return new StepError("EMAIL_SENDER_NOT_ALLOWED", message, { retryable: false });
     case "RATE_LIMITED":
-      // Until the day is over, which no policy waits for.
+      // The quota lasts until the end of the day, which no retry policy waits for.
       return new StepError("EMAIL_QUOTA", message, {
         retryable: false,
         ...(isRecord(details) ? { details } : {}),
@@ -123,8 +125,8 @@ function toStepError(error: AppError): AppError | StepError {
       return new StepError("NOT_CONFIGURED", message, { retryable: false });
     case "UPSTREAM_ERROR":
     case "UNAVAILABLE":
-      // Not `answered`: under the same key the next attempt is the same message with the same
-      // Message-ID, which is what keeps a reader from getting it twice.
+      // Not `answered`: under the same key the next attempt is the same message with the same Message-ID.
+      // The reader then does not get it twice.
       return new StepError(
         "EMAIL_FAILED",
         message,

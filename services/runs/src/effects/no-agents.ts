@@ -1,7 +1,7 @@
 import { StepError } from "../domain/step-error.ts";
 import type { AgentClient } from "../interpreter/effects/agent-client.ts";
 
-/** Where no service asks agents. */
+/** The client where no service answers for agents. */
 export const NO_AGENTS: AgentClient = {
   takeTurn: () => Promise.resolve(() => {}),
   ask() {

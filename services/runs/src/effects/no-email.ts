@@ -1,7 +1,7 @@
 import { StepError } from "../domain/step-error.ts";
 import type { EmailClient } from "../interpreter/effects/email-client.ts";
 
-/** Where no service sends e-mail. */
+/** The client where no service sends e-mail. */
 export const NO_EMAIL: EmailClient = {
   send() {
     const message = "No service sends e-mail in this installation.";

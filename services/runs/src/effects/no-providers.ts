@@ -1,7 +1,7 @@
 import { StepError } from "../domain/step-error.ts";
 import type { ProviderClient } from "../interpreter/effects/provider-client.ts";
 
-/** Where no service calls providers. */
+/** The client where no service calls providers. */
 export const NO_PROVIDERS: ProviderClient = {
   execute: () => Promise.reject(notThere()),
   authorize: () => Promise.reject(notThere()),

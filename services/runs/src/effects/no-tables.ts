@@ -1,7 +1,7 @@
 import { StepError } from "../domain/step-error.ts";
 import type { TablesClient } from "../interpreter/effects/tables-client.ts";
 
-/** Where no service keeps tables. */
+/** The client where no service keeps tables. */
 export const NO_TABLES: TablesClient = {
   query: refuse,
   insert: refuse,

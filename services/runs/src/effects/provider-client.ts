@@ -11,7 +11,7 @@ import type { PausedCall } from "../interpreter/effects/paused-call.ts";
 import { causeOptions } from "./cause-options.ts";
 import { failureOf, orStepError } from "./step-failure.ts";
 
-/** Where the integrations service is, and as whom it is called. */
+/** The address of the integrations service, and the identity for calls to it. */
 export interface ProviderClientOptions {
   address: string;
   tokenSigner: TokenSigner;
@@ -19,13 +19,13 @@ export interface ProviderClientOptions {
   tracer?: Tracer | undefined;
 }
 
-/** The service gives one exchange with a provider 60 s; a list may have several pages. */
+/** The service allows 60 s for one exchange with a provider. A list may have several pages. */
 const EXECUTE_TIMEOUT_MS = 180_000;
 /** Credentials may have to be renewed before they are handed out. */
 const AUTHORIZE_TIMEOUT_MS = 40_000;
 const REPORT_TIMEOUT_MS = 5_000;
 
-/** Connects on first use; the service need not be there yet. */
+/** Connects on first use. The service need not be running yet. */
 export function createProviderClient(options: ProviderClientOptions): ProviderClient {
   const client = createRpcClient(ActionsServiceService, {
     address: options.address,
@@ -90,7 +90,7 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   };
 }
 
-/** The service acts in its own name, for the company whose run it is. */
+/** The service acts in its own name, for the run's company. */
 function callOf(cause: CallCause, scope: string): RpcCallOptions {
   const { companyId } = cause;
   const identity: Identity = {
@@ -108,7 +108,7 @@ function choiceOf({ step, run }: NamedConnections): ConnectionChoice {
   };
 }
 
-/** The wait of a connection that is paused. */
+/** The result of a call while its connection is paused. */
 export function toPaused({ waitMs, message }: Pause): PausedCall {
   return { kind: "paused", waitMs, message };
 }

@@ -2,13 +2,16 @@ import { isAppError } from "@workflow/errors";
 import type { ActionFailure } from "@workflow/proto/integrations/v1/actions";
 import { Excerpt, StepError } from "../domain/step-error.ts";
 
-/** What is recorded of others' words. */
+/** The recorded length of messages from outside. */
 const MESSAGE_CHARS_MAX = 1_200;
 
-/** Makes the failure of a step whose call came to nothing. */
+/** Makes the failure of a step whose call had no result. */
 export type ToUnavailable = (reason: string) => StepError;
 
-/** What the step failed of; a service of another version may say what is not known here. */
+/**
+ * The reason of the step's failure. A service of another version may give reasons that are not known
+ * here.
+ */
 export function failureOf(
   failure: ActionFailure | undefined,
   toUnavailable: ToUnavailable,
@@ -24,7 +27,10 @@ export function failureOf(
   });
 }
 
-/** Others' words among the details, which the service has cut: it does not know the run's secrets. */
+/**
+ * Marks texts from outside among the details. The service has cut them, but does not know the run's
+ * secrets.
+ */
 function withExcerpts(details: Record<string, unknown>): Record<string, unknown> {
   const excerpts = ["message", "code"].flatMap((name) => {
     const words = details[name];
@@ -35,9 +41,9 @@ function withExcerpts(details: Record<string, unknown>): Record<string, unknown>
 }
 
 /**
- * The answer of a call; a call that broke off may go well later, a fault of ours stays one.
+ * The answer of a call. A call that broke off may succeed later; our own fault stays one.
  *
- * @throws StepError, and the signal's reason when it was aborted
+ * @throws StepError when the call failed, or the signal's reason when it was aborted
  */
 export async function orStepError<Answer>(
   call: Promise<Answer>,

@@ -12,7 +12,7 @@ import type { TableRow, TablesCaller, TablesClient } from "../interpreter/effect
 import { callPatiently } from "./call-patiently.ts";
 import { causeOptions } from "./cause-options.ts";
 
-/** Where the tables service is, and as whom it is called. */
+/** The address of the tables service, and the identity for calls to it. */
 export interface TablesClientOptions {
   address: string;
   tokenSigner: TokenSigner;
@@ -21,10 +21,13 @@ export interface TablesClientOptions {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Before a call is made again that found nobody. Writes can be repeated since they are named. */
+/**
+ * The pauses before a call is repeated because the service could not be reached. Writes can be repeated
+ * since each has a key.
+ */
 const PAUSES_MS = [100, 400, 1_500, 3_000];
 
-/** Connects on first use; the service need not be there yet. */
+/** Connects on first use. The service need not be running yet. */
 export function createTablesClient(options: TablesClientOptions): TablesClient {
   const client = createRpcClient(RowsServiceService, {
     address: options.address,
@@ -32,7 +35,8 @@ export function createTablesClient(options: TablesClientOptions): TablesClient {
     tracer: options.tracer,
     minter: createTokenMinter(options.tokenSigner, { audience: "tables" }),
     defaultTimeoutMs: TIMEOUT_MS,
-    // A page that is too large for a step is still read: the step is to fail with that, for good.
+    // A page that is too large for a step is still read, so that the step fails with that reason for
+    // good.
     maxMessageBytes: LARGE_MESSAGE_BYTES_MAX,
   });
   return {
@@ -87,7 +91,7 @@ function noSuchTable(message: string): StepError {
   return new StepError("TABLE_NOT_FOUND", message, { retryable: false, answered: true });
 }
 
-/** Or no such table: it makes no difference to the step. */
+/** The table may be missing as well: it makes no difference to the step. */
 function noSuchRow(message: string): StepError {
   return new StepError("ROW_NOT_FOUND", message, { retryable: false, answered: true });
 }
@@ -105,7 +109,7 @@ async function callOrFail<Answer>(
   }
 }
 
-/** The execution plane acts in its own name, for the company whose run it is. */
+/** The service acts in its own name, for the run's company. */
 function callOptions(caller: TablesCaller, signal: AbortSignal): RpcCallOptions {
   const { companyId } = caller;
   return {
@@ -129,7 +133,7 @@ function toTableRow({ id, dataJson, position, createdAt, updatedAt }: Row): Tabl
   };
 }
 
-/** What a failed call means to the step; what is a fault of ours stays as it is. */
+/** The step's failure for a failed call. Our own faults stay as they are. */
 function toStepError(error: AppError, notFound: NotFound): AppError | StepError {
   const { message, reason, retryAfterMs, violations } = error;
   switch (reason) {
@@ -144,7 +148,7 @@ function toStepError(error: AppError, notFound: NotFound): AppError | StepError 
       });
     case "RATE_LIMITED":
     case "UNAVAILABLE":
-      // Not `answered`: whether the row was written is not known, so the next attempt has the same key.
+      // Not `answered`: nobody knows whether the row was written, so the next attempt has the same key.
       return new StepError(
         "TABLE_UNAVAILABLE",
         message,

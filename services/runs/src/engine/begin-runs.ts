@@ -23,7 +23,7 @@ export interface ReadyRun {
   memory: RunMemory;
 }
 
-/** What runs are loaded with. */
+/** What is needed to load runs. */
 export interface BeginRunsOptions {
   database: Database;
   worker: RuntimeWorker;
@@ -33,20 +33,20 @@ export interface BeginRunsOptions {
   logger: Logger;
 }
 
-/** Results of a run that are loaded without waiting for memory, together with those of others. */
+/** A run with at most so many results is loaded together with others, without waiting for memory. */
 const FEW_RESULTS = 500;
-/** How long a run waits for memory in a place that others need. */
+/** How long a run waits for memory in a slot that others need. */
 const WAIT_MS_MAX = 2_000;
 const LOOK_MS = 250;
-/** Nothing came of it. */
+/** Nothing was executed. */
 export const RELEASED: Advance = { next: "release" };
-/** There was no room for it. */
+/** There was no memory for the run. */
 const UNBEGUN: Advance = { next: "unbegun" };
 
 /**
- * Loads runs that were claimed and hands each on as soon as it is there. A run with many results waits for
- * memory before they are read. If others need its place meanwhile it goes back to the queue, which counts
- * neither as a failure nor as a take-over.
+ * Loads claimed runs and hands each on as soon as it is loaded. A run with many results waits for memory
+ * before they are read. If others need its slot meanwhile, it goes back to the queue; that counts neither
+ * as a failure nor as a take-over.
  */
 export async function beginRuns(
   options: BeginRunsOptions,
@@ -106,7 +106,7 @@ export async function beginRuns(
     finished(lease, advance);
   };
 
-  /** One run that cannot be loaded must not hold up the others. */
+  /** A run that cannot be loaded must not hold up the others. */
   const each = async <T>(
     some: readonly T[],
     work: (some: readonly T[]) => Promise<void>,
@@ -128,7 +128,7 @@ export async function beginRuns(
   await each(leases, begin, (lease) => finished(lease, RELEASED));
 }
 
-/** The runs of leases, without what they have done; a lease without one is finished here. */
+/** The runs of leases, without their history. A lease without a run is finished here. */
 async function findReady(
   { database, worker, deployments, memory, logger }: BeginRunsOptions,
   leases: readonly Lease[],
@@ -147,7 +147,7 @@ async function findReady(
       const runMemory = memory.open(run.row.companyId, lease.signal);
       return { lease, run, deployment, memory: runMemory };
     }
-    // Without a run the lease is lost: the run was cancelled, or another worker has it.
+    // Without a run the lease is lost: the run was cancelled, or another worker executes it.
     if (run !== undefined && deployment === undefined) {
       logger.error({ runId: lease.runId }, "a run without a deployment");
     }
@@ -156,22 +156,22 @@ async function findReady(
   });
 }
 
-/** What can't be executed is tried again after a pause, or is over. */
+/** A run that cannot be executed is tried again after a pause, or has ended. */
 function isExecutable(
   { row }: LoadedRun,
   { id, compiled }: Deployment,
   lease: Lease,
   logger: Logger,
 ): boolean {
-  // Cancelled after the task was claimed; the task is gone.
+  // The run was cancelled after its task was claimed. The task is gone.
   if (isTerminal(row.status)) return false;
   if (compiled !== null || isGivenUp(lease)) return true;
-  // Stored by a newer release, one of whose workers can execute it.
+  // A newer release stored the run. One of its workers can execute it.
   logger.error({ runId: row.id, deploymentId: id }, "a run can't be executed by this version");
   return false;
 }
 
-/** Whether this worker knows what the run has done. */
+/** Whether this worker still holds the run's history. */
 function takeParked(parked: ParkedRuns, ready: ReadyRun): boolean {
   const history = parked.take(ready.lease);
   if (history === undefined) return false;
@@ -180,7 +180,7 @@ function takeParked(parked: ParkedRuns, ready: ReadyRun): boolean {
   return true;
 }
 
-/** @returns false when the lease is lost, or its place is needed for others */
+/** @returns false when the lease is lost, or when others need the slot */
 async function waitForMemory({ lease, memory }: ReadyRun, bytes: number): Promise<boolean> {
   const giveUp = new AbortController();
   const begunAt = performance.now();

@@ -7,12 +7,12 @@ const START_FAULT_MESSAGES: Readonly<Record<StartFault, string>> = {
   RUN_TOO_MANY_CHILDREN: "The run whose changes have led to this one has too many descendants.",
 };
 
-/** How many runs may start one another by what they write, one after the other. */
+/** How long a chain of runs may be in which each starts the next by what it writes. */
 const TRIGGER_DEPTH_MAX = 10;
 
 /**
- * Why a run that an event started is not executed; null when it is. Nobody was there to be told when it
- * was started, so it fails, where everybody can see it.
+ * The reason why a run that an event started is not executed; null when it is. No caller was there to be
+ * told at the start. So the run fails, where everybody can see it.
  */
 export function findEventRunFault(
   { triggerType, triggerDepth, startFault }: RunFacts,

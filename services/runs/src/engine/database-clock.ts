@@ -8,9 +8,9 @@ import { readClock } from "../store/read-clock.ts";
 const MEASURE_INTERVAL_MS = 60_000;
 
 /**
- * The clock of the database, followed by what has gone by in this process since it was read. So due times
- * mean the same to every worker and to the statements that claim tasks, and a jump of this machine's clock
- * moves nothing.
+ * The clock of the database: the time that was read last, plus what has passed in this process since. So
+ * due times mean the same to every worker and to the statements that claim tasks. A jump of this
+ * machine's clock moves nothing.
  *
  * @returns once it was read for the first time
  */
@@ -23,7 +23,7 @@ export async function startDatabaseClock(
   const measure = async (): Promise<void> => {
     const askedAt = performance.now();
     const nowMs = await readClock(database);
-    // The answer is from about the middle of the round trip.
+    // The answer was made at about the middle of the round trip.
     aheadMs = nowMs - (askedAt + performance.now()) / 2;
   };
   await measure();

@@ -1,19 +1,22 @@
 import { LRUCache } from "lru-cache";
 import type { RunChange } from "../domain/step-records.ts";
 
-/** Run ids per notification: a payload may have 8,000 bytes, an id has 30. */
+/** Run ids per notification: a payload has 8,000 bytes at most, an id has 30. */
 const IDS_PER_NOTIFICATION = 200;
 
-/** A run that a caller waits for has ended. The payload is a comma-separated list of run ids. */
+/**
+ * The channel for runs that have ended while a caller waits for them. The payload is a comma-separated
+ * list of run ids.
+ */
 export const ENDED_CHANNEL = "runs_ended";
 
-/** Tells those who wait for the end of a run that it has come. */
+/** Lets callers wait for the end of a run. */
 export interface EndedRuns {
   /**
-   * Resolves with how the run ended when it was executed here, with `ended` when it was elsewhere,
-   * with `timeout` after `timeoutMs` or when the signal is aborted, and with `left` when nobody waits here
-   * any more. `isEnded` is asked when a
-   * notification may have been missed.
+   * Waits for the end of a run. `isEnded` is asked when a notification may have been missed.
+   *
+   * @returns how the run ended when this process executed it, `ended` when another did, `timeout` after
+   * `timeoutMs` or when the signal is aborted, `left` once nobody may wait here any more
    */
   wait(
     runId: string,
@@ -21,17 +24,17 @@ export interface EndedRuns {
     isEnded: () => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<WaitOutcome>;
-  /** Says how a run that this process executed has ended; it is committed. */
+  /** Announces how a run that this process executed has ended. The end is committed. */
   announceEnd(runId: string, end: RunChange): void;
-  /** Says that runs of this or another process have ended. */
+  /** Announces that runs have ended, in this process or another. */
   announce(runIds: readonly string[]): void;
-  /** Ends all waits, those to come included: the process stops, the runs go on. */
+  /** Ends all waits, later ones included: the process stops, while the runs go on. */
   endWaits(): void;
-  /** Asks every waiter's `isEnded` again: the connection that carries notifications was cut. */
+  /** Asks every waiter's `isEnded` again, after the connection for notifications was cut. */
   recheck(): void;
 }
 
-/** What waiting for the end of a run came to. */
+/** The result of waiting for the end of a run. */
 type WaitOutcome = RunChange | "ended" | "timeout" | "left";
 
 interface Waiter {
@@ -39,11 +42,11 @@ interface Waiter {
   isEnded: () => Promise<boolean>;
 }
 
-/** Announcements are kept for so long, since one may overtake the answer that the run was stored. */
+/** Announcements are kept for this long, since one may overtake the answer that the run was stored. */
 const ANNOUNCED_MS = 10_000;
 const ANNOUNCED_MAX = 1_000;
 
-/** Makes the waiting room of one process. */
+/** Makes an empty waiting room for this process. */
 export function createEndedRuns(): EndedRuns {
   const announced = new LRUCache<string, RunChange | "ended">({
     max: ANNOUNCED_MAX,
@@ -56,7 +59,7 @@ export function createEndedRuns(): EndedRuns {
     try {
       if (await waiter.isEnded()) waiter.end("ended");
     } catch {
-      // The database is away: the next notification or recheck will tell, or else the timeout.
+      // The database is away: the next notification, recheck or timeout ends the wait.
     }
   };
 

@@ -44,12 +44,12 @@ import { StopSignal } from "./stop-signal.ts";
 /** Leases that may run out without progress before a run is given up (D30). */
 const TAKEOVERS_MAX = 5;
 
-/** Whether a run is given up: its workers died again and again. */
+/** Whether a run is given up since its workers died again and again. */
 export function isGivenUp({ takeovers }: Lease): boolean {
   return takeovers > TAKEOVERS_MAX;
 }
 
-/** D4. */
+/** The largest output of a run (D4). */
 const OUTPUT_CHARS_MAX = 10 * 1024 * 1024;
 
 /** One run under one lease. */
@@ -60,7 +60,7 @@ export interface RunExecution extends LoadedRun {
   clock: Clock;
   effects: StepEffects;
   tracer: Tracer | undefined;
-  /** Told of steps that ended. */
+  /** Notified of each step that ends. */
   stepObserver: StepObserver | undefined;
   secrets: SecretsClient;
   write: (entry: JournalEntry) => Promise<boolean>;
@@ -68,13 +68,13 @@ export interface RunExecution extends LoadedRun {
   memory: RunMemory;
   estimates: OutputEstimates;
   parked: ParkedRuns;
-  /** Most that the inputs and outputs of a run's steps may have together (D56). */
+  /** The most bytes that the inputs and outputs of a run's steps may have together (D56). */
   runBytesMax: number;
-  /** Waits of so many milliseconds need not be parked. */
+  /** A wait up to this long need not be parked, in milliseconds. */
   shortWaitMs: number;
 }
 
-/** What belongs to one execution. */
+/** The parts of one execution. */
 interface ExecutionParts {
   journal: RunJournal;
   outputs: StepOutputs;
@@ -82,10 +82,10 @@ interface ExecutionParts {
 }
 
 /**
- * Takes one run as far as it goes and writes how that ended. Never rejects: whatever goes wrong is
- * the run's failure, or, when even that cannot be written, another lease's task.
+ * Takes one run as far as it goes and writes how that ended. It never rejects: an error becomes the run's
+ * failure. Where even that cannot be written, the task is left for another lease.
  *
- * @returns how far it came, as the task runtime is to know
+ * @returns how far the run came, for the task runtime
  */
 export async function executeRun(execution: RunExecution): Promise<Advance> {
   const { clock, lease, history, logger } = execution;
@@ -122,7 +122,7 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     const error = journal.failure ?? thrown;
     if (error instanceof LeaseLostError || lease.signal.aborted) return journal.advance;
     if (databaseErrorToAppError(error).reason === "UNAVAILABLE") {
-      // The database or another service is away: the task is given back and tried again before long.
+      // The database or another service is away. The task is given back and tried again soon.
       logger.warn({ ...told, err: error }, "a run has to wait for what it needs");
       isHandedBack = true;
       return journal.advance;
@@ -145,7 +145,7 @@ export async function executeRun(execution: RunExecution): Promise<Advance> {
     journal.close();
     stop.release();
     memory.close();
-    // Of an execution that has written nothing the next one is the first: its span is not sent.
+    // An execution that has written nothing sends no span: the next execution is then the first one.
     const isOver = written !== null && isTerminal(written.status);
     if (span !== undefined && (journal.hasBegun || isOver)) {
       endRunSpan(span, written ?? (isHandedBack ? "handed_back" : await whyGivenUp(execution)));
@@ -195,7 +195,9 @@ async function run(
   }
 }
 
-/** Before a run of a workflow with a concurrency limit begins (D15); null when it may go on. */
+/**
+ * Acquires the slot of a run whose workflow has a concurrency limit (D15); null when the run may go on.
+ */
 async function acquireSlotOf(
   { database, row }: RunExecution,
   facts: RunFacts,
@@ -204,8 +206,8 @@ async function acquireSlotOf(
   const { concurrency } = definition.settings;
   if (concurrency === undefined || facts.started) return null;
   const { limit, onLimit } = concurrency;
-  // A run that is a part of another one of its workflow shares that one's slot: it would wait for ever
-  // for the slot of a run that waits for it.
+  // A run nested in another run of its workflow shares that run's slot. Else it would wait for ever for a
+  // slot of the run that waits for it.
   const shares =
     facts.waitingParentRunId !== null && (await isAwaitedByRunOf(database, row.id, row.workflowId));
   if (shares) return null;
@@ -272,9 +274,9 @@ async function valueOf(outputs: StepOutputs, output: StepOutput): Promise<unknow
   return output.value;
 }
 
-/** What a run that can only wait shows, and when it is looked at again. */
+/** The status of a run that can only wait, and when it is due again. */
 function waiting({ kinds, dueAt }: Parking, timesOutAtMs: number): Ending {
-  // The end of a child is work that somebody does; people and the calendar take their time (D28).
+  // A child run works, so waiting for its end counts. Waiting for people and the calendar does not (D28).
   const countsTowardTimeout = kinds.has("child");
   const timesOutAt = new Date(timesOutAtMs);
   const wakeAt = countsTowardTimeout && (dueAt === null || timesOutAt < dueAt) ? timesOutAt : dueAt;
@@ -305,7 +307,7 @@ function completion(schema: JsonSchemaValidator | null, output: unknown): Ending
   return { status: "completed", output: text };
 }
 
-/** A deployment that does not compile has no timeout, nor any time. */
+/** A deployment that does not compile has no timeout, and is given no time. */
 function timeoutMsOf({ deployment }: RunExecution): number {
   return deployment.compiled?.definition.settings.timeoutMs ?? 0;
 }

@@ -6,14 +6,14 @@ import { StepResults } from "../journal/step-results.ts";
 import type { StepResult } from "../journal/step-results.ts";
 import { listOpenSteps, listResultHeads } from "../store/load-history.ts";
 
-/** Of a run that has done nothing yet. */
+/** The history of a run that has done nothing yet. */
 export function emptyHistory(): RunHistory {
   return { results: new StepResults(), open: new Map(), nextSeq: 1 };
 }
 
 /**
- * What earlier executions of runs have written, with two queries: how each step ended and how large its
- * output is. The outputs themselves are read when a step needs them (D56).
+ * Loads what earlier executions of runs have written, with two queries: how each step ended and how large
+ * its output is. The outputs themselves are read when a step needs them (D56).
  */
 export async function loadHistories(
   database: Database,

@@ -7,15 +7,15 @@ import type { Lease } from "../task-runtime/port.ts";
 import type { RuntimeWorker } from "../task-runtime/runtime.ts";
 import { emptyHistory } from "./load-history.ts";
 
-/** A run and what earlier executions of it have written. */
+/** A run, and what earlier executions of it have written. */
 export interface LoadedRun {
   row: ExecutableRow;
-  /** The run's input, where somebody has parsed it already. */
+  /** The run's input, if it is parsed already. */
   inputValue?: unknown;
   history: RunHistory;
 }
 
-/** A run that was just stored: nobody has executed it before. */
+/** A run that was just stored and has not been executed. */
 export function toLoadedRun(run: NewRun): LoadedRun {
   const { parent } = run;
   return {
@@ -51,7 +51,7 @@ export function toLoadedRun(run: NewRun): LoadedRun {
   };
 }
 
-/** Acquires runs and loads them, without what earlier executions of them have written. */
+/** Acquires runs and loads them, without their history. */
 export async function loadRuns(
   database: Database,
   worker: RuntimeWorker,
@@ -61,7 +61,7 @@ export async function loadRuns(
   return new Map(rows.map((row) => [row.id, { row, history: emptyHistory() }]));
 }
 
-/** Begins the executions, by one statement where the tasks lie beside the runs. */
+/** Begins the executions, with one statement where the tasks lie beside the runs. */
 async function acquire(
   database: Database,
   worker: RuntimeWorker,
@@ -76,14 +76,16 @@ async function acquire(
   );
 }
 
-/** Whether anything was written of a run; one that repeats another has results before it begins (D27). */
+/**
+ * Whether anything was written of a run. A run that repeats another has results before it begins (D27).
+ */
 export function hasHistory({ row }: LoadedRun): boolean {
   return row.startedAt !== null || row.restartedFromRunId !== null;
 }
 
 /**
- * How long a run was executed before, in milliseconds: a worker that died was executing it, but not after
- * its lease had run out, when nobody did.
+ * How long a run was executed before, in milliseconds. The time of a worker that died counts until its
+ * lease ran out: after that nobody executed the run.
  */
 export function activeMsOf(
   { activeMs, activeSinceMs }: ExecutableRow,

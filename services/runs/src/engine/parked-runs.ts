@@ -5,7 +5,7 @@ import type { WorkerMemory } from "../memory/worker-memory.ts";
 import type { Lease } from "../task-runtime/port.ts";
 
 interface ParkedRun {
-  /** Of the lease under which it was parked. */
+  /** The fence of the lease under which the run was parked. */
   fence: number;
   history: RunHistory;
   memory: RunMemory;
@@ -15,20 +15,21 @@ const RUNS_MAX = 1_000;
 const NEVER = new AbortController().signal;
 
 /**
- * What runs have done that this worker has parked, without the outputs that can be read again. If the next
- * lease of a run is this worker's too, nobody has written in between and nothing has to be read: a run
- * with many waits would be read as often otherwise. When memory is needed they are forgotten.
+ * The histories of runs that this worker has parked, without outputs that can be read again. If this
+ * worker also gets the next lease of a run, nobody has written in between and nothing has to be read.
+ * Without this a run with many waits would be read as often. The histories are dropped when memory is
+ * needed.
  */
 export class ParkedRuns {
   readonly #memory: WorkerMemory;
-  /** In the order in which they were parked. */
+  /** The runs in the order in which they were parked. */
   readonly #runs = new Map<string, ParkedRun>();
 
   constructor(memory: WorkerMemory) {
     this.#memory = memory;
   }
 
-  /** Keeps what a run has done whose wait was written under this lease. */
+  /** Keeps the history of a run whose wait was written under this lease. */
   keep({ runId, fence }: Lease, companyId: string, history: RunHistory): void {
     this.#forget(runId);
     const memory = this.#memory.open(companyId, NEVER);
@@ -39,7 +40,7 @@ export class ParkedRuns {
     if (this.#runs.size > RUNS_MAX && oldest !== undefined) this.#forget(oldest);
   }
 
-  /** Hands out what is kept of a run, if this lease follows the one under which it was parked. */
+  /** Hands out a run's history, if this lease follows the one under which it was parked. */
   take({ runId, fence }: Lease): RunHistory | undefined {
     const parked = this.#runs.get(runId);
     this.#forget(runId);

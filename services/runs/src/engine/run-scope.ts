@@ -6,7 +6,7 @@ import type { StepScopes } from "../interpreter/step-scopes.ts";
 import type { Lease } from "../task-runtime/port.ts";
 import type { LoadedRun } from "./load-runs.ts";
 
-/** What does not change while a run is executed. */
+/** The facts of a run that stay the same during its execution. */
 export function factsOf(
   { row }: LoadedRun,
   { fence }: Lease,
@@ -23,7 +23,8 @@ export function factsOf(
     triggerType: row.triggerType,
     requestId: row.requestId,
     createdAt: row.createdAt,
-    // The clocks of who accepts a run and who begins it differ by some milliseconds.
+    // The clocks of the process that accepts a run and of the one that begins it differ by some
+    // milliseconds.
     startedAt: row.startedAt ?? new Date(Math.max(clock.now(), row.createdAt.getTime())),
     started: row.startedAt !== null,
     scheduleId: row.scheduleId,
@@ -39,7 +40,7 @@ export function factsOf(
   };
 }
 
-/** What templates see (D19). */
+/** What templates see of the run (D19). */
 export function scopeOf(
   { row, inputValue }: LoadedRun,
   facts: RunFacts,

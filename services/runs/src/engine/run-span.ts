@@ -8,12 +8,12 @@ import { WorkerStopped } from "../task-runtime/worker-stopped.ts";
 import type { LoadedRun } from "./load-runs.ts";
 
 /**
- * What became of a run whose execution has not written how it ended: somebody cancelled it, it was handed
- * back for another execution, or its lease was lost.
+ * Why an execution did not write how the run ended: the run was cancelled, it was handed back for another
+ * execution, or the lease was lost.
  */
 export type GivenUp = "cancelled" | "handed_back" | "given_up";
 
-/** Finds out who has ended an execution, for its span. Never rejects. */
+/** Finds out what has ended an execution, for its span. Never rejects. */
 export async function whyGivenUp({
   database,
   lease,
@@ -26,7 +26,7 @@ export async function whyGivenUp({
 }): Promise<GivenUp> {
   if (lease.signal.reason instanceof WorkerStopped) return "handed_back";
   try {
-    // A cancellation comes as an aborted lease, or as a write that was refused.
+    // A cancellation shows as an aborted lease, or as a write that was refused.
     const [run] = await listStatuses(database, row.companyId, [row.id]);
     return run?.status === "cancelled" ? "cancelled" : "given_up";
   } catch (err) {
@@ -36,8 +36,9 @@ export async function whyGivenUp({
 }
 
 /**
- * Begins the span of one execution of a run whose trace is recorded. The first one of a run is known by the
- * run's id; those after a wait or a take-over, in whatever process, link to it.
+ * Begins the span of one execution of a run whose trace is recorded. The span of the first execution is
+ * known by the run's id. Spans of executions after a wait or a take-over, in whatever process, link to
+ * it.
  */
 export function beginRunSpan(
   tracer: Tracer | undefined,
@@ -62,7 +63,7 @@ export function beginRunSpan(
   });
 }
 
-/** Ends the span with how its execution ended. */
+/** Ends the span with the end of its execution. */
 export function endRunSpan(span: Span, ending: Ending | GivenUp): void {
   if (typeof ending === "string") {
     span.set({ "workflow.run.status": ending });

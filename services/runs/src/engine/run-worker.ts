@@ -30,33 +30,33 @@ import type { WakeUps } from "./wake-ups.ts";
 export interface RunWorkerOptions {
   database: Database;
   clock: Clock;
-  /** What the journal writes with. */
+  /** The database that the journal writes to. */
   engineDatabase: Database;
   runtime: TaskRuntime;
   acceptedRuns: AcceptedRuns;
   deployments: DeploymentCache;
   effects: StepEffects;
   tracer: Tracer | undefined;
-  /** Told of steps and runs that ended. */
+  /** Notified of steps and runs that end. */
   stepObserver?: StepObserver | undefined;
   runObserver?: RunObserver | undefined;
   secrets: SecretsClient;
   endedRuns: EndedRuns;
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
-  /** Cancels the runs that runs which have just ended badly were waiting for. */
+  /** Cancels the children of runs that have just ended badly while they waited for them. */
   cancelChildrenOf: (runIds: readonly string[]) => void;
-  /** Called after commits that put events into the outbox. */
+  /** Called after each commit that puts events into the outbox. */
   onEvents: () => void;
-  /** Is told what the journal writes. */
+  /** Notified of what the journal writes. */
   journalObserver?: JournalObserver | undefined;
   logger: Logger;
   concurrency: number;
-  /** What all runs together may hold. */
+  /** The memory that all runs share. */
   memory: WorkerMemory;
-  /** Most that the inputs and outputs of a run's steps may have together (D56). */
+  /** The most bytes that the inputs and outputs of a run's steps may have together (D56). */
   runBytesMax: number;
-  /** Waits of so many milliseconds need not be parked. */
+  /** A wait up to this long need not be parked, in milliseconds. */
   shortWaitMs: number;
 }
 
@@ -66,7 +66,7 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
   const { memory } = options;
   const parked = new ParkedRuns(memory);
   const estimates = new OutputEstimates();
-  /** Leases of runs whose end a caller waits for, and those of them whose caller may be elsewhere. */
+  /** Leases of runs whose end a caller waits for, where that caller may be at another process. */
   const withSyncWaiter = new WeakSet<Lease>();
   const withWaiterElsewhere = new WeakSet<Lease>();
 
@@ -110,7 +110,9 @@ export async function startRunWorker(options: RunWorkerOptions): Promise<Runtime
       .then((advance) => finished(lease, advance));
   };
 
-  /** What this process has stored itself needs no loading, and whoever waits for its end waits here. */
+  /**
+   * A run that this process has stored needs no loading, and the caller who waits for its end waits here.
+   */
   const executeAccepted = (lease: Lease, finished: Finished): boolean => {
     const accepted = options.acceptedRuns.take(lease.runId);
     const deployment = accepted && deployments.peek(accepted.deploymentId);

@@ -3,7 +3,10 @@ import type { Lease } from "../task-runtime/port.ts";
 
 const TIMER_MS_MAX = 2_147_483_647;
 
-/** Stops an execution when its lease is lost or the run's own time is up, short waits left out (D28). */
+/**
+ * Stops an execution when its lease is lost or the run's own timeout is over; short waits do not count
+ * (D28).
+ */
 export class StopSignal {
   readonly #controller = new AbortController();
   readonly #lease: Lease;
@@ -35,7 +38,7 @@ export class StopSignal {
     this.#controller.abort();
   }
 
-  /** Stops the clock while the run only waits, and lets it go on. */
+  /** Stops the clock while the run only waits, and starts it again. */
   setResting(isResting: boolean): void {
     clearTimeout(this.#timer);
     if (isResting) return this.#clock.pause();

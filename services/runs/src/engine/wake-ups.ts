@@ -3,14 +3,14 @@ import type { Logger } from "pino";
 import { takeWakeUps } from "../store/wake-ups.ts";
 import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
-/** Runs that one transaction wakes; each locks a task. */
+/** Most runs that one transaction wakes; each locks a task. */
 const BATCH_MAX = 50;
 
 /** Delivers the wake-ups that transactions have noted. */
 export interface WakeUps {
-  /** Says that some were committed. */
+  /** Notifies that wake-ups were committed. */
   deliverSoon(): void;
-  /** Delivers what is there, noted by whomever. */
+  /** Delivers all noted wake-ups, those of other processes included. */
   deliver(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createWakeUps(options: {
     deliver,
     deliverSoon() {
       deliver().catch((error: unknown) => {
-        // They stay noted; the next delivery takes them.
+        // The wake-ups stay noted; the next delivery takes them.
         logger.warn({ err: error }, "could not wake runs");
       });
     },

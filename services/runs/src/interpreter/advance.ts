@@ -7,9 +7,9 @@ import { NO_OUTPUT } from "../journal/step-outputs.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";
 
 /**
- * Takes a run as far as it will go: through every step whose turn it is, until the end or until
- * nothing is left but waiting. Results that earlier executions wrote are taken over, so that it can
- * be called again after a wait or by another worker after a crash.
+ * Takes a run as far as it will go: until its end, or until all that is left has to wait. Results of
+ * earlier executions are taken over. So it can be called again after a wait, or by another worker after a
+ * crash.
  */
 export async function advance(
   execution: Execution,
@@ -39,7 +39,7 @@ async function runSequence(
   let output: StepOutput = NO_OUTPUT;
   for (const step of steps) {
     const path = prefix + step.id;
-    // A step of a branch that was given up which has begun before records that.
+    // In a branch that was given up, a step that has begun still records that.
     if (signal.aborted && (execution.stop.aborted || !journal.isBegun(path))) {
       signal.throwIfAborted();
     }
@@ -53,7 +53,7 @@ async function runSequence(
   return { kind: "done", output };
 }
 
-/** Runs nested steps in the scope that their container has made for them. */
+/** Runs nested steps in the scope that their container made for them. */
 async function runNested(
   around: Execution,
   steps: readonly CompiledStep[],

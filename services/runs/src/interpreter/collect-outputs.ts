@@ -2,9 +2,9 @@ import { outputTooLarge, STEP_OUTPUT_CHARS_MAX } from "../domain/output-limit.ts
 import type { StepOutput, StepOutputs } from "../journal/step-outputs.ts";
 
 /**
- * The values of outputs, for what a container returns; those that are not in memory are read.
+ * The values of outputs, as a container returns them. Outputs that are not in memory are read.
  *
- * @throws StepError when they are surely larger together than a step may return
+ * @throws StepError when together they are surely larger than a step may return
  */
 export async function collectOutputs(
   outputs: StepOutputs,

@@ -5,7 +5,7 @@ import type { ExecutionError } from "../domain/execution-error.ts";
  * passes every step on its way; only those that can still be written record that they were given up.
  */
 
-/** Nothing is left to do but wait; the run goes on under another lease. */
+/** All that is left has to wait; the run goes on under another lease. */
 export class Parked extends Error {
   override readonly name = "Parked";
 }
@@ -26,7 +26,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** The time of a step around this one is over. */
+/** The timeout of a step around this one is over. */
 export class DeadlineExceeded extends Error {
   override readonly name = "DeadlineExceeded";
 }

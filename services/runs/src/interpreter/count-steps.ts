@@ -2,9 +2,10 @@ import type { CompiledStep } from "@workflow/definition";
 import { STEPS_MAX } from "../domain/run-limits.ts";
 
 /**
- * How many steps are sure to begin when these do and none fails. What is only known while they run counts
- * as little as it may be: a step with a condition alone, of a condition's branches the shortest, of a
- * loop whose items come from a template only itself, and nothing after a response that ends the run.
+ * How many steps surely begin when these do and none fails. Where the number is only known while they
+ * run, the least is counted. A step with a condition counts alone, and of branches the shortest one
+ * counts. A loop whose items come from a template counts as one. After a response that ends the run
+ * nothing counts.
  */
 export function countStepsAtLeast(steps: readonly CompiledStep[]): number {
   let count = 0;
@@ -41,7 +42,7 @@ function countInside(step: CompiledStep): number {
 }
 
 function countParallel({ work, strategy }: Extract<CompiledStep, { type: "parallel" }>): number {
-  // The first that ends may take the others with it.
+  // The first branch that ends may end the others.
   if (strategy === "wait-any" || strategy === "fail-fast") return 0;
   if (work.kind === "forEach") return lengthOf(work.items) * countStepsAtLeast(work.steps);
   return work.branches.reduce((sum, { steps }) => sum + countStepsAtLeast(steps), 0);
@@ -56,7 +57,7 @@ function timesOf(over: Over): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** Of an array that is written out; templates may stand in it. */
+/** The length of an array that is written out. Its items may be templates. */
 function lengthOf(value: Extract<Over, { kind: "items" }>["items"]): number {
   if (value.kind === "array") return value.items.length;
   return value.kind === "literal" && Array.isArray(value.value) ? value.value.length : 0;

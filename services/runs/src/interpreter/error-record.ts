@@ -4,10 +4,10 @@ import type { StepError } from "../domain/step-error.ts";
 import type { Scrubber } from "@workflow/scrubber";
 
 /**
- * A step's failure as it may be stored: without secrets, and no longer than it is meant to be. This is
- * the one place where the words of others are cut, because a cut hides the rest of a secret from those
- * who look for it: so much more is looked at before that nothing is left at the end (D19). Other runs have
- * their turns meanwhile.
+ * A step's failure as it may be stored: without secrets, and cut to its length. This is the one place
+ * that cuts texts from outside, because a cut could leave a part of a secret that nobody recognizes. So
+ * the scrubber sees enough text beyond the cut to find every secret that begins before it (D19). Other
+ * runs get their turns meanwhile.
  */
 export async function toErrorRecord(
   error: StepError,
@@ -30,7 +30,8 @@ async function excerptOf(
   { whole, charsMax, mayBeCut }: Excerpt,
   scrubber: Scrubber | null,
 ): Promise<string> {
-  // Of a text only the beginning is looked at; JSON as a whole, as some secrets are only known as values.
+  // Of a text only the beginning is scrubbed. JSON is scrubbed as a whole, since some secrets are only
+  // known as values.
   const isText = typeof whole === "string";
   const clean = scrubber === null || isText ? whole : await scrubber.jsonInTurns(whole);
   const text = typeof clean === "string" ? clean : (JSON.stringify(clean) ?? "null");
@@ -42,7 +43,7 @@ async function excerptOf(
   );
 }
 
-/** Half of a surrogate pair is left out. */
+/** Cuts a text, and drops half of a surrogate pair at the end. */
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(charsMax - 1)) ? charsMax - 1 : charsMax;

@@ -16,36 +16,33 @@ import type { StepObserver } from "./step-observer.ts";
 import type { StepScopes } from "./step-scopes.ts";
 import type { SpanBudget } from "./span-budget.ts";
 
-/** What a sequence of steps, or one step, came to. */
+/** The outcome of a sequence of steps, or of one step. */
 export type Outcome =
   | { kind: "done"; output: StepOutput }
   | { kind: "failed"; error: ExecutionError }
   /** A `workflow.respond` has ended the run with this output. */
   | { kind: "responded"; output: unknown };
 
-/** What `{{loop.…}}` shows: the item and number, from 0, of the iteration around a step. */
+/** The value of `{{loop.…}}`: the item and number, from 0, of the iteration around a step. */
 export interface LoopScope {
   item: unknown;
   index: number;
 }
 
-/**
- * What the interpreter works with. Nested steps get one of their own, with what is different for them
- * and the rest the same.
- */
+/** The context in which steps are interpreted. Nested steps get a copy with what differs for them. */
 export interface Execution {
-  /** Their `traceparent` is of the innermost span: a step's, for what it calls and what is nested in it. */
+  /** The `traceparent` is that of the innermost span: for calls and nested steps it is the step's. */
   readonly facts: RunFacts;
   readonly definition: CompiledDefinition;
   readonly scope: TemplateScope;
-  /** What the scope's `steps` shows: filled in as steps end. */
+  /** The value of `steps` in the scope, filled in as steps end. */
   readonly stepScopes: StepScopes;
   readonly journal: RunJournal;
-  /** What the run takes of its worker's memory. */
+  /** The run's share of its worker's memory. */
   readonly memory: RunMemory;
-  /** What steps are likely to bring. */
+  /** Estimates how large the outputs of steps will be. */
   readonly estimates: OutputEstimates;
-  /** Which outputs are in memory. */
+  /** Keeps track of the outputs that are in memory. */
   readonly outputs: StepOutputs;
   readonly fibers: Fibers;
   readonly effects: StepEffects;
@@ -53,36 +50,39 @@ export interface Execution {
   readonly spans: SpanBudget;
   readonly stepObserver: StepObserver | undefined;
   readonly fairness: Fairness;
-  /** That of the database: what is due is due by it. */
+  /** The database's clock, by which waits are due. */
   readonly clock: Clock;
   /** Removes secrets from what is stored; null when the run uses none (D19). */
   readonly scrubber: Scrubber | null;
-  /** Gives leave to use secrets that are bound to hosts; the scope's `secrets` refuses them (D66). */
+  /** Permits the use of secrets that are bound to hosts; the scope's `secrets` refuses them (D66). */
   readonly bonds: SecretBonds;
-  /** Aborted when the execution must stop: lease lost, cancelled, or the run's time is up. */
+  /**
+   * Aborted when the execution must stop: the lease is lost, the run is cancelled, or its timeout is
+   * over.
+   */
   readonly stop: AbortSignal;
-  /** Aborted when this fiber must stop: as `stop`, or because a step around it has been decided. */
+  /** Aborted when this fiber must stop: as `stop`, or because a step around it has its outcome. */
   readonly signal: AbortSignal;
   /**
-   * Which attempts of the containers around the steps this is; empty for the first of each. Effects
-   * made under another attempt are other effects.
+   * The attempts of the containers around the steps; empty for the first of each. Effects under another
+   * attempt are other effects.
    */
   readonly attemptTag: string;
 }
 
-/** What is different for nested steps. */
+/** What differs for nested steps. */
 export interface Nesting {
-  /** Path of the enclosing step with a dot at the end, and what is between (D26). */
+  /** Path of the enclosing step with a dot at the end, and the branch or iteration between (D26). */
   prefix: string;
-  /** Where the nested steps show what they did; the container absorbs it, however they end. */
+  /** Collects what the nested steps did. The container absorbs it, however they end. */
   stepScopes: StepScopes;
-  /** Undefined: that of the steps around. */
+  /** Undefined: that of the enclosing steps. */
   loop?: LoopScope;
-  /** Undefined: that of the steps around. */
+  /** Undefined: that of the enclosing steps. */
   signal?: AbortSignal;
 }
 
-/** Runs nested steps in order, for the steps that hold them. */
+/** Runs nested steps in order, for containers. */
 export type RunNested = (
   execution: Execution,
   steps: readonly CompiledStep[],
@@ -93,30 +93,32 @@ export type RunNested = (
 export interface Attempt {
   /** The step's path (D26). */
   readonly path: string;
-  /** Stays the same when another worker makes this very attempt once more. */
+  /** Stays the same when another worker repeats this very attempt. */
   readonly key: string;
-  /** Shows the resolved config in the record: JSON text with secrets masked; null takes it back. */
+  /** Shows the resolved config in the record: JSON text with secrets masked; null removes it. */
   readonly showInput: (resolved: string | null) => void;
-  /** To be told of the bytes that come in while the attempt goes on. */
+  /** Called with the bytes that arrive while the attempt goes on. */
   readonly takeRoom: TakeRoom;
   readonly runNested: RunNested;
 }
 
 /**
- * Counts bytes that have come in. While the promise is pending that it may give, no more are to be taken:
- * the worker has no memory for them.
+ * Counts bytes that have arrived. While the returned promise is pending no more may be taken, since the
+ * worker has no memory for them.
  */
 export type TakeRoom = (bytes: number) => Promise<void> | undefined;
 
-/** A step that did its work. */
+/** A step that completed. */
 export interface StepCompletion {
   kind: "completed";
   output: unknown;
   /** The output as JSON text fit for storing. */
   outputText: string;
-  /** Whether it had an effect outside, so that its result is written before the next step begins. */
+  /**
+   * Whether the step had an outside effect, so that its result is written before the next step begins.
+   */
   effect: boolean;
 }
 
-/** What a step came to: its own end, or that something in it has ended or failed the run. */
+/** The outcome of a step: its own end, or that a nested step has ended or failed the run. */
 export type StepOutcome = StepCompletion | Exclude<Outcome, { kind: "done" }>;

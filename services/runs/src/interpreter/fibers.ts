@@ -3,9 +3,9 @@ import { Parked } from "./control-flow-signals.ts";
 
 /*
  * Terms
- * - fiber: a line of steps that runs one after the other; branches of a parallel step are fibers of
- *   their own beside each other.
- * - to park: to end an execution because every fiber of it waits; the task runtime wakes it up.
+ * - fiber: a line of steps that run one after the other. Each branch of a parallel step is a fiber of its
+ * own.
+ * - to park: to end an execution because every fiber of it waits; the task runtime wakes the run up.
  */
 
 /** What a fiber waits for. */
@@ -22,13 +22,13 @@ export type WaitKind =
 /** One wait of one fiber. */
 export interface Wait {
   kind: WaitKind;
-  /** When it is over by itself; null: only when the run is woken. */
+  /** When the wait is over by itself; null: only a wake-up ends it. */
   dueAt: Date | null;
 }
 
 /** Why the execution was parked. */
 export interface Parking {
-  /** The earliest moment at which something is due; null when nothing is by itself. */
+  /** The earliest due moment of a wait; null when none is due by itself. */
   dueAt: Date | null;
   kinds: ReadonlySet<WaitKind>;
 }
@@ -39,23 +39,23 @@ interface Waiting extends Wait {
 }
 
 const TIMER_MS_MAX = 2_147_483_647;
-/** What is due so soon is waited for here. */
+/** A wait that is due sooner is never parked. */
 const PARK_FROM_MS = 5;
-/** How the waits of an execution appear to those around it. */
+/** What the waits of an execution depend on. */
 export interface FibersOptions {
-  /** By which waits are due. */
+  /** The clock by which waits are due. */
   clock: Clock;
-  /** A wait of so many milliseconds may be waited for here, as long as nobody else needs the place. */
+  /** A wait up to this long, in milliseconds, may stay here as long as nobody else needs the slot. */
   shortWaitMs: number;
-  /** Whether others wait for the place that this execution takes. */
+  /** Whether others wait for the slot of this execution. */
   isSlotWanted: () => boolean;
-  /** Told when all fibers wait without being parked, and when one of them goes on. */
+  /** Called when all fibers wait without being parked, and when one of them goes on. */
   onRest: (isResting: boolean) => void;
 }
 
 /**
- * Knows which fibers of one execution are at work and which wait. While any is at work, waits end in
- * this process; once all wait for longer, the execution is parked: every wait is rejected with `Parked`.
+ * Knows which fibers of one execution work and which wait. While any works, waits end in this process.
+ * Once all wait for longer, the execution is parked: every wait is rejected with `Parked`.
  */
 export class Fibers {
   #atWork = 1;
@@ -76,7 +76,7 @@ export class Fibers {
     this.#atWork += 1;
   }
 
-  /** A fiber has ended, or hands over to others that it waits for. */
+  /** A fiber has ended, or hands over to other fibers that it waits for. */
   leave(): void {
     this.#atWork -= 1;
     if (this.#atWork === 0) this.#checkSoon();
@@ -87,12 +87,12 @@ export class Fibers {
     return this.#parking;
   }
 
-  /** Grows when the run is woken, for waits that look at something first; see `wait`. */
+  /** Grows when the run is woken, for waits that check something first; see `wait`. */
   get wakes(): number {
     return this.#wakes;
   }
 
-  /** The run was woken: whoever waits for something other than a time looks again. */
+  /** The run was woken: every wait for something other than a time checks again. */
   wake(): void {
     this.#wakes += 1;
     for (const waiting of this.#waiting) {
@@ -101,10 +101,11 @@ export class Fibers {
   }
 
   /**
-   * Lets a fiber wait until the wait is due or, for an approval or a child, the run is woken.
+   * Lets a fiber wait until the wait is due. A wait for an approval or a child also ends when the run is
+   * woken.
    *
-   * @param wakesSeen value of `wakes` before the fiber looked; a wake since then ends the wait
-   * @throws Parked when all fibers wait; the signal's reason when it is aborted
+   * @param wakesSeen value of `wakes` before the fiber checked; a wake-up since then ends the wait
+   * @throws Parked when all fibers wait, or the signal's reason when it is aborted
    */
   async wait(wait: Wait, signal: AbortSignal, wakesSeen = this.#wakes): Promise<void> {
     signal.throwIfAborted();
@@ -133,9 +134,9 @@ export class Fibers {
   }
 
   /**
-   * Gives work a signal that is also aborted at a moment, which counts for parking as well.
+   * Gives work a signal that is also aborted at a deadline. The deadline counts for parking as well.
    *
-   * @param makeReason what the signal is aborted with then
+   * @param makeReason makes the reason with which the signal is then aborted
    */
   async withDeadline<T>(
     dueAt: Date,
@@ -157,12 +158,15 @@ export class Fibers {
     }
   }
 
-  /** The place is needed for others: an execution that only waits is parked. */
+  /** Others need the slot: an execution that only waits is parked. */
   giveUpPlace(): void {
     if (this.#isResting) this.#checkSoon();
   }
 
-  /** In the next turn: a fiber that ends another's wait may only be about to go on. */
+  /**
+   * Checks in the next turn of the event loop: a fiber that ends another's wait may only be about to go
+   * on.
+   */
   #checkSoon(): void {
     if (this.#checking) return;
     this.#checking = true;
@@ -186,7 +190,7 @@ export class Fibers {
     for (const waiting of this.#waiting) waiting.reject(new Parked());
   }
 
-  /** Not where the run's status has to say what it waits for. */
+  /** A wait whose kind must show in the run's status may not stay. */
   #mayStay(kinds: ReadonlySet<WaitKind>): boolean {
     if (this.#options.isSlotWanted()) return false;
     return [...kinds].every((kind) => kind === "retry" || kind === "delay");

@@ -3,16 +3,19 @@ import type { OpenStep } from "../domain/step-records.ts";
 import type { DoneCall, PausedCall } from "./effects/paused-call.ts";
 import type { Execution } from "./execution.ts";
 
-/** Whoever has waited for so long fails: a provider that is busy for hours needs somebody's attention. */
+/**
+ * A step that has waited for this long fails: a provider that is busy for hours needs somebody's
+ * attention.
+ */
 const WAIT_MS_MAX = 60 * 60_000;
 
 /**
- * Calls a provider, as often as the connection is paused, each time when the step's turn has come. That is
- * no attempt of the step. A short wait is waited for in memory, for a long one the run is parked; the
- * step's timeout goes on.
+ * Calls a provider again whenever its connection was paused and the step's turn has come. These calls are
+ * no attempts of the step. A short wait stays in memory, a long one parks the run; the step's timeout
+ * goes on.
  *
- * @param call is told whether the turn has come that an earlier answer gave
- * @throws StepError CONNECTION_PAUSED after an hour; Parked
+ * @param call gets whether the turn that an earlier answer gave has come
+ * @throws StepError CONNECTION_PAUSED after an hour, Parked when the wait is long
  */
 export async function callInTurn<Output>(
   { clock, fibers, journal, signal }: Execution,
@@ -29,12 +32,15 @@ export async function callInTurn<Output>(
   }
 }
 
-/** Only a turn counts: who was put off for another reason waits behind those that have one. */
+/**
+ * Only a wait for a turn counts. A step that waited for another reason comes behind those that have a
+ * turn.
+ */
 function turnHasCome({ dueAt, hasTurn }: OpenStep, clock: Execution["clock"]): boolean {
   return hasTurn && dueAt !== null && dueAt.getTime() <= clock.now();
 }
 
-/** The beginning of the attempt, as far as that is stored: not before that of the one before. */
+/** The beginning of the attempt, as far as it is stored: not before that of the attempt before. */
 function waitsSince({ startedAt, previousAttempts }: OpenStep): number {
   const last = previousAttempts.at(-1);
   return last === undefined ? startedAt.getTime() : Date.parse(last.startedAt);

@@ -3,7 +3,7 @@ import { StepError } from "../domain/step-error.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";
 import type { Execution } from "./execution.ts";
 
-/** More than an expression may be given, in whatever characters: 3 bytes for each of 16 Mi. */
+/** More bytes than an expression may be given, in whatever characters: 3 bytes for each of 16 Mi. */
 const EXPRESSION_BYTES_MAX = 3 * 16 * 1024 * 1024;
 
 /**

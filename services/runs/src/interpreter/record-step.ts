@@ -9,10 +9,10 @@ import { toErrorRecord } from "./error-record.ts";
 import type { Execution, Outcome, StepOutcome } from "./execution.ts";
 import { isContainer } from "./step-traits.ts";
 
-/** How a step ended, or `skipped`. */
+/** The end of a step, or `skipped`. */
 export type StepEnd = Outcome | { kind: "skipped" };
 
-/** What a record shows of a step's config: JSON text with secrets masked. */
+/** The config of a step as its record shows it: JSON text with secrets masked. */
 export interface ShownInput {
   text: string | null;
 }
@@ -24,7 +24,7 @@ export function recordSkip(execution: Execution, step: CompiledStep, open: OpenS
   return { kind: "skipped" };
 }
 
-/** Records a step that did its work, and writes it when it had an effect. */
+/** Records a step that completed. A step that had an effect is written at once. */
 export async function recordSuccess(
   execution: Execution,
   step: CompiledStep,
@@ -34,7 +34,7 @@ export async function recordSuccess(
 ): Promise<Outcome> {
   const { journal } = execution;
   if (outcome.kind === "responded") {
-    // The response is the output of the step that gave it, not of those around it.
+    // The response is the output of the step that gave it, not of the steps around it.
     const output = isContainer(step) ? null : made(outcome.output);
     record(execution, step, open, { status: "success", input: shown.text, output });
     return outcome;
@@ -71,7 +71,7 @@ export async function recordFailure(
   return { kind: "done", output };
 }
 
-/** The step had begun when a step around it was decided, or its time was over. */
+/** Records a step that had begun when a step around it had its outcome or its timeout. */
 export function recordGivenUp(execution: Execution, step: CompiledStep, open: OpenStep): void {
   const error = {
     code: "CANCELLED",
@@ -81,7 +81,10 @@ export function recordGivenUp(execution: Execution, step: CompiledStep, open: Op
   execution.stepScopes.set(step.id, { output, error, status: "error" });
 }
 
-/** The step is over a limit of the run; it keeps neither input nor output, which may be what is too much. */
+/**
+ * Records the step that is over a limit of the run. It keeps neither input nor output, which may be what
+ * is too much.
+ */
 export async function failRun(
   execution: Execution,
   step: CompiledStep,
@@ -93,7 +96,7 @@ export async function failRun(
   return new RunFailed(located(error, step, open));
 }
 
-/** The run has failed in one of the steps inside. */
+/** Records a container in which a nested step has failed the run. */
 export function recordFailedInside(
   execution: Execution,
   step: CompiledStep,
@@ -103,7 +106,7 @@ export function recordFailedInside(
   record(execution, step, open, { status: "error", error });
 }
 
-/** A container fails with the error of the step inside that failed, and keeps its name. */
+/** A container fails with the error of the nested step, and names that step. */
 function located(error: ExecutionError, step: CompiledStep, { path }: OpenStep): ExecutionError {
   return { ...error, details: { stepId: step.id, path, ...error.details } };
 }
@@ -113,7 +116,7 @@ function made(given: unknown): { value: unknown; text: string } {
   return { value, text };
 }
 
-/** @throws RunLimitError when the run would hold too much with it */
+/** @throws RunLimitError when the run would then hold too much */
 function record(
   { clock, journal, stepObserver }: Execution,
   step: CompiledStep,

@@ -2,13 +2,13 @@ import type { CompiledStep } from "@workflow/definition";
 import type { Execution, Outcome } from "./execution.ts";
 import type { StepResult } from "../journal/step-results.ts";
 
-/** Takes over what an earlier execution has recorded of a step. */
+/** Takes over the recorded result of a step from an earlier execution. */
 export function replayStep(
   execution: Execution,
   step: CompiledStep,
   past: StepResult,
 ): Outcome | { kind: "skipped" } {
-  // What ran inside it can be referred to from after it, too (D16).
+  // Later steps can refer to what ran inside the step, too (D16).
   for (const inside of lastIterations(execution.journal.pastInside(past.path), past.path)) {
     show(execution, inside);
   }
@@ -28,8 +28,8 @@ function show({ stepScopes }: Execution, { stepId, output, error, status }: Step
 const ITERATION = /\[(\d+)\]/g;
 
 /**
- * Of the results inside a container those of the last iteration of each loop: what a step in an
- * earlier one did is not seen when it did not run in the last.
+ * The results inside a container, with only the last iteration of each loop: a step that ran in an
+ * earlier iteration but not in the last is not seen.
  */
 function lastIterations(inside: readonly StepResult[], containerPath: string): StepResult[] {
   const iterations = inside.map(({ path }) =>

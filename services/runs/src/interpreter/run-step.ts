@@ -26,12 +26,12 @@ import { inStepSpan } from "./step-span.ts";
 import { isContainer, timeLimitMs, waitsByItself } from "./step-traits.ts";
 import { toStepError } from "./to-step-error.ts";
 
-/** No receiver can put an attempt off for longer; a date far enough away could not even be stored. */
+/** No receiver can delay a retry for longer. A date far enough away could not even be stored. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
 
 /**
- * Runs one step to its end, retries included, and records it; or takes over what an earlier execution
- * has recorded of it.
+ * Runs one step to its end, retries included, and records it; or takes over its recorded result from an
+ * earlier execution.
  */
 export async function runStep(
   execution: Execution,
@@ -80,7 +80,7 @@ async function attemptStep(
   }
 }
 
-/** What the attempt reads is in memory as long as it goes on. */
+/** Makes an attempt. The outputs that it reads stay in memory meanwhile. */
 async function tryStep(
   execution: Execution,
   step: CompiledStep,
@@ -99,13 +99,13 @@ async function tryStep(
     const loading = execution.outputs.pin(reads);
     if (loading !== undefined) await loading;
     pinned = reads;
-    // A step's condition counts once, before its first attempt.
+    // A step's condition is evaluated once, before its first attempt.
     if (first && isLeftOut(execution, step)) return recordSkip(execution, step, open);
     const outcome = await withRoom(execution, step, (takeRoom) =>
       executeAttempt(execution, step, open, runNested, { shown, takeRoom }),
     );
     if (outcome.kind === "failed") {
-      // What is inside has failed for good; only the container's own policy begins it anew.
+      // The nested step has failed for good; only the container's own policy begins it anew.
       const error = new StepError(outcome.error.code, outcome.error.message);
       if (mayRetry(step, open, error)) {
         return scheduleRetry(execution, step, open, { error, record: outcome.error, startedAt });
@@ -129,7 +129,7 @@ async function tryStep(
   }
 }
 
-/** Executes one attempt within the step's own time (D16). */
+/** Executes one attempt within the step's own timeout (D16). */
 async function executeAttempt(
   execution: Execution,
   step: CompiledStep,
@@ -152,7 +152,7 @@ async function executeAttempt(
           }
           shown.text =
             execution.scrubber === null ? resolved : execution.scrubber.jsonText(resolved);
-          // Before the step has any effect.
+          // This check comes before the step has any effect.
           execution.journal.budget.assertFits(Buffer.byteLength(shown.text));
         },
         takeRoom,
@@ -171,10 +171,10 @@ async function executeAttempt(
       try {
         return await execute(signal);
       } catch (thrown) {
-        // However the work ended: it was because its time is over.
+        // However the work ended, it ended because its timeout was over.
         if (thrown instanceof Parked || thrown instanceof RunFailed) throw thrown;
         if (!(signal.reason instanceof DeadlineExceeded)) throw thrown;
-        // Unless the time of something around it is over as well, which is what counts then.
+        // If the timeout of an enclosing step is over as well, that one counts.
         if (thrown instanceof UnknownOutcomeError && !execution.signal.aborted) throw thrown;
         throw signal.reason;
       }
@@ -190,7 +190,7 @@ function mayRetry({ retry }: CompiledStep, open: OpenStep, error: StepError): bo
   return retry !== undefined && error.retryable && open.attempt < retry.maxAttempts;
 }
 
-/** Puts off the next attempt; what steps inside a container have done so far counts no more. */
+/** Sets the time of the next attempt. What nested steps have done so far is discarded. */
 function scheduleRetry(
   { clock, journal }: Execution,
   step: CompiledStep,

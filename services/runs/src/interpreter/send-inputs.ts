@@ -8,15 +8,15 @@ import { Parked } from "./control-flow-signals.ts";
 import type { Attempt, Execution } from "./execution.ts";
 import { callInTurn } from "./in-turn.ts";
 
-/** Inputs this small take no turn: they go also while others wait for theirs. */
+/** Inputs up to this size take no turn: they go even while others wait for theirs. */
 const FREE_BYTES = 4 * 1024;
 
 /**
- * Resolves what a step sends and sends it, as often as the connection is paused. Who waits, for either turn,
- * holds nothing of it: thousands may. What was resolved is shown in the record.
+ * Resolves a step's inputs and sends them, again after each pause of the connection. A step that waits
+ * for a turn holds none of its inputs, since thousands may wait. The record shows what was resolved.
  *
- * @param resolve is called again whenever the turn has come, and once before to see how much it is
- * @param send is told whether the connection's turn has come
+ * @param resolve is called before each sending, and once before that to measure the size
+ * @param send gets whether the connection's turn has come
  */
 export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Output>(
   execution: Execution,
@@ -34,7 +34,7 @@ export async function sendInputs<Resolved extends { inputs: EvaluatedValue }, Ou
   try {
     return await callInTurn(execution, open, async (hasTurn) => {
       const { bytes, small } = await slices.do(() => weigh(resolve()));
-      // Only what is small is kept from before the wait, and not resolved twice.
+      // Only small inputs are kept during the wait, and not resolved twice.
       const giveBack = small === null ? await takeTurn(execution, bytes) : undefined;
       try {
         const resolved = small ?? (await slices.do(resolve));
@@ -66,7 +66,7 @@ function weigh<Resolved extends { inputs: EvaluatedValue }>(
   return { bytes, small: bytes <= FREE_BYTES ? resolved : null };
 }
 
-/** More than a company may have under way is as good as all of it. */
+/** The bytes of inputs. An input above a company's share counts as the whole share. */
 function bytesOf({ value, masked }: EvaluatedValue): number {
   const bytes = measureJson(value, UNDER_WAY.perTenant);
   return masked === value ? bytes : bytes + measureJson(masked, UNDER_WAY.perTenant);

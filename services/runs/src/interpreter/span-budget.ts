@@ -1,11 +1,11 @@
-/** Attempts of steps with a span of their own, in one run: a loop may make a million. */
+/** Most attempts of steps with a span of their own in one run: a loop may make a million. */
 const SPANS_MAX = 1_000;
 
-/** How many attempts one execution of a run may still make under spans. */
+/** Counts how many more attempts of an execution may have spans. */
 export class SpanBudget {
   #left: number;
 
-  /** @param begun steps that earlier executions of the run have begun, or that were copied from another run */
+  /** @param begun steps that earlier executions have begun, or that were copied from another run */
   constructor(begun: number) {
     this.#left = SPANS_MAX - begun;
   }

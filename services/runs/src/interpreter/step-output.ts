@@ -3,8 +3,8 @@ import { storable } from "../domain/storable-json.ts";
 import type { Execution, StepCompletion } from "./execution.ts";
 
 /**
- * The completion of a step with this output. What later steps see is what is stored, so that a run
- * that is taken up again goes the same way; secrets are not in it (D19).
+ * The completion of a step with this output. Later steps see exactly what is stored, so a run that is
+ * taken up again goes the same way. Secrets are removed (D19).
  *
  * @throws StepError when the output is larger than a step result may be
  */
@@ -17,7 +17,7 @@ export function completionOf(
 }
 
 /**
- * The same for outputs that may be large: other runs have their turns while secrets are looked for.
+ * The same for outputs that may be large: other runs get their turns while secrets are searched for.
  *
  * @throws StepError when the output is larger than a step result may be
  */

@@ -1,14 +1,14 @@
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { StepOutput } from "../journal/step-outputs.ts";
 
-/** How a step has ended. */
+/** The end of a step. */
 export interface StepScope {
   output: StepOutput;
   error: ExecutionError | null;
   status: "success" | "error" | "skipped";
 }
 
-/** What templates see of it. */
+/** What templates see of a step. */
 interface SeenStep {
   readonly output: unknown;
   readonly error: ExecutionError | null;
@@ -16,9 +16,9 @@ interface SeenStep {
 }
 
 /**
- * What templates see as `steps`: a layer of its own for each block of nested steps, above that of the
- * steps around it. So items of a parallel step do not see each other, and an iteration of a loop does
- * not see what the one before left behind (D16).
+ * The value of `steps` in templates. Each block of nested steps has a layer of its own above that of the
+ * enclosing steps. So items of a parallel step do not see each other, and an iteration of a loop does not
+ * see what the one before left behind (D16).
  */
 export class StepScopes {
   readonly #own = new Map<string, StepScope>();
@@ -28,13 +28,13 @@ export class StepScopes {
     this.#around = around;
   }
 
-  /** What templates see of a step; its output has to be in memory once it is looked at. */
+  /** What templates see of a step. Its output must be in memory when it is read. */
   get(stepId: string): SeenStep | undefined {
     const scope = this.#find(stepId);
     return scope && toSeen(scope);
   }
 
-  /** The outputs of these steps, as far as they have ended and are seen. */
+  /** The outputs of these steps, as far as the steps have ended and are visible. */
   outputsOf(stepIds: readonly string[] | "all"): StepOutput[] {
     if (stepIds !== "all") return stepIds.flatMap((stepId) => this.#find(stepId)?.output ?? []);
     return [...new Map(this.#entries()).values()].map(({ output }) => output);
@@ -50,25 +50,22 @@ export class StepScopes {
   }
 
   /**
-   * Takes over what a nested layer has seen: after a container its steps can be referred to, whether
-   * they ended well or not.
+   * Takes over what a nested layer holds: later steps can refer to the steps of a container, whether they
+   * ended well or not.
    */
   absorb(nested: StepScopes): void {
     for (const [stepId, scope] of nested.#own) this.#own.set(stepId, scope);
   }
 
-  /**
-   * Takes over the last of several iterations or items in which any step has ended; what the others
-   * did is not seen (D16).
-   */
+  /** Takes over the last iteration or item in which any step has ended. The others are not seen (D16). */
   absorbLast(nested: readonly StepScopes[]): void {
     const last = nested.findLast((layer) => !layer.isEmpty);
     if (last !== undefined) this.absorb(last);
   }
 
-  /** Everything that can be seen, by step id. */
+  /** All visible steps by id. */
   toObject(): Record<string, SeenStep> {
-    // `fromEntries` keeps a step named __proto__ a plain key.
+    // `fromEntries` keeps a step named __proto__ as an ordinary key.
     return Object.fromEntries(
       Array.from(this.#entries(), ([stepId, scope]) => [stepId, toSeen(scope)]),
     );
@@ -87,7 +84,7 @@ export class StepScopes {
 
 function toSeen({ output, error, status }: StepScope): SeenStep {
   return {
-    // Who names only the status of a step does not need its output in memory.
+    // A template that names only the status of a step does not need its output in memory.
     get output() {
       return output.value;
     },

@@ -7,8 +7,8 @@ import { Parked, RunFailed } from "./control-flow-signals.ts";
 import type { Execution, StepOutcome } from "./execution.ts";
 
 /**
- * Makes one attempt of a step under a span of its own, where the run's trace is recorded. What the attempt
- * calls has that span around it. Beyond the run's budget an attempt is not recorded, nor is what it calls.
+ * Makes one attempt of a step under a span of its own, where the run's trace is recorded. Calls of the
+ * attempt are inside that span. Beyond the run's budget neither the attempt nor its calls are recorded.
  */
 export function inStepSpan(
   execution: Execution,
@@ -43,7 +43,7 @@ export function inStepSpan(
   );
 }
 
-/** An attempt that waits or was stopped has not failed: why it was stopped is told by a span around it. */
+/** An attempt that waits or was stopped has not failed. A span around it says why it was stopped. */
 function endThrown(span: Span, thrown: unknown, isStopped: boolean): void {
   if (thrown instanceof Parked) {
     span.set({ "workflow.step.waits": true });

@@ -5,7 +5,7 @@ export function isContainer({ type }: CompiledStep): boolean {
   return type === "condition" || type === "parallel" || type === "loop";
 }
 
-/** Whether the due time of a step is one that it waits for, rather than the pause before a retry. */
+/** Whether the step's due time is a wait of its own, rather than the pause before a retry. */
 export function waitsByItself({ type }: CompiledStep): boolean {
   return type === "delay" || type === "approval";
 }

@@ -3,12 +3,13 @@ import type { CompiledStep } from "@workflow/definition";
 import type { RunMemory } from "../memory/run-memory.ts";
 import type { Execution, StepOutcome, TakeRoom } from "./execution.ts";
 
-/** What more comes in than was expected is reserved in pieces of so many bytes. */
+/** The size of the pieces in which memory is reserved for bytes beyond the estimate. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Makes an attempt that may bring much once the worker has memory for as much as the step brought last.
- * That wait is before it, and not part of the step's own time; what comes beyond is taken as there is room.
+ * Makes an attempt that may bring much, once the worker has memory for the size of the step's last
+ * output. That wait comes before the step's own timeout begins. Memory for bytes beyond the estimate is
+ * taken as there is room.
  */
 export async function withRoom(
   execution: Execution,
@@ -29,7 +30,7 @@ export async function withRoom(
   }
 }
 
-/** What one attempt has of its worker's memory. */
+/** The memory of one attempt. */
 class Room {
   readonly #memory: RunMemory;
   readonly #signal: AbortSignal;
@@ -61,8 +62,8 @@ class Room {
 }
 
 /**
- * Child runs and agents may take long, so nothing is held for them; what they return, 10 MiB at most and
- * 1 MiB, is counted when it comes.
+ * Child runs and agents may take long, so no memory is held for them. Their results, at most 10 MiB and 1
+ * MiB, are counted when they arrive.
  */
 function mayBringMuch(step: CompiledStep): boolean {
   switch (step.type) {

@@ -1,6 +1,6 @@
 import { StepError } from "../domain/step-error.ts";
 
-/** What is said then holds nothing of the call. */
+/** Codes whose messages are our own and hold nothing of the call. */
 const WORDS_OF_OURS: ReadonlySet<string> = new Set([
   "NOT_CONFIGURED",
   "AGENT_NOT_FOUND",
@@ -11,14 +11,14 @@ const WORDS_OF_OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same failure without the words of those outside, which may repeat a secret in a form that nobody
- * can look for. Anything else is returned as it is.
+ * The same failure without texts from outside, which may repeat a secret in a form that the scrubber
+ * cannot find. Anything else is returned as it is.
  */
 export function withoutWords(error: unknown): unknown {
   if (!(error instanceof StepError)) return error;
   const { code, retryable, answered, retryAfterMs, details } = error;
   const isOurs = WORDS_OF_OURS.has(code);
-  // An id that is unknown may be the secret itself.
+  // An unknown id may be the secret itself.
   if (isOurs && details?.["agentId"] === undefined) return error;
   const message = isOurs
     ? error.message

@@ -1,10 +1,10 @@
-/** How long a run has been executed, short waits left out (D28). */
+/** Measures how long a run has been executed, without short waits (D28). */
 export class ActiveClock {
   #beforeMs: number;
-  /** Null while it stands still. */
+  /** Null while the clock stands still. */
   #from: number | null = performance.now();
 
-  /** @param beforeMs execution time before, in milliseconds */
+  /** @param beforeMs execution time of earlier executions, in milliseconds */
   constructor(beforeMs: number) {
     this.#beforeMs = beforeMs;
   }
@@ -13,7 +13,7 @@ export class ActiveClock {
     return this.#beforeMs + (this.#from === null ? 0 : performance.now() - this.#from);
   }
 
-  /** The run only waits from now on. */
+  /** From now on the run only waits. */
   pause(): void {
     this.#beforeMs = this.activeMs;
     this.#from = null;

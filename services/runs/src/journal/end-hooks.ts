@@ -2,17 +2,17 @@ import type { Transaction } from "@workflow/db";
 import type { EndedRun } from "../domain/ended-run.ts";
 
 /**
- * What else becomes true when runs end, whoever ends them: after the runs' own rows were written and in the
- * same transaction. It must not touch rows of `runs.tasks`: their locks are taken before.
+ * What else is written when runs end, whoever ends them. It follows the writes of the runs' own rows, in
+ * the same transaction. It must not touch rows of `runs.tasks`, whose locks are taken before.
  */
 export interface EndHook {
-  /** Whether it has anything to write for this run; most runs concern nobody. */
+  /** Whether the hook has anything to write for this run. For most runs it has not. */
   concerns(run: EndedRun): boolean;
-  /** Called with runs that concern it, of which there is at least one. */
+  /** Called with the runs that concern the hook, at least one. */
   write(transaction: Transaction, ended: readonly EndedRun[]): Promise<void>;
 }
 
-/** Has the hooks write what becomes true with the end of these runs. */
+/** Calls the hooks for these runs. */
 export async function runEndHooks(
   transaction: Transaction,
   hooks: readonly EndHook[],

@@ -4,7 +4,7 @@ import type { ExecutionError } from "../domain/execution-error.ts";
 export type Ending =
   | { status: "completed"; output: string }
   | { status: "failed" | "timeout"; error: ExecutionError }
-  /** The concurrency limit gave it no slot (D15). */
+  /** The concurrency limit gave the run no slot (D15). */
   | { status: "cancelled"; error: ExecutionError }
   | {
       status: "running" | "suspended" | "waiting_approval";
@@ -12,5 +12,5 @@ export type Ending =
       /** Whether the wait counts against the run's own timeout (D28). */
       countsTowardTimeout: boolean;
     }
-  /** It queues for a slot and has not begun. */
+  /** The run queues for a slot and has not begun. */
   | { status: "pending"; wakeAt: null };

@@ -21,7 +21,7 @@ import type { EndHook } from "./end-hooks.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import type { RuntimeWorker } from "../task-runtime/runtime.ts";
 
-/** What entries are written with. */
+/** The options of an entry writer. */
 export interface EntryWriterOptions {
   database: Database;
   worker: RuntimeWorker;
@@ -29,18 +29,18 @@ export interface EntryWriterOptions {
   endHooks: readonly EndHook[];
 }
 
-/** SQLSTATEs that say that a statement took too long, or that it met others. */
+/** SQLSTATEs of a statement that took too long or met a conflict with others. */
 const STATEMENT_STATES: ReadonlySet<string> = new Set(["57014", "55P03", "40001", "40P01"]);
 const BACKOFF_MIN_MS = 50;
 const BACKOFF_MAX_MS = 2_000;
 
 /**
  * Writes entries of different runs together, each of them once. Entries that only bring results are one
- * statement, which is its own transaction; a run's row says which entry it is at (ADR 34).
+ * statement, which is its own transaction. A run's row holds the number of its last entry (ADR 34).
  */
 export class EntryWriter {
   readonly #options: EntryWriterOptions;
-  /** The entry that a run's journal is at, as far as this lease has written. */
+  /** The number of the last entry of a run's journal, as far as this lease has written. */
   readonly #entries = new WeakMap<Lease, number>();
 
   constructor(options: EntryWriterOptions) {
@@ -48,11 +48,11 @@ export class EntryWriter {
   }
 
   /**
-   * While Postgres is away the leases' tasks cannot go to anyone else either: so wait. The answer to
-   * a statement may be lost though it was committed; then it must not be written once more.
+   * Writes entries. While Postgres is away no other worker can claim the leases' tasks either, so this
+   * waits. The answer to a committed statement may be lost: then it must not be written again.
    *
-   * @param triesMax how often the entries themselves may fail, by a statement's time limit for instance
-   * @returns the runs that were written, and why the others were not when they could not be
+   * @param triesMax how often the entries themselves may fail, for example by a statement's time limit
+   * @returns the runs that were written, and the error of the others when they could not be
    */
   async write(
     entries: readonly JournalEntry[],
@@ -89,7 +89,10 @@ export class EntryWriter {
     }
   }
 
-  /** Adds the runs that it has written, and returns why not all that still hold their lease are among them. */
+  /**
+   * Adds the runs that it has written. Returns the reason when some that still hold their lease are
+   * missing.
+   */
   async #tryOnce(entries: readonly JournalEntry[], written: Set<string>): Promise<unknown> {
     if (entries.length === 0) return null;
     try {
@@ -110,7 +113,7 @@ export class EntryWriter {
     }
   }
 
-  /** Asks what became of entries without an answer; returns the runs of those that were written. */
+  /** Finds out which of the entries without an answer were written; returns their runs. */
   async #settle(unsure: readonly JournalEntry[]): Promise<string[]> {
     if (unsure.length === 0) return [];
     const settled = await settleEntries(
@@ -161,7 +164,9 @@ export class EntryWriter {
     });
   }
 
-  /** How the statement itself learns which leases hold; null where it takes a statement of its own. */
+  /**
+   * The part of the statement that finds the valid leases; null where that takes a statement of its own.
+   */
   #heldNow(entries: readonly JournalEntry[]): HeldRuns | null {
     const { settling } = this.#options.worker;
     if (settling === undefined || entries.some(forgets)) return null;
@@ -181,7 +186,7 @@ export class EntryWriter {
     return writeCheckpoints(queryable, held, rows);
   }
 
-  /** A runtime that does not settle with the journal hears of progress, and of the rest in the end. */
+  /** Tells a runtime that does not settle with the journal about progress, and of the rest in the end. */
   #tellRuntime(written: readonly JournalEntry[]): void {
     const { worker, logger } = this.#options;
     if (worker.settling !== undefined) return worker.settling.settled(settlementsOf(written));
@@ -191,7 +196,7 @@ export class EntryWriter {
     });
   }
 
-  /** The old results go by a statement of their own, before new ones take their paths. */
+  /** A statement of its own deletes the old results, before new ones take their paths. */
   async #settleAndForget(
     transaction: Transaction,
     entries: readonly JournalEntry[],
@@ -217,7 +222,7 @@ function illegalStep(): Error {
   return new Error("a leased run may not go to the status that was written");
 }
 
-/** Whether it is the statement that failed, over its time limit or in conflict with others. */
+/** Whether the statement failed as such: over its time limit, or in conflict with others. */
 function isOfStatement(error: unknown): boolean {
   return STATEMENT_STATES.has(sqlStateOf(error) ?? "");
 }
@@ -235,7 +240,7 @@ function pathsOf(
   );
 }
 
-/** What only some checkpoints have: steps that wait, or do so no more, and the ends of runs. */
+/** Writes what only some checkpoints have: steps that begin or end to wait, and the ends of runs. */
 async function writeRest(
   transaction: Transaction,
   entries: readonly JournalEntry[],

@@ -8,26 +8,26 @@ import type { StagedWrite } from "./staged-write.ts";
 export interface JournalEntry {
   lease: Lease;
   next: "keep" | "done" | "park";
-  /** Only for `park`: for how long, in milliseconds; null: until it is woken. */
+  /** Only for `park`: the length of the rest in milliseconds; null: until the run is woken. */
   forMs: number | null;
   run: RunChange;
   results: readonly StepRecord[];
   opened: readonly OpenStep[];
   /** Paths of stored open steps that have ended. */
   closed: readonly string[];
-  /** Paths of containers that begin anew: the stored results inside go before new ones come. */
+  /** Paths of containers that begin anew. The stored results inside are deleted before new ones come. */
   forgotten: readonly string[];
-  /** Paths of stored results that count no more. */
+  /** Paths of stored results that no longer count. */
   dropped: readonly string[];
   /** Whether the run's workflow has steps that wait for other runs. */
   waitsForRuns: boolean;
   /** Whether the run's workflow has approval steps. */
   asksApproval: boolean;
-  /** The run, when this ends it. */
+  /** The run, if this entry ends it. */
   ended: EndedRun | null;
   events: readonly NewEvent[];
-  /** What else is written under the same fence. */
+  /** Other writes under the same fence. */
   staged: readonly StagedWrite[];
-  /** About how many characters of documents it holds. */
+  /** The approximate number of characters in its documents. */
   chars: number;
 }

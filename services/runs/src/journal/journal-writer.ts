@@ -7,18 +7,18 @@ import type { JournalObserver } from "./journal-observer.ts";
 /** Writes checkpoints of runs. */
 export interface JournalWriter {
   /**
-   * Writes one checkpoint; entries of one run are written in the order of the calls.
+   * Writes one checkpoint. Entries of one run are written in the order of the calls.
    *
    * @returns whether the lease still held; if not, nothing was written and the execution must stop
    */
   write: (entry: JournalEntry) => Promise<boolean>;
 }
 
-/** What the writer tells of after each commit. */
+/** The options of a journal writer. */
 export interface JournalWriterOptions extends EntryWriterOptions {
   /** Called with the entries that were committed; must not throw. */
   onCommitted: (entries: readonly JournalEntry[]) => void;
-  /** Is told what was written. */
+  /** Notified of what was written. */
   journalObserver?: JournalObserver | undefined;
 }
 
@@ -29,26 +29,27 @@ interface Waiting {
 }
 
 const BATCH_MAX = 250;
-/** Documents of one batch; a statement carries them all in one parameter. */
+/** Characters of documents in one batch. A statement carries them all in one parameter. */
 const BATCH_CHARS_MAX = 16 * 1024 * 1024;
 /** Entries of failed batches that are written at the same time, each in a transaction of its own. */
 const SUSPECTS_AT_ONCE = 2;
-/** How often such an entry may fail before its run does. */
+/** How often such an entry may fail before its run fails. */
 const ENTRY_TRIES_MAX = 3;
 
 /**
- * One transaction at a time takes everything that has gathered since the last one: at a low rate a
- * checkpoint is written at once, at a high one hundreds share one commit. Entries of a batch that fails
- * are written one by one beside it, so one that cannot be written, or not in time, holds up no others.
+ * Writes checkpoints in batches. One transaction at a time takes all entries that arrived since the last
+ * one. At a low rate a checkpoint is written at once; at a high one hundreds share one commit. The
+ * entries of a batch that fails are written one by one beside it. So an entry that cannot be written, or
+ * not in time, holds up no others.
  */
 export function createJournalWriter(options: JournalWriterOptions): JournalWriter {
   const { logger, onCommitted } = options;
   const writer = new EntryWriter(options);
   let waiting: Waiting[] = [];
   let writing = false;
-  /** Entries of a batch that failed, each to be written by itself. */
+  /** Entries of a failed batch, each to be written by itself. */
   let suspects: Waiting[] = [];
-  /** Their runs, of which nothing later may be written before. */
+  /** The runs of those entries. Nothing later of these runs may be written before. */
   const suspectRuns = new Set<string>();
   let suspectsWriting = 0;
 
@@ -60,7 +61,8 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   const drainSoon = (): void => {
     if (writing) return;
     writing = true;
-    // In the next turn, so that runs that reach a checkpoint together share the first commit.
+    // The batch begins in the next turn of the event loop, so that runs which reach a checkpoint together
+    // share a commit.
     setImmediate(() => void drain());
   };
 
@@ -141,7 +143,7 @@ export function createJournalWriter(options: JournalWriterOptions): JournalWrite
   };
 }
 
-/** Not to be taken for a database that is away, which is waited for without end. */
+/** A reason of its own: an unavailable database would be waited for without end. */
 function unwritable(cause: unknown): AppError {
   return new AppError("INTERNAL_ERROR", "An internal error occurred.", {
     internal: "a checkpoint could not be written",

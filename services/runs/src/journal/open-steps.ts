@@ -9,7 +9,7 @@ export type OpenStepChange = Partial<
   >
 >;
 
-/** What a write does to the stored open steps. */
+/** The changes that a write makes to the stored open steps. */
 export interface OpenStepsWrite {
   opened: OpenStep[];
   /** Paths. */
@@ -19,7 +19,7 @@ export interface OpenStepsWrite {
 /** The steps of a run that have begun and not ended, and which of them are stored. */
 export class OpenSteps {
   readonly #open = new Map<string, OpenStep>();
-  /** Those of earlier executions, until this one has come to them. */
+  /** The open steps of earlier executions that this one has not reached yet. */
   readonly #before: Map<string, OpenStep>;
   readonly #stored: Set<string>;
   readonly #containers = new Set<string>();
@@ -45,7 +45,7 @@ export class OpenSteps {
     return this.#nextSeq;
   }
 
-  /** Those that are stored, by path. */
+  /** The stored open steps by path. */
   get stored(): Map<string, OpenStep> {
     const stored = new Map<string, OpenStep>();
     for (const path of this.#stored) {
@@ -71,7 +71,7 @@ export class OpenSteps {
     return false;
   }
 
-  /** How many steps have begun and not ended for which this is true. */
+  /** How many open steps have a path for which this is true. */
   countWhere(isMeant: (path: string) => boolean): number {
     let count = 0;
     for (const path of new Set([...this.#open.keys(), ...this.#before.keys()])) {
@@ -83,7 +83,7 @@ export class OpenSteps {
   /**
    * Begins a step, or goes on with one that had begun before.
    *
-   * @param container whether it runs other steps
+   * @param container whether the step runs other steps
    */
   begin(path: string, container: boolean): OpenStep {
     const open = this.#open.get(path) ?? this.#before.get(path) ?? this.#newStep(path);
@@ -98,7 +98,7 @@ export class OpenSteps {
     this.#dirty.add(step.path);
   }
 
-  /** The step has ended. */
+  /** Ends a step. */
   close(path: string): void {
     this.#open.delete(path);
     this.#dirty.delete(path);
@@ -107,7 +107,7 @@ export class OpenSteps {
     if (this.#stored.delete(path)) this.#closed.push(path);
   }
 
-  /** Ends all steps of which this is true, without a result. */
+  /** Ends all steps whose path fits, without a result. */
   closeWhere(isMeant: (path: string) => boolean): void {
     for (const path of new Set([...this.#open.keys(), ...this.#stored])) {
       if (isMeant(path)) this.close(path);
@@ -115,14 +115,14 @@ export class OpenSteps {
   }
 
   /**
-   * Stores every open container with the next write: the results of steps inside are stored then, and
-   * it must be found again.
+   * Stores every open container with the next write. The results of the steps inside are stored then, so
+   * the container must be found again.
    */
   storeContainers(): void {
     for (const path of this.#containers) if (!this.#stored.has(path)) this.#dirty.add(path);
   }
 
-  /** Hands out what the next write does; it counts as done. */
+  /** Returns the changes for the next write, which count as written from then on. */
   take(): OpenStepsWrite {
     const write = {
       opened: [...this.#dirty].flatMap((path) => this.#open.get(path) ?? []),
@@ -134,7 +134,7 @@ export class OpenSteps {
     return write;
   }
 
-  /** Forgets what the next write would have stored. */
+  /** Drops what the next write would have stored. */
   discard(): void {
     this.#dirty.clear();
   }

@@ -3,29 +3,29 @@ import type { OpenSteps } from "./open-steps.ts";
 import { isInside } from "./step-results.ts";
 import type { StepResults } from "./step-results.ts";
 
-/** What a run may still do, which is looked at before it does it. */
+/** The limits of a run, checked before each step. */
 export class RunBudget {
   readonly #results: StepResults;
   readonly #open: OpenSteps;
   readonly #bytesMax: number;
 
-  /** @param bytesMax most that the inputs and outputs of the steps may have together (D56) */
+  /** @param bytesMax the most bytes that the inputs and outputs of the steps may have together (D56) */
   constructor(results: StepResults, open: OpenSteps, bytesMax: number) {
     this.#results = results;
     this.#open = open;
     this.#bytesMax = bytesMax;
   }
 
-  /** @throws RunLimitError when the run has begun more steps than one may */
+  /** @throws RunLimitError when the run has begun as many steps as it may */
   assertRoom(): void {
     if (this.#open.begun > STEPS_MAX) throw runTooLong();
   }
 
   /**
-   * Whether a container, or an iteration, may begin that is sure to begin so many steps inside. Those that
+   * Checks that a container or iteration may begin which surely begins so many steps inside. Steps that
    * have begun there before count once.
    *
-   * @throws RunLimitError when it would come to an end in their midst
+   * @throws RunLimitError when the run would reach its limit inside
    */
   assertRoomInside(path: string, count: number): void {
     const begunInside =
@@ -34,7 +34,7 @@ export class RunBudget {
   }
 
   /**
-   * Whether the run may come to hold so much more.
+   * Checks that the run may hold so many more bytes.
    *
    * @throws RunLimitError when it would hold too much (D56)
    */

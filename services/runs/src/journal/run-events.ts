@@ -15,7 +15,7 @@ type RunEventType =
   | "workflow.cancelled"
   | "workflow.checkpoint";
 
-/** What of a run every event tells. */
+/** The facts of a run that every event carries. */
 export type EventFacts = Pick<
   RunFacts,
   | "id"
@@ -32,13 +32,13 @@ export type EventFacts = Pick<
 export interface RunEnd {
   status: TerminalStatus;
   completedAt: Date;
-  /** Null when it ended well, or somebody cancelled it. */
+  /** Null when the run ended well or was cancelled. */
   error: ExecutionError | null;
 }
 
-/** What an event says beyond the run's facts. */
+/** What an event carries beyond the run's facts. */
 interface RunEventExtra {
-  /** When it happened, for events that happen once in a run: their ids follow from it. */
+  /** The time of an event that happens once in a run; the event's id is derived from it. */
   moment: Date | null;
   status: RunStatus;
   end?: RunEnd;
@@ -46,26 +46,26 @@ interface RunEventExtra {
   stepId?: string;
 }
 
-/** Says that a run has begun; made from the same facts it is the same event. */
+/** The event that a run has begun. The same facts make the same event. */
 export function startedEvent(facts: EventFacts & { startedAt: Date }): NewEvent {
   return runEvent("workflow.started", facts, { moment: facts.startedAt, status: "running" });
 }
 
-/** Says how a run has ended; made from the same facts it is the same event. */
+/** The event that a run has ended. The same facts make the same event. */
 export function endedEvent(facts: EventFacts, end: RunEnd): NewEvent {
   const { status, completedAt: moment } = end;
   return runEvent(`workflow.${status}`, facts, { moment, status, end });
 }
 
-/** Says that a run has got to a step (D31), each time with another id. */
+/** The event that a run has reached a step (D31), with a new id each time. */
 export function checkpointEvent(facts: EventFacts, status: RunStatus, stepId: string): NewEvent {
   return runEvent("workflow.checkpoint", facts, { moment: null, status, stepId });
 }
 
 /**
- * An event for the outbox. It carries no input and no output: those may be larger than a message
- * may be, and a consumer that wants them asks `ReadRunPayloads`, whose answer does not change any more
- * once the run has ended.
+ * An event for the outbox. It carries no input and no output, which may be larger than a message. A
+ * consumer that needs them calls `ReadRunPayloads`, whose answer no longer changes once the run has
+ * ended.
  */
 function runEvent(type: RunEventType, facts: EventFacts, extra: RunEventExtra): NewEvent {
   const { moment, end, stepId } = extra;

@@ -21,26 +21,29 @@ import type { StepOutput, StepOutputs } from "./step-outputs.ts";
 import { isInside, partInside } from "./step-results.ts";
 import type { Part, StepResult } from "./step-results.ts";
 
-/** Documents of pure steps that are kept in memory before they are written. */
+/** Characters of pure steps' documents that are kept in memory before they are written. */
 const GATHERED_CHARS_MAX = 8 * 1024 * 1024;
-/** Their number: writing a thousand takes about 20 ms, in which the process does nothing else. */
+/**
+ * The number of pure steps kept. Writing a thousand takes about 20 ms, during which the process does
+ * nothing else.
+ */
 const GATHERED_MAX = 1_000;
-/** What has gathered for so long is written: somebody may be watching while a slow step goes on. */
+/** Unwritten results are written after this time: somebody may be watching while a slow step goes on. */
 const FLUSH_MS = 250;
 
-/** How a step ended, and its output with its JSON text. */
+/** The end of a step: its output and the output's JSON text. */
 type EndedStep = Omit<
   StepRecord,
   "path" | "seq" | "startedAt" | "attempt" | "previousAttempts" | "output"
 > & { output: { value: unknown; text: string } | null };
 
-/** What a journal works with. */
+/** The options of a run's journal. */
 export interface RunJournalOptions {
   facts: RunFacts;
   lease: Lease;
   history: RunHistory;
   outputs: StepOutputs;
-  /** Most that the inputs and outputs of a run's steps may have together (D56). */
+  /** The most bytes that the inputs and outputs of a run's steps may have together (D56). */
   bytesMax: number;
   clock: Clock;
   activeClock: ActiveClock;
@@ -50,9 +53,9 @@ export interface RunJournalOptions {
 }
 
 /**
- * What one execution of a run has done and not written yet. Pure steps gather here and are written
- * together with the next thing that has to be; a step with an outside effect is written before the
- * next step begins.
+ * The results of one execution of a run that are not written yet. Results of pure steps accumulate here,
+ * and are written with the next entry that must be written. A step with an outside effect is written
+ * before the next step begins.
  */
 export class RunJournal {
   readonly budget: RunBudget;
@@ -68,7 +71,7 @@ export class RunJournal {
   readonly #open: OpenSteps;
   #startWritten: boolean;
   #results: StepRecord[] = [];
-  /** Their outputs. */
+  /** The outputs of the unwritten results. */
   #unwritten: StepOutput[] = [];
   #chars = 0;
   #events: NewEvent[] = [];
@@ -109,7 +112,7 @@ export class RunJournal {
     return this.#history.results.find(path);
   }
 
-  /** The results inside a step that had ended before, by path. */
+  /** The recorded results inside a step, by path. */
   pastInside(path: string): readonly StepResult[] {
     return this.#history.results.inside(path);
   }
@@ -124,7 +127,7 @@ export class RunJournal {
     return this.#open.isPersisted(path);
   }
 
-  /** Whether any step inside a block has begun before and not ended. */
+  /** Whether any step inside a block has begun and not ended. */
   isBegunInside(prefix: string): boolean {
     return this.#open.hasBefore(prefix);
   }
@@ -132,15 +135,15 @@ export class RunJournal {
   /**
    * Begins a step, or goes on with one that had begun before.
    *
-   * @param container whether it runs other steps: their stored results need it to be found again
+   * @param container whether the step runs other steps: their stored results need it to be found again
    */
   begin(path: string, container: boolean): OpenStep {
     return this.#open.begin(path, container);
   }
 
   /**
-   * Forgets what steps inside a container did, because it is about to begin anew: the results, those
-   * that are stored too, and the steps that wait.
+   * Drops all that steps inside a container did, because the container begins anew: their results, stored
+   * ones too, and their waits.
    */
   forgetInside(path: string): void {
     this.#results = this.#results.filter((result) => !isInside(result.path, path));
@@ -151,8 +154,8 @@ export class RunJournal {
   }
 
   /**
-   * Forgets the results of earlier executions in those parts of a container (branches by id, iterations
-   * and items by number) that this execution does not enter.
+   * Drops the results of earlier executions in the parts of a container (branches by id, iterations and
+   * items by number) that this execution does not enter.
    */
   forgetPast(path: string, isLeftOut: (part: Part) => boolean): void {
     const forgotten = this.#history.results.forgetParts(path, isLeftOut);
@@ -169,7 +172,10 @@ export class RunJournal {
     this.#dropped.push(...dropped);
   }
 
-  /** Makes an open step wait; it is stored with the next write, soon, and so are its containers. */
+  /**
+   * Makes an open step wait. The wait and its containers are stored with the next write, which comes
+   * soon.
+   */
   persistWait(step: OpenStep, change: OpenStepChange): void {
     this.#open.persistWait(step, change);
     this.#flushSoon();
@@ -179,7 +185,7 @@ export class RunJournal {
    * Ends a step.
    *
    * @returns its output
-   * @throws RunLimitError when the run would hold too much with it; then it has not ended
+   * @throws RunLimitError when the run would hold too much; then the step has not ended
    */
   record(step: OpenStep, ended: EndedStep): StepOutput {
     const { output: made, ...result } = ended;
@@ -211,7 +217,7 @@ export class RunJournal {
     return output;
   }
 
-  /** What an execution that goes on after a wait has to know; complete once the wait is written. */
+  /** What an execution needs that goes on after a wait. It is complete once the wait is written. */
   get history(): RunHistory {
     return {
       results: this.#history.results,
@@ -220,50 +226,51 @@ export class RunJournal {
     };
   }
 
-  /** Writes this with the next checkpoint, which comes soon in any case. */
+  /** Adds a write to the next checkpoint, which comes soon in any case. */
   stage(write: StagedWrite): void {
     this.#staged.push(write);
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
   }
 
-  /** Announces that a long-running run got somewhere (D31). */
+  /** Announces that a long-running run has reached a step (D31). */
   announceCheckpoint(stepId: string, status: RunStatus = "running"): void {
     this.#events.push(checkpointEvent(this.#facts, status, stepId));
   }
 
-  /** Makes it known that the run has begun, without waiting for the write; at most once. */
+  /** Stores at most once that the run has begun, without waiting for the write. */
   markStarted(): void {
     if (!this.#startWritten) this.#flush();
   }
 
-  /** Whether a write has said that the run has begun, in this execution or an earlier one. */
+  /** Whether a write has stored that the run has begun, in this execution or an earlier one. */
   get hasBegun(): boolean {
     return this.#startWritten;
   }
 
-  /** Why the write that nobody waited for was refused; what it held is missing. */
+  /** The error of a refused write that nobody waited for. Its results are missing. */
   get failure(): Error | null {
     return this.#failure;
   }
 
-  /** Whether so much has gathered that it should be written now. */
+  /** Whether so many results have accumulated that they should be written now. */
   get isFull(): boolean {
     return this.#chars > GATHERED_CHARS_MAX || this.#results.length >= GATHERED_MAX;
   }
 
-  /** Writes what has gathered and goes on. */
+  /** Writes the accumulated results and goes on. */
   async checkpoint(): Promise<void> {
     this.#open.storeContainers();
     if (!(await this.#send("keep", "running", null))) throw new LeaseLostError();
     this.#throwFailure();
   }
 
-  /** Writes what has gathered and how the execution ended. */
+  /** Writes the accumulated results and how the execution ended. */
   async end(ending: Ending): Promise<void> {
     const finished = isTerminal(ending.status);
     const wakeAt = "wakeAt" in ending ? ending.wakeAt : null;
-    // No flush may begin while one is awaited here: if it failed, its results would be missing from a
-    // run that has ended. What an earlier one holds comes before the end, or there is none.
+    // No flush may begin while this one waits for an earlier flush: a failed one would leave a run that
+    // has ended without those results. What an earlier flush holds is written before the end, or there is
+    // no end.
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     this.#throwFailure();
@@ -283,7 +290,7 @@ export class RunJournal {
     this.#failure = null;
   }
 
-  /** The execution is over, whether its end could be written or not. */
+  /** Ends the execution, whether its end could be written or not. */
   close(): void {
     clearTimeout(this.#flushTimer);
   }
@@ -306,7 +313,7 @@ export class RunJournal {
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what has gathered while the execution goes on; a refusal stops it. */
+  /** Writes accumulated results while the execution goes on. A refusal stops the execution. */
   #flush(): void {
     this.#open.storeContainers();
     this.#flushing = this.#sendFlush();
@@ -358,7 +365,8 @@ export class RunJournal {
         output: ending?.status === "completed" ? ending.output : null,
         error,
         activeMs: this.activeMs,
-        // Whoever takes it over charges the time from here on; a short wait is charged only then.
+        // A worker that takes the run over charges the time from here on. A short wait is charged only
+        // then.
         activeForMs: resting ? null : 0,
       },
       results: this.#results,
@@ -387,7 +395,7 @@ export class RunJournal {
       if (isWritten && next === "park") this.#advance = { next, forMs: entry.forMs };
       return isWritten;
     } catch (error) {
-      // What is written in its stead begins the run.
+      // The entry that is written instead begins the run.
       if (begins) this.#startWritten = false;
       throw error;
     }

@@ -1,26 +1,29 @@
 import type { RunMemory } from "../memory/run-memory.ts";
 
-/** Reads outputs that are stored, as JSON text by path; null where there is none. */
+/** Reads stored outputs as JSON text by path; null where there is none. */
 export type ReadOutputs = (paths: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
 
 /** Stored outputs that a run keeps in memory for the next step that reads them (JSON bytes). */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
-/** An output of so many bytes takes less than the query that would read it again: it is always held. */
+/**
+ * An output up to this size takes less memory than the query that would read it again, so it always stays
+ * in memory.
+ */
 export const SMALL_OUTPUT_BYTES = 256;
-/** What a result takes beside, with its path and its places in maps. */
+/** What a result takes besides, with its path and its entries in maps. */
 export const RESULT_BYTES = 300;
-/** Outputs that are read by one query. */
+/** Bytes of outputs that one query reads. */
 const READ_BYTES_MAX = 8 * 1024 * 1024;
 const READ_MAX = 1_000;
-/** Of JSON text a character takes at most so many bytes of UTF-8. */
+/** A character of JSON text takes at most this many bytes of UTF-8. */
 const BYTES_PER_CHAR_MAX = 3;
 
 /** The output of a step: its value, or that it is stored and was not needed yet (D56). */
 export class StepOutput {
   readonly path: string;
-  /** Of its JSON text. */
+  /** Bytes of the output's JSON text. */
   bytes: number;
-  /** Of its JSON text; of one that was only measured in bytes the fewest that it can have. */
+  /** Characters of the output's JSON text. If only the bytes are known, the least that it can have. */
   charsMin: number;
   #held: { value: unknown } | null;
 
@@ -40,7 +43,7 @@ export class StepOutput {
     return this.#held !== null;
   }
 
-  /** @throws Error when it is not in memory; whoever reads it pins it before */
+  /** @throws Error when the value is not in memory; readers must pin it first */
   get value(): unknown {
     if (this.#held === null) throw new Error(`the output of ${this.path} was not loaded`);
     return this.#held.value;
@@ -54,7 +57,7 @@ export class StepOutput {
     this.#held = null;
   }
 
-  /** The result that it belongs to counts no more: there is nothing to be read of it. */
+  /** Marks an output whose result no longer counts: it will not be read again. */
   forget(): void {
     this.bytes = 0;
     this.charsMin = 0;
@@ -62,18 +65,18 @@ export class StepOutput {
   }
 }
 
-/** The output of what has none. */
+/** The output of a step that has none. */
 export const NO_OUTPUT = new StepOutput("", { bytes: 0, chars: 4 }, { value: null });
 
 /**
- * Which outputs of a run are in memory: those that were not stored yet, those that a step at work reads,
- * and some megabytes of those that were used last. The others are read again when a step names them.
+ * Decides which outputs of a run are in memory: those not stored yet, those that a running step reads,
+ * and the last used ones up to some megabytes. The others are read again when a step names them.
  */
 export class StepOutputs {
   readonly #read: ReadOutputs;
   readonly #memory: RunMemory;
   readonly #pins = new Map<StepOutput, number>();
-  /** Stored and in memory, in the order of their last use. */
+  /** Outputs that are stored and in memory, in the order of their last use. */
   readonly #droppable = new Set<StepOutput>();
   #droppableBytes = 0;
 
@@ -83,14 +86,14 @@ export class StepOutputs {
     memory.onPressure = () => this.#shed(0);
   }
 
-  /** The output of a step that has ended just now; it stays in memory until it is stored. */
+  /** Adds the output of a step that has just ended. It stays in memory until it is stored. */
   add(path: string, made: { value: unknown; text: string } | null, bytes: number): StepOutput {
     this.#memory.grow(RESULT_BYTES + (bytes > SMALL_OUTPUT_BYTES ? bytes : 0));
     if (made === null) return NO_OUTPUT;
     return new StepOutput(path, { bytes, chars: made.text.length }, made);
   }
 
-  /** These were written, or count no more. */
+  /** Called for outputs that were written, or that no longer count. */
   release(outputs: Iterable<StepOutput>): void {
     for (const output of outputs) {
       if (output.isHeld && output.bytes > SMALL_OUTPUT_BYTES) this.#makeDroppable(output);
@@ -99,7 +102,7 @@ export class StepOutputs {
     this.#memory.offer();
   }
 
-  /** The results that they belong to count no more: nothing is to be read of them again. */
+  /** Drops outputs whose results no longer count. They will not be read again. */
   forget(outputs: Iterable<StepOutput>): void {
     for (const output of outputs) {
       if (output === NO_OUTPUT) continue;
@@ -110,7 +113,7 @@ export class StepOutputs {
   }
 
   /**
-   * Sees to it that the values of outputs are in memory until they are unpinned.
+   * Loads the values of outputs, and keeps them in memory until they are unpinned.
    *
    * @returns undefined when they are in memory already
    */
@@ -129,13 +132,13 @@ export class StepOutputs {
       const pins = (this.#pins.get(output) ?? 0) - 1;
       if (pins > 0) this.#pins.set(output, pins);
       else this.#pins.delete(output);
-      // Used last.
+      // The order of the set is that of last use.
       if (this.#droppable.delete(output)) this.#droppable.add(output);
     }
     this.#shed(KEPT_BYTES_MAX);
   }
 
-  /** Drops all that is stored: the run only waits from now on. */
+  /** Drops all outputs that are stored: from now on the run only waits. */
   dropAll(): void {
     this.#pins.clear();
     this.#shed(0);
@@ -159,7 +162,7 @@ export class StepOutputs {
   #hold(output: StepOutput, text: string | null | undefined): void {
     if (text === undefined) throw new Error(`the result of ${output.path} is missing`);
     if (output.isHeld) {
-      // Two strands have read it at the same time.
+      // Two fibers have read the output at the same time.
       this.#memory.shrink(output.bytes);
       return;
     }
@@ -185,7 +188,7 @@ export class StepOutputs {
   }
 }
 
-/** At least one. */
+/** The next outputs for one query, at least one. */
 function takeBatch(outputs: readonly StepOutput[]): StepOutput[] {
   let bytes = 0;
   const end = outputs.findIndex((output, index) => {

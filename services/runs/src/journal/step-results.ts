@@ -1,18 +1,18 @@
 import type { ExecutionError } from "../domain/execution-error.ts";
 import type { StepOutput } from "./step-outputs.ts";
 
-/** How a step ended, as the interpreter needs it to go on. */
+/** The end of a step, as far as the interpreter needs it. */
 export interface StepResult {
   path: string;
   stepId: string;
   status: "success" | "error" | "skipped";
   output: StepOutput;
   error: ExecutionError | null;
-  /** Of its input and output together, as they are stored (D56). */
+  /** Bytes of the stored input and output together (D56). */
   bytes: number;
 }
 
-/** A part of a container: a branch by its id, an iteration or an item by its number. */
+/** A part of a container: a branch by its id, an iteration or item by its number. */
 export type Part = string | number;
 
 /** The part of a container in which a path lies; null when it lies outside. */
@@ -31,16 +31,16 @@ export function isInside(path: string, containerPath: string): boolean {
   return next === "." || next === "[";
 }
 
-/** A place in the tree of paths: `loop[2].child` is three below each other, `loop`, `[2]`, `child`. */
+/** A node in the tree of paths: `loop[2].child` is three nodes, `loop`, `[2]` and `child`. */
 interface Place {
   result: StepResult | undefined;
   parts: Map<string, Place> | undefined;
 }
 
 /**
- * The results of a run's steps, those of earlier executions and of this one. They stand in the tree that
- * their paths make, so what lies inside a container is found without a look at the rest: each of
- * thousands of containers may begin anew.
+ * The results of a run's steps, of earlier executions and of this one. They form the tree of their paths.
+ * So the results inside a container are found without looking at the rest: each of thousands of
+ * containers may begin anew.
  */
 export class StepResults {
   readonly #byPath = new Map<string, StepResult>();
@@ -52,12 +52,12 @@ export class StepResults {
     for (const result of results) this.add(result);
   }
 
-  /** How many there are. */
+  /** The number of results. */
   get count(): number {
     return this.#byPath.size;
   }
 
-  /** Of their inputs and outputs together. */
+  /** Bytes of their inputs and outputs together. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -80,7 +80,7 @@ export class StepResults {
     return this.#byPath.get(path);
   }
 
-  /** The successful result of one of these steps, if there is any. */
+  /** The result of a step among these that succeeded, if there is any. */
   findSuccessOf(stepIds: ReadonlySet<string>): StepResult | undefined {
     if (stepIds.size === 0) return undefined;
     for (const result of this.#byPath.values()) {
@@ -97,7 +97,7 @@ export class StepResults {
     return results;
   }
 
-  /** Forgets the results inside those parts of a container, and returns them. */
+  /** Drops the results inside the chosen parts of a container, and returns them. */
   forgetParts(containerPath: string, isMeant: (part: Part) => boolean): StepResult[] {
     const container = this.#placeOf(containerPath);
     const forgotten: StepResult[] = [];
@@ -110,7 +110,7 @@ export class StepResults {
     return forgotten;
   }
 
-  /** Forgets the results inside a container. */
+  /** Drops the results inside a container. */
   forgetInside(containerPath: string): void {
     const container = this.#placeOf(containerPath);
     if (container === undefined) return;

@@ -1,24 +1,30 @@
-/** What one run takes of its worker's memory. Sizes are bytes of JSON text, as it is stored. */
+/** One run's share of its worker's memory. Sizes are bytes of JSON text, as it is stored. */
 export interface RunMemory {
-  /** Called when others need memory: what can be read again is to be dropped, and told of. */
+  /**
+   * Called when others need memory. The run should drop what can be read again, and report it by
+   * `shrink`.
+   */
   onPressure: (() => void) | null;
-  /** Counts what the run has come to hold. */
+  /** Counts bytes that the run has come to hold. */
   grow(bytes: number): void;
-  /** Counts what it holds no more. */
+  /** Counts bytes that the run no longer holds. */
   shrink(bytes: number): void;
   /**
-   * Waits until the worker has so much to spare, and counts it.
+   * Waits until the worker has so many bytes to spare, and counts them.
    *
-   * @param signal ends the waiting, as the end of the run's lease does
-   * @throws the reason of the signal
+   * @param signal ends the wait, as the end of the run's lease does
+   * @throws the signal's reason
    */
   reserve(bytes: number, signal?: AbortSignal): Promise<void>;
-  /** Says that it could drop something, should others wait. */
+  /** Says that the run could drop something if others wait. */
   offer(): void;
-  /** A step begins: as long as it does not wait for memory, others need not go on without. */
+  /**
+   * Counts a step that begins. While one does not wait for memory, no request is admitted beyond the
+   * limit.
+   */
   stepBegins(): void;
-  /** The step is over. */
+  /** Counts a step that has ended. */
   stepEnds(): void;
-  /** The run is over here; all that it held is free. */
+  /** Frees all that the run holds. */
   close(): void;
 }

@@ -2,12 +2,12 @@ import type { RunMemory } from "./run-memory.ts";
 
 /** How much of a process's memory a value takes for each byte of its JSON text; strings take 1. */
 const MEMORY_PER_BYTE = 3;
-/** How often those that wait are looked at, should nobody tell of what became free. */
+/** How often waiting requests are checked when nothing reports freed memory. */
 const LOOK_MS = 100;
-/** So long nothing may become free before one goes on even though some are at work. */
+/** After this time without freed memory one request goes on even though some steps work. */
 const STALL_MS = 5_000;
 
-/** Of one worker. */
+/** The options of a worker's memory. */
 export interface WorkerMemoryOptions {
   /** Bytes of the process for what runs hold. */
   bytesMax: number;
@@ -22,7 +22,7 @@ interface Request {
 interface Holder {
   companyId: string;
   bytes: number;
-  /** How often it waits. */
+  /** How many of its requests wait. */
   requests: number;
   /** Steps under way, those that wait for memory included. */
   steps: number;
@@ -30,10 +30,11 @@ interface Holder {
 }
 
 /**
- * The memory that the runs of a worker share. Who needs more than there is waits: next is the company
- * that holds the least, and within a company who came first (D57). Before anybody waits, all drop what
- * they can read again. Who waits holds what it has, so all might wait for each other, or for somebody who
- * takes long: then one goes on all the same, beyond the limit by what it asked for.
+ * The memory that the runs of a worker share. A run that needs more than there is waits. The next to go
+ * on is of the company that holds the least, and within a company the first (D57). Before anybody waits,
+ * all runs drop what they can read again. A run that waits keeps what it has. So all might wait for each
+ * other, or for a step that takes long. Then one goes on nevertheless, and exceeds the limit by what it
+ * asked for.
  */
 export class WorkerMemory {
   readonly #bytesMax: number;
@@ -42,7 +43,7 @@ export class WorkerMemory {
   #requests: Request[] = [];
   #bytes = 0;
   #isPressing = false;
-  /** When somebody was admitted or something became free. */
+  /** The last time that a request was admitted or memory was freed. */
   #movedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
@@ -55,12 +56,12 @@ export class WorkerMemory {
     return this.#bytes;
   }
 
-  /** How many wait. */
+  /** How many requests wait. */
   get waiting(): number {
     return this.#requests.length;
   }
 
-  /** @param signal ends the waiting of this run */
+  /** @param signal ends the waits of this run */
   open(companyId: string, signal: AbortSignal): RunMemory {
     const holder: Holder = { companyId, bytes: 0, requests: 0, steps: 0, onPressure: null };
     this.#holders.add(holder);
@@ -97,7 +98,7 @@ export class WorkerMemory {
         this.#count(holder, -holder.bytes);
         holder.onPressure = null;
         this.#holders.delete(holder);
-        // Nobody would give back what it came to have after this.
+        // Nobody would give back memory that a closed run is granted after this.
         for (const request of this.#requests.filter((each) => each.holder === holder)) {
           this.#forget(request);
           request.admit();
@@ -160,7 +161,10 @@ export class WorkerMemory {
     return this.#bytes + bytes <= this.#bytesMax;
   }
 
-  /** Whether one may go on beyond the limit: all who hold anything wait for more, or nothing moves. */
+  /**
+   * Whether one request may go on beyond the limit: all runs that hold memory wait for more, or nothing
+   * moves.
+   */
   #mayForce(): boolean {
     return !this.#isAnyAtWork() || performance.now() - this.#movedAt > STALL_MS;
   }

@@ -5,7 +5,7 @@ import type { StepObserver } from "../interpreter/step-observer.ts";
 import type { JournalObserver } from "../journal/journal-observer.ts";
 import type { SlotUse, WorkerObserver } from "../task-runtime/worker-observer.ts";
 
-/** What the engine of this process tells of itself; what is found out by queries is in `figures.ts`. */
+/** The metrics of this process's engine. Figures that need queries are in `figures.ts`. */
 export interface EngineMetrics extends WorkerObserver, JournalObserver, StepObserver, RunObserver {}
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -89,7 +89,7 @@ export function createEngineMetrics(registry: Registry): EngineMetrics {
 
 const lookersByRegistry = new WeakMap<Registry, Set<() => SlotUse>>();
 
-/** Looked at when they are asked for, which takes no longer than there are companies with slots. */
+/** The gauges are computed at each scrape, in time proportional to the companies with slots. */
 function slotGauges(registry: Registry): WorkerObserver["watchSlots"] {
   const known = lookersByRegistry.get(registry);
   const lookers = known ?? new Set<() => SlotUse>();

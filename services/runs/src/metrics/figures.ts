@@ -6,15 +6,15 @@ import { LIVE_STATUSES } from "../domain/run-status.ts";
 import { countLiveRuns } from "../store/engine-figures.ts";
 import { measurePools } from "../store/worker-pools.ts";
 
-/** What is asked for may wait that long, however often it is asked for. */
+/** The longest age of a figure, however often it is scraped. */
 const TASKS_INTERVAL_MS = 5_000;
 const LIVE_INTERVAL_MS = 30_000;
-/** Due tasks that are counted: more are as bad. About 2 ms. */
+/** Most due tasks that are counted: more are no better. Counting takes about 2 ms. */
 const DUE_MAX = 10_000;
-/** Live runs that are counted by status: about 100 ms of Postgres. */
+/** Most live runs that are counted by status. Counting takes Postgres about 100 ms. */
 const LIVE_MAX = 20_000;
 
-/** How figures are found out. */
+/** What the measurements need. */
 interface FiguresOptions {
   database: Database;
   registry: Registry;
@@ -22,9 +22,9 @@ interface FiguresOptions {
 }
 
 /**
- * Measures now and then what all workers together have to do, until the signal; bounded queries, which
- * never wait for a scrape. The figures are the same in each process. A figure that is not known is missing: alerts
- * are about its absence.
+ * Measures at intervals what work is left for all workers together, until the signal. The queries are
+ * bounded and never delay a scrape. The figures are the same in each process. An unknown figure is
+ * absent: alerts check for absence.
  *
  * @returns resolves when it has stopped
  */
@@ -70,7 +70,7 @@ function watchTasks({ database, registry, logger }: FiguresOptions, signal: Abor
         forget();
         throw error;
       });
-      // A pool that no rule names any more, and that has no tasks, is forgotten.
+      // A pool without tasks that no rule names any more is dropped from the metrics.
       for (const gauge of [dueInPool, oldestInPool]) gauge.reset();
       for (const figures of measured) {
         const { pool } = figures;

@@ -3,9 +3,9 @@ import { cancelRuns } from "./cancel-runs.ts";
 import type { CancelContext } from "./cancel-runs.ts";
 
 /**
- * Cancels the runs that ended runs were waiting for, and those that these wait for, level by level.
- * It follows the transaction that ended the parents: when it does not get that far, the children are
- * still live under an ended parent and can be found by that.
+ * Cancels the runs that ended runs were waiting for, and those that these wait for, level by level. It
+ * follows the transaction that ended the parents. If the process dies in between, live children under an
+ * ended parent are found by upkeep.
  *
  * @param requestId the request that ended the parents; null when none did
  */

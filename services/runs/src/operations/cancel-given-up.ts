@@ -6,8 +6,8 @@ import type { CancelContext } from "./cancel-runs.ts";
 const BATCH_MAX = 100;
 
 /**
- * Cancels the runs that executions have given up, and those that these wait for. A note goes after its run
- * has been cancelled, so whoever dies in between leaves it to the next one.
+ * Cancels the runs that executions have given up, and those that these wait for. A note is deleted after
+ * its run was cancelled. So if the process dies in between, the next one does it.
  */
 export async function cancelGivenUp(context: CancelContext): Promise<void> {
   for (;;) {
@@ -27,10 +27,10 @@ export async function cancelGivenUp(context: CancelContext): Promise<void> {
 }
 
 /**
- * Makes what asks for something to be done, one round at a time: who asks during a round makes one more
- * follow, however many ask. One checkpoint may give up thousands of runs and asks for each.
+ * Makes a function that asks for a round of work. Rounds follow one another; requests during a round lead
+ * to one more, however many there are. One checkpoint may give up thousands of runs and asks for each.
  *
- * @param round does all that is there when it begins; must not reject
+ * @param round does all work that is there when it begins; must not reject
  */
 export function inRounds(round: () => Promise<void>): () => void {
   let isAtWork = false;

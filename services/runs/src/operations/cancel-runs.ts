@@ -15,19 +15,19 @@ import { notify } from "../store/notify.ts";
 import { deleteOpenStepsOf } from "../store/write-journal.ts";
 import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
-/** What cancelling needs, in whatever process. */
+/** What cancelling needs, in any process. */
 export interface CancelContext {
   database: Database;
   runtime: TaskRuntime;
   endedRuns: EndedRuns;
-  /** What else becomes true when runs end; called in this order. */
+  /** What else is written when runs end. The hooks are called in this order. */
   endHooks: readonly EndHook[];
   wakeUps: WakeUps;
-  /** Called after commits that put events into the outbox. */
+  /** Called after each commit that puts events into the outbox. */
   onEvents: () => void;
 }
 
-/** Called in the transaction that has cancelled runs. */
+/** Called in the transaction that has cancelled the runs. */
 type RecordCancelled = (
   transaction: Transaction,
   cancelled: readonly CancelledRow[],
@@ -36,12 +36,12 @@ type RecordCancelled = (
 const BATCH_MAX = 100;
 
 /**
- * Cancels those of the runs that have not ended, with all that hangs on them, and returns their ids.
- * The worker that executes one is told to stop, and finds that it cannot write any more.
+ * Cancels those of the runs that have not ended, with all that depends on them, and returns their ids. A
+ * worker that executes one is told to stop, and can no longer write.
  *
- * @param runIds of runs that the caller may cancel
- * @param requestId the request that causes it, carried on into the events; null when none does
- * @param record what else is to be written with it
+ * @param runIds runs that the caller may cancel
+ * @param requestId the request that causes it, passed on into the events; null when none does
+ * @param record writes more in the same transaction
  */
 export async function cancelRuns(
   context: CancelContext,
@@ -50,7 +50,7 @@ export async function cancelRuns(
   record: RecordCancelled = async () => {},
 ): Promise<string[]> {
   const cancelled: string[] = [];
-  // One order for all, so that two who cancel the same runs do not wait for each other.
+  // All callers use one order, so that two who cancel the same runs do not wait for each other.
   const sorted = runIds.toSorted();
   for (let start = 0; start < sorted.length; start += BATCH_MAX) {
     const batch = sorted.slice(start, start + BATCH_MAX);
@@ -66,7 +66,7 @@ async function cancelBatch(
   record: RecordCancelled,
 ): Promise<string[]> {
   const cancelled = await database.transaction(async (transaction) => {
-    // The tasks first, in the order in which workers lock.
+    // The tasks come first, in the order in which workers lock.
     await runtime.cancel(transaction, runIds);
     const rows = await cancelRows(transaction, runIds);
     if (rows.length === 0) return [];

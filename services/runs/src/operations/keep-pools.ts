@@ -1,17 +1,19 @@
 import type { Database } from "@workflow/db";
 import { listPoolRules, hasPooledTasks, moveTasks, tryLockPools } from "../store/worker-pools.ts";
 
-/** Tasks that one transaction looks at: some ten milliseconds. */
+/** Tasks that one transaction checks, in some ten milliseconds. */
 const PAGE = 2_000;
-/** Rounds after a change: what other processes stored by rules that they had not read again yet. */
+/**
+ * Rounds after a change of the rules. Other processes may have stored tasks by the old rules meanwhile.
+ */
 const ROUNDS_AFTER_CHANGE = 3;
-/** With so many rounds between them, all tasks are looked at without a change as well. */
+/** After so many rounds all tasks are checked even without a change. */
 const ROUNDS_BETWEEN = 12;
 
 /**
- * Makes tasks follow the rules of worker pools (ADR 63): those that wait when a rule is made, changed or
- * removed, and those that a process stored by an older rule. Costs one look at two small things while there
- * are no rules and no tasks in pools.
+ * Makes tasks follow the rules of worker pools (ADR 63). That concerns waiting tasks when a rule is made,
+ * changed or removed, and tasks that a process stored by an older rule. While there are no rules and no
+ * tasks in pools a round costs two small queries.
  */
 export class PoolKeeper {
   readonly #database: Database;
@@ -44,7 +46,7 @@ export class PoolKeeper {
       const page = await this.#database.transaction(async (transaction) =>
         (await tryLockPools(transaction)) ? moveTasks(transaction, after, PAGE) : null,
       );
-      // Another process does it.
+      // Another process moves tasks.
       if (page === null) return moved;
       moved += page.moved;
       afterId = page.lastId;

@@ -2,8 +2,8 @@ import type { Principal } from "@workflow/rpc";
 import type { Approvers } from "../domain/approvers.ts";
 
 /**
- * Whether a caller with the scope workflows:execute may decide (D59): anybody from outside when nobody
- * is named, else only those who are. Services act in nobody's name, so they never decide.
+ * Whether a caller with the scope workflows:execute may decide (D59). If the step names nobody, every
+ * caller from outside may; else only those who are named. Services act for nobody, so they never decide.
  *
  * @param approvers null when the step names nobody
  */
@@ -22,13 +22,13 @@ export function mayDecide(approvers: Approvers | null, caller: Principal): boole
   }
 }
 
-/** Ids and e-mail addresses cannot be taken for each other: only the latter have an @. */
+/** Ids and e-mail addresses cannot be confused: only addresses have an @. */
 function namesPerson({ users, roles }: Approvers, { id, email, role }: Principal): boolean {
   if (role !== undefined && roles.includes(role)) return true;
   return users.some((name) => isSame(name, id) || (email !== undefined && isSame(name, email)));
 }
 
-/** Ids and addresses mean the same in capitals. */
+/** Upper and lower case are the same in ids and addresses. */
 function isSame(named: string, known: string): boolean {
   return named.toLowerCase() === known.toLowerCase();
 }

@@ -1,9 +1,9 @@
 import { NESTING_MAX } from "@workflow/definition";
 
 /**
- * An input with another one laid over it (D27): objects are merged member by member, anything else is
- * replaced as a whole. Only own members count, whatever their name: `__proto__` is one like others.
- * Below 64 levels, which no stored input has, objects are replaced, too.
+ * An input with another one laid over it (D27). Objects are merged member by member, anything else is
+ * replaced as a whole. Only own members count, whatever their name: `__proto__` is an ordinary one. Below
+ * 64 levels, which no stored input has, objects are replaced, too.
  */
 export function mergeInput(base: unknown, override: unknown, levels = NESTING_MAX): unknown {
   if (levels === 0 || !isObject(base) || !isObject(override)) return override;

@@ -3,20 +3,20 @@ import type { CompiledStep } from "@workflow/definition";
 /** One step on the way down a path (D26). */
 export interface PlaceStep {
   step: CompiledStep;
-  /** Where the step stands in its block, from 0. */
+  /** The position of the step in its block, from 0. */
   index: number;
   /** The path as far as this step: `loop1[2].child`. */
   path: string;
-  /** In which part of the step the path goes on: iteration, item or branch; null at its end. */
+  /** The part of the step in which the path goes on: iteration, item or branch; null at its end. */
   part: number | string | null;
 }
 
-/** Where a step stands in a definition and a run: from the top down to the step itself. */
+/** The position of a step in a definition and a run, from the top down to the step itself. */
 export type Place = readonly [PlaceStep, ...PlaceStep[]];
 
 const LABEL = /^([A-Za-z0-9_-]{1,128})(?:\[(0|[1-9]\d{0,8})\])?$/;
 
-/** Reads a path; null when the definition has no such place. */
+/** Reads a path; null when the definition has no such step. */
 export function parsePlace(steps: readonly CompiledStep[], path: string): Place | null {
   const labels = path.split(".");
   const above: PlaceStep[] = [];
@@ -42,12 +42,12 @@ export function parsePlace(steps: readonly CompiledStep[], path: string): Place 
   return null;
 }
 
-/** What paths inside a part of a step begin with. */
+/** The beginning of all paths inside a part of a step. */
 export function prefixOf(path: string, part: number | string): string {
   return typeof part === "number" ? `${path}[${part}].` : `${path}.${part}.`;
 }
 
-/** The parts that a step has by its definition; for loops and items the first one stands for all. */
+/** The parts that a step has by its definition. For loops and items the first one stands for all. */
 export function partsOf(step: CompiledStep): (number | string)[] {
   switch (step.type) {
     case "condition":

@@ -16,26 +16,31 @@ export type RunPiece = { kind: "run"; run: RunRow } | { kind: "steps"; steps: re
 export interface ReadingContext {
   database: Database;
   runtime: TaskRuntime;
-  /** Bounds the large runs that are being read, in bytes. */
+  /** Bounds the bytes of the large runs that are being read. */
   readings: AnswerTurns;
 }
 
-/** Documents of fewer bytes are read at once, however many do so. */
+/** Documents below this size are read at once, however many callers do so. */
 export const SMALL_BYTES = 256 * 1024;
 const PIECE_BYTES = 1024 * 1024;
-/** So many results are read at once, too. */
+/** Up to so many results are read at once, too. */
 const SMALL_STEPS = 500;
-/** Step results of one piece: parsing so many takes some 10 ms, in which nothing else is done. */
+/**
+ * Step results of one piece. Parsing so many takes some 10 ms, during which the process does nothing
+ * else.
+ */
 const PIECE_STEPS = 1_000;
-/** Results whose sizes are looked at together, which takes the database a pass over all of the run. */
+/**
+ * Results whose sizes are read together. Each time the database goes through all of the run's results.
+ */
 const SIZES_MAX = 25_000;
 
 /**
- * Reads a run of a company, with as much of its step results as one answer may hold (D56); of a run
- * that does not exist there is no piece. A large run is read when its turn has come, piece by piece as
- * fast as the pieces are taken, and a reader who takes no more keeps its turn until it goes away.
+ * Reads a run of a company, with as much of its step results as one answer may hold (D56). A run that
+ * does not exist has no piece. A large run waits for its turn, and is read piece by piece as fast as the
+ * reader takes the pieces. A reader that stops taking them keeps its turn until it goes away.
  *
- * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come
+ * @throws AppError RATE_LIMITED or UNAVAILABLE when the turn does not come
  */
 export async function* readRun(
   context: ReadingContext,
@@ -44,7 +49,7 @@ export async function* readRun(
   signal: AbortSignal,
 ): AsyncGenerator<RunPiece, void, undefined> {
   const { database, readings } = context;
-  // The run first: what it says of its end must not be older than the step results.
+  // The run is read first: its end must not be older than the step results.
   const bounded = isId("run_", runId)
     ? await findBoundedRun(database, companyId, runId, SMALL_BYTES)
     : null;
@@ -65,17 +70,17 @@ export async function* readRun(
   }
 }
 
-/** A run that is held in memory, and what to call when it no longer is. */
+/** A run that is held in memory, and the function that releases it. */
 export interface HeldRun {
   run: RunRow;
   leave: () => void;
 }
 
 /**
- * Reads a run of a company without its step results; one with large documents when its turn has come.
+ * Reads a run of a company without its step results. A run with large documents waits for its turn.
  *
  * @returns null when there is none
- * @throws AppError RATE_LIMITED, UNAVAILABLE when the turn does not come
+ * @throws AppError RATE_LIMITED or UNAVAILABLE when the turn does not come
  */
 export async function holdRun(
   { database, readings, runtime }: ReadingContext,
@@ -138,7 +143,10 @@ async function* readSteps(
   }
 }
 
-/** Has the next item made while one is taken, so that neither database nor taker waits for the other. */
+/**
+ * Makes the next item while one is taken, so that neither the database nor the reader waits for the
+ * other.
+ */
 async function* oneAhead<Item>(
   items: AsyncGenerator<Item, void, undefined>,
 ): AsyncGenerator<Item, void, undefined> {
@@ -148,7 +156,8 @@ async function* oneAhead<Item>(
       const { done, value } = await next;
       if (done === true) return;
       next = items.next();
-      // Whoever takes it hears of the failure; who goes away before need not.
+      // The failure reaches the reader with the next item. A reader that has gone away need not learn of
+      // it.
       next.catch(() => {});
       yield value;
     }
@@ -158,7 +167,7 @@ async function* oneAhead<Item>(
   }
 }
 
-/** Where the piece ends that begins at `start`: it has one result, or more of which little is read. */
+/** The end of the piece that begins at `start`. The piece has one result, or several small ones. */
 function endOfPiece(bytes: readonly number[], start: number, left: StepBounds): number {
   let end = start;
   let sum = 0;
@@ -172,8 +181,8 @@ function endOfPiece(bytes: readonly number[], start: number, left: StepBounds): 
 }
 
 /**
- * A worker writes that a run has begun together with its first result, so until then only the task
- * runtime knows that it is being executed.
+ * The run's status with the task runtime's knowledge. A worker writes that a run has begun together with
+ * its first result. Until then only the task runtime knows that the run is being executed.
  */
 export async function withRuntimeStatus(run: RunRow, runtime: TaskRuntime): Promise<RunRow> {
   if (isTerminal(run.status) || run.status === "running") return run;

@@ -2,29 +2,28 @@ import type { StepBounds, StepRow } from "../store/read-steps.ts";
 
 const MIB = 1024 * 1024;
 
-/** What one answer holds of inputs and outputs of step results, and as much again of their notes (D56). */
+/** Bytes of step results' inputs and outputs in one answer, and as many of their notes (D56). */
 export const READING_BOUNDS: StepBounds = { documentsMax: 8 * MIB, notesMax: 8 * MIB };
 
 /**
- * What is left of the bounds of an answer that is read piece by piece. A result that does not fit any
- * more ends what is told: none after it is told either, however small, so that what a reader has is a
- * whole beginning.
+ * The bytes left in an answer that is read piece by piece. The first result that does not fit ends the
+ * answer, even if later ones were smaller. So the reader gets a gapless beginning.
  */
 export class ReadingBudget {
   readonly #pieceMax: number;
   #left: StepBounds = READING_BOUNDS;
 
-  /** @param pieceMax bytes of documents, and of notes, that one piece should hold at most */
+  /** @param pieceMax the most bytes of documents, and of notes, that one piece should hold */
   constructor(pieceMax: number) {
     this.#pieceMax = pieceMax;
   }
 
-  /** All that is left. */
+  /** The bytes left in the answer. */
   get left(): StepBounds {
     return this.#left;
   }
 
-  /** What the next piece may hold. */
+  /** The bytes that the next piece may hold. */
   get nextPiece(): StepBounds {
     return {
       documentsMax: Math.min(this.#left.documentsMax, this.#pieceMax),
@@ -33,10 +32,10 @@ export class ReadingBudget {
   }
 
   /**
-   * Charges results that were read within bounds, up to the first that did not fit into the piece but
-   * does into what is left: that one and those behind it are to be read once more.
+   * Charges results that were read within bounds. It stops at the first result that did not fit into the
+   * piece but fits into the rest of the answer: that one and all after it are to be read again.
    *
-   * @returns those that were charged
+   * @returns the charged results
    */
   charge(rows: readonly StepRow[], bounds: StepBounds): readonly StepRow[] {
     const isPiece = {

@@ -16,7 +16,7 @@ import {
 } from "../store/reconcile.ts";
 import type { LiveRange, RangePage } from "../store/reconcile.ts";
 
-/** What does not belong together: found, told and mended. */
+/** The kinds of mismatches that are found, reported and repaired. */
 const KINDS = [
   "run_without_task",
   "task_without_run",
@@ -32,34 +32,34 @@ export interface ReconcilerOptions {
   metricsRegistry?: Registry | undefined;
 }
 
-/** Companies of one batch, and runs of each range of theirs that it looks at. */
+/** Companies in one batch, and the runs of each of their ranges that it checks. */
 const COMPANIES = 20;
 const RUNS_OF_RANGE = 250;
-/** Runs of one large range that a batch goes on with. */
+/** Runs of one large range that a batch checks. */
 const RUNS_OF_LARGE_RANGE = 2_000;
 const APPROVALS_OF_COMPANY = 500;
 const ROWS = 1_000;
-/** Batches of a round, each a transaction of some milliseconds. */
+/** Batches of a round. Each is a transaction of some milliseconds. */
 const BATCHES = 20;
-/** Ids that one line of the log names. */
+/** Most ids that one log line names. */
 const LOGGED = 20;
 
 const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
 
-/** Where the next batch goes on. */
+/** The position of the next batch. */
 interface Position {
   companiesAfter: string;
-  /** Ranges with more runs than one look takes. */
+  /** Ranges with more runs than one query takes. */
   large: (LiveRange & { beforeId: string })[];
   tasksAfter: string;
   slotsAfter: string;
 }
 
 /**
- * Compares what transactions keep together and only a fault of ours, or somebody's own statement, takes
- * apart: live runs and their tasks, ended runs and what they held (ADR 33). It tells of what it finds and
- * mends it. A round looks at a bounded part, the next one goes on there; of several processes one works at
- * a time.
+ * Compares what transactions keep together: live runs with their tasks, and ended runs with what they
+ * held (ADR 33). Only our own faults or manual statements cause mismatches. They are reported and
+ * repaired. A round checks a bounded part, and the next round goes on there. Of several processes one
+ * works at a time.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -75,11 +75,11 @@ export class Reconciler {
         help: "Rows that did not belong together and were mended; each is a fault of ours.",
         labelNames: ["kind"],
       });
-    // So that the first one is seen as an increase.
+    // The counters start at 0, so that the first mismatch is seen as an increase.
     for (const kind of KINDS) this.#found?.inc({ kind }, 0);
   }
 
-  /** Works until everything was looked at, the round is long enough, or another process is at work. */
+  /** Works until everything was checked, the round is long enough, or another process is at work. */
   async round(signal: AbortSignal): Promise<void> {
     for (let batch = 0; batch < BATCHES && !signal.aborted; batch += 1) {
       const next = await this.#options.database.transaction((transaction) =>
@@ -92,7 +92,7 @@ export class Reconciler {
     }
   }
 
-  /** Null when another process is at work; may be run twice. */
+  /** Null when another process is at work. The transaction may run twice. */
   async #batch(transaction: Transaction, position: Position): Promise<Batch | null> {
     if (!(await tryLockReconciliation(transaction))) return null;
     const mended = new Map<Kind, readonly string[]>();
@@ -112,7 +112,7 @@ export class Reconciler {
     return { position, mended, isComplete };
   }
 
-  /** Goes on with one large range, or with the next companies; returns whether none are left. */
+  /** Goes on with one large range, or with the next companies. Returns whether none are left. */
   async #compareRuns(
     transaction: Transaction,
     position: Position,
@@ -161,9 +161,9 @@ export class Reconciler {
 
 interface Batch {
   position: Position;
-  /** The runs concerned. */
+  /** The ids of the repaired runs, by kind. */
   mended: ReadonlyMap<Kind, readonly string[]>;
-  /** Whether nothing is left to be looked at. */
+  /** Whether everything was checked. */
   isComplete: boolean;
 }
 

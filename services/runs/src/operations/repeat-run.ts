@@ -37,20 +37,20 @@ import { withoutStaleApprovals } from "./stale-approvals.ts";
 export interface RepeatedRun {
   run: RunSummaryRow;
   taskRuntimeRunId: string;
-  /** Id or path of the first step that is executed; empty when all of them had ended well. */
+  /** Id or path of the first step that is executed; empty when all steps had ended well. */
   fromStepId: string;
 }
 
-/** Where to restart and with what. */
+/** The step where to restart, and the new input. */
 export interface RestartCommand {
   /** Id or path (D26). */
   fromStepId: string;
-  /** Laid over the original input; undefined leaves it as it is. */
+  /** Laid over the original input; undefined leaves that as it is. */
   overrideInput: unknown;
 }
 
 /** What repeating needs. */
-/** Who repeats a run, and the span of that. */
+/** The caller who repeats a run, and the span of the call. */
 type RepeatCaller = AuditCaller & { readonly traceparent?: string | undefined };
 
 interface RepeatContext extends StoringContext {
@@ -61,14 +61,14 @@ interface RepeatContext extends StoringContext {
   pools: WorkerPools;
 }
 
-/** D4. */
+/** The limit for the input of every run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
-/** Errors of a run whose steps have all ended well: the output is the last one's. */
+/** Errors of a run whose steps have all ended well: the fault is in the output of the last one. */
 const OUTPUT_ERRORS: ReadonlySet<string> = new Set(["OUTPUT_INVALID", "OUTPUT_TOO_LARGE"]);
 
 /**
- * Starts a run that goes on where another one failed (D27). What a run does is pinned, so whether the
- * workflow is still active does not matter.
+ * Starts a run that goes on where another one failed (D27). Its definition is pinned, so the workflow
+ * need not be active any more.
  *
  * @throws AppError NOT_FOUND, INVALID_STATE, RATE_LIMITED
  */
@@ -95,11 +95,11 @@ export async function retryRun(
 }
 
 /**
- * Starts a run that repeats another one from a step on (D27). Earlier steps without a result that can
- * be taken over are executed, too.
+ * Starts a run that repeats another one from a step on (D27). Earlier steps without a reusable result are
+ * executed, too.
  *
  * @throws AppError NOT_FOUND, INVALID_STATE, INVALID_STEP, VALIDATION_ERROR, PAYLOAD_TOO_LARGE,
- *   RATE_LIMITED
+ * RATE_LIMITED
  */
 export async function restartRun(
   context: RepeatContext,
@@ -137,7 +137,7 @@ interface Loaded {
   results: readonly RecordedResult[];
 }
 
-/** A status that allows it is a terminal one, so nothing of this changes any more. */
+/** The permitted statuses are terminal, so nothing of the run changes any more. */
 async function load(
   { database, deployments }: RepeatContext,
   { identity: { companyId } }: AuditCaller,
@@ -180,7 +180,8 @@ function keptResults(
 }
 
 /**
- * The original input with the override laid over it, as JSON text; null when that changes nothing.
+ * The original input with the override laid over it, as JSON text; null when the override changes
+ * nothing.
  *
  * @throws AppError BAD_REQUEST when the original is no object, VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */

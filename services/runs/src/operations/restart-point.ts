@@ -5,9 +5,8 @@ import { endedSoundly } from "./reusable-results.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 
 /**
- * Where a restart from a step begins. A path (D26) is taken as it is, as long as its iterations are
- * recorded or the next one; the id of a nested step means the first place where it was executed, or
- * else could be.
+ * The position where a restart begins. A path (D26) is taken as it is, if its iterations are recorded or
+ * the next one. The id of a nested step means the first position where it was executed, or else could be.
  *
  * @param results in execution order
  * @returns null when there is no such step
@@ -17,7 +16,7 @@ export function findRestartPlace(
   results: readonly RecordedResult[],
   idOrPath: string,
 ): Place | null {
-  // Ids have neither dots nor brackets, so nothing is both.
+  // Ids have neither dots nor brackets, so no text is both an id and a nested path.
   if (/[.[]/.test(idOrPath)) {
     const place = parsePlace(steps, idOrPath);
     return place !== null && isWithinReach(place, results) ? place : null;
@@ -31,7 +30,7 @@ export function findRestartPlace(
 }
 
 /**
- * Where a retry begins: at the step that failed the run, or at the first one without a result that
+ * The position where a retry begins: the step that failed the run, or the first one without a result that
  * let the run go on.
  *
  * @param failedPath path of the failed step, when the run's error names one
@@ -84,7 +83,10 @@ function firstUnfinished(
   return null;
 }
 
-/** The first unfinished place inside an unfinished step; null when there is none, or it never began. */
+/**
+ * The first unfinished position inside an unfinished step; null when there is none, or the step never
+ * began.
+ */
 function insideOf(step: CompiledStep, path: string, progress: Progress): string | null {
   const entered = progress.entered.get(path);
   if (entered === undefined) return null;
@@ -113,7 +115,7 @@ function highestOf(parts: Iterable<number | string>): number {
   return highest;
 }
 
-/** No iteration or item beyond the one after the last that was executed. */
+/** Whether every iteration or item of a path was executed, or is the next one after those. */
 function isWithinReach(place: Place, results: readonly RecordedResult[]): boolean {
   return place.every(({ path, part }) => {
     if (typeof part !== "number" || part === 0) return true;

@@ -25,31 +25,34 @@ import {
 import { listRetentionPolicies } from "../store/retention-policies.ts";
 
 const INTERVAL_MS = 10 * 60 * 1_000;
-/** Rows that one transaction deletes: some ten milliseconds. */
+/** Rows that one transaction deletes, in some ten milliseconds. */
 const ROWS_MAX = 1_000;
 const RUNS_MAX = 200;
-/** Requests wait as long as an attempt does: at first for little, later for as much as may be. */
+/**
+ * Requests wait as long as an attempt does. The first attempts are short, later ones as long as is
+ * acceptable.
+ */
 const DETACH_WAITS_MS = [25, 50, 100, ...Array.from({ length: 27 }, () => 150)];
 const DETACH_PAUSE_MS = 500;
 const DEPLOYMENTS_MAX = 10_000;
-/** Before every deployment. */
+/** Sorts before every deployment. */
 const NO_DEPLOYMENT = "00000000-0000-0000-0000-000000000000";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** What removes runs. */
+/** What removing runs needs. */
 export interface RetentionContext {
   database: Database;
   logger: Logger;
   now: () => Date;
   /** How long the runs of companies without a policy are kept; 0: for ever. */
   retentionDays: number;
-  /** The pause between two looks; ten minutes by default. */
+  /** The pause between two passes; ten minutes by default. */
   retentionIntervalMs?: number | undefined;
 }
 
 /**
- * Removes ended runs whose time is over (D58), until the signal: whole partitions where everything in
- * them may go, single runs where companies or live runs keep the rest.
+ * Removes ended runs whose retention is over (D58), until the signal. A partition in which everything may
+ * go is removed whole. Where companies or live runs keep the rest, single runs are.
  *
  * @returns resolves when all of it has stopped after the signal
  */
@@ -68,14 +71,14 @@ export async function runRetention(context: RetentionContext, signal: AbortSigna
   await removing.done;
 }
 
-/** Returns after which deployment the next look goes on. */
+/** Removes runs and old deployments; returns the deployment after which the next pass goes on. */
 async function removeOldRuns(
   context: RetentionContext,
   deploymentsAfter: string,
   signal: AbortSignal,
 ): Promise<string> {
   const { database, retentionDays } = context;
-  // What a process that died has detached or left behind.
+  // Partitions that a dead process has detached or left behind.
   await dropDetachedPartitions(database);
   await removeLeftResults(database, signal);
   const byCompany = await listRetentionPolicies(database);
@@ -89,7 +92,10 @@ async function removeOldRuns(
   return removed > 0 ? removeOldDeployments(context, deploymentsAfter) : deploymentsAfter;
 }
 
-/** Removes what may go of a partition, or all of it; returns how many runs, a partition for one. */
+/**
+ * Removes what may go of a partition, or all of it. Returns the number of removed runs; a whole partition
+ * counts as one.
+ */
 async function removeFrom(
   context: RetentionContext,
   policies: RetentionPolicies,
@@ -109,7 +115,7 @@ async function removeFrom(
       logger.info({ endId: partition.toId, end: partition.end }, "a partition of runs is gone");
       return 1;
     }
-    // Something held the tables all the while, such as a backup; the next look tries again.
+    // Another session held the tables all the time, such as a backup. The next pass tries again.
     return 0;
   }
   let removed = 0;
@@ -123,7 +129,7 @@ async function removeFrom(
   return removed;
 }
 
-/** Whether it worked before the tries ran out. */
+/** Whether the partition was dropped before the tries ran out. */
 async function dropPartition(
   { database, logger }: RetentionContext,
   partition: Partition,
@@ -159,7 +165,7 @@ async function removeOfCompany(
   while (!signal.aborted) {
     const runIds = await listEndedBefore(database, companyId, partition, horizon, RUNS_MAX);
     if (runIds.length === 0) break;
-    // First what lists show by itself; then the runs, and with them everything that names them.
+    // Rows that lists show by themselves go first; then the runs, and with them all rows that name them.
     while ((await deleteApprovalsOf(database, runIds, ROWS_MAX)) === ROWS_MAX);
     const gone = await database.transaction(async (transaction) =>
       (await tryLockRemoval(transaction)) ? deleteRuns(transaction, runIds) : null,
@@ -182,8 +188,8 @@ async function removeLeftResults(database: Database, signal: AbortSignal): Promi
 }
 
 /**
- * Deletes deployments that no run names any more and that are not the newest of their workflows. It looks at
- * the next of them after one; returns after which the next look goes on.
+ * Deletes old deployments that no run names and that are not the newest of their workflows. It checks the
+ * next ones after a deployment; returns the one after which the next pass goes on.
  */
 async function removeOldDeployments(
   { database, logger }: RetentionContext,

@@ -2,7 +2,7 @@ import type { CompiledStep } from "@workflow/definition";
 import { parsePlace } from "./place.ts";
 import type { Place } from "./place.ts";
 
-/** A step result, as far as it decides about being taken over. */
+/** The parts of a step result that decide about its reuse. */
 export interface RecordedResult {
   path: string;
   stepId: string;
@@ -10,17 +10,17 @@ export interface RecordedResult {
   errorCode: string | null;
 }
 
-/** The code of a step that was given up because others had decided its parallel step. */
+/** The code of a step that was given up because other branches had decided its parallel step. */
 const CANCELLED = "CANCELLED";
 
 /**
- * The paths of the results that a run takes over when it restarts (D27): those that ended well, or
- * with an error that does not count, and whose place is before the restart's. Where the two places
- * part, an earlier step of the block or an earlier iteration of the loop is before it; branches, and
- * items of a parallel step, are independent of each other. What encloses the restart's step and what
- * is inside it is done again.
+ * The paths of the results that a run takes over when it restarts (D27). These ended well, or with an
+ * error that does not count, and their steps come before the restart's. Where two paths part, an earlier
+ * step of the block or an earlier iteration of the loop comes before. Branches, and items of a parallel
+ * step, are independent of each other. The containers of the restart's step and the steps inside it are
+ * executed again.
  *
- * @param restart null: nothing is done again but what did not end well
+ * @param restart null: only what did not end well is executed again
  */
 export function reusableResults(
   steps: readonly CompiledStep[],
@@ -37,7 +37,7 @@ export function reusableResults(
       .filter(({ result, place }) => endedSoundly(result, place))
       .map(({ result }) => result.path),
   );
-  // What failed inside a step that went on all the same is a part of that step's result.
+  // A failure inside a step that went on is a part of that step's result.
   return before
     .filter(({ place }) => place.some(({ path }) => sound.has(path)))
     .map(({ result }) => result.path);

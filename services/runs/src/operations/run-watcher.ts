@@ -15,22 +15,22 @@ export interface EndedStep {
   path: string;
 }
 
-/** What is known of a watched run. */
+/** The known state of a watched run. */
 export interface WatchedState {
   run: RunSummaryRow;
-  /** In the order in which they became known; it only grows. */
+  /** In the order in which they became known. The list only grows. */
   steps: readonly EndedStep[];
 }
 
-/** One watcher's hold on a run; to be released. */
+/** One watcher's claim on a run. It must be released. */
 export interface Watch {
-  /** What is known now; null until the first poll. */
+  /** The state known now; null until the first poll. */
   readonly state: WatchedState | null;
-  /** Resolves when more became known since the last call, or the signal is aborted. */
+  /** Resolves when the state has changed since the last call, or the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>;
   /**
-   * Step results in the order given, within bounds. Those who watch one run share what is loaded, unless
-   * it is too large to be kept.
+   * Step results in the order given, within bounds. Watchers of one run share loaded results, unless
+   * these are too large to be kept.
    */
   load(steps: readonly EndedStep[], bounds: StepBounds): Promise<readonly StepRow[]>;
   release(): void;
@@ -38,9 +38,9 @@ export interface Watch {
 
 /** Watches runs for all callers of one process; see `createRunWatcher`. */
 export interface RunWatcher {
-  /** @throws AppError RATE_LIMITED when the company watches too many */
+  /** @throws AppError RATE_LIMITED when the company watches too many runs */
   watch(companyId: string, runId: string): Watch;
-  /** Looks at all watched runs once; for a loop. */
+  /** Polls all watched runs once; for a loop. */
   poll(): Promise<void>;
   /** Whether any of the runs is watched. */
   watches(runIds: readonly string[]): boolean;
@@ -56,25 +56,28 @@ interface Watched {
   waiting: Set<() => void>;
 }
 
-/** What a watcher holds of documents while its reader takes them; only a larger result is more. */
+/**
+ * Bytes of documents that a watcher holds while its reader takes them. Only a larger single result is
+ * more.
+ */
 export const WATCHED_PIECE_BYTES = 64 * 1024;
 
 /** What watching needs. */
 export interface RunWatcherOptions {
   database: Database;
-  /** Places of watchers. */
+  /** The limit on watchers. */
   shares: Shares;
-  /** Called when a run begins to be watched, to look at it soon. */
+  /** Called when a run begins to be watched, so that it is polled soon. */
   onWatch: () => void;
 }
 
-/** Loaded step results are kept for those who watch the same run and ask a moment later. */
+/** Loaded step results that are kept for watchers of the same run who ask a moment later. */
 const LOADED_MAX = 32;
 const LOADED_MS = 2_000;
 
 /**
- * Looks at all watched runs with one query, and reads more only of those that have changed. Runs that
- * nobody watches cost nothing, and a watcher holds no documents while it waits for its reader.
+ * Polls all watched runs with one query, and reads more only of those that have changed. Runs that nobody
+ * watches cost nothing. A watcher holds no documents while it waits for its reader.
  */
 export function createRunWatcher({ database, shares, onWatch }: RunWatcherOptions): RunWatcher {
   const runs = new Map<string, Watched>();
@@ -134,7 +137,8 @@ export function createRunWatcher({ database, shares, onWatch }: RunWatcherOption
     },
     async poll() {
       if (runs.size === 0) return;
-      // By object: a run that is released and watched anew meanwhile begins from nothing.
+      // Compared by object: a run that is released and watched again meanwhile starts with an empty
+      // state.
       const polled = new Map(runs);
       const versions = await listVersions(database, [...polled.keys()]);
       const changed = versions.flatMap(({ id, version }) => {
@@ -144,7 +148,7 @@ export function createRunWatcher({ database, shares, onWatch }: RunWatcherOption
           : [{ runId: id, version, watched }];
       });
       if (changed.length === 0) return;
-      // The run before its steps: when it says that it has ended, none of them is missing.
+      // The run is read before its steps: if it has ended, no step is missing.
       const runIds = changed.map(({ runId }) => runId);
       const summaries = new Map(
         (await listSummaries(database, runIds)).map((run) => [run.id, run]),

@@ -1,19 +1,19 @@
-/** Gaps that are still written down one by one. */
+/** The most gaps that are noted one by one. */
 const GAPS_MAX = 200;
 const NUMBER_MAX = 2_147_483_647;
 const TEXT = /^(?:0|[1-9]\d{0,9})(?:\.[1-9]\d{0,9}(?:-[1-9]\d{0,9})?)*$/;
 
 /**
- * Which steps of a run a watcher has been told of, by their numbers. Steps get their numbers, from 1,
- * when they begin, and results when they end: so nearly all up to the highest are known, but for the
- * steps that are still open.
+ * The steps of a run that a watcher has received, by number. Steps get their numbers, from 1, when they
+ * begin, and results when they end. So nearly all up to the highest were received; only steps that are
+ * still open are missing.
  */
 export class SeenSteps {
   #highest = 0;
-  /** Numbers below the highest that were not told of, as ascending inclusive ranges. */
+  /** Missing numbers below the highest, as ascending inclusive ranges. */
   #gaps: [from: number, to: number][] = [];
 
-  /** Reads what `encode` gave; null when it is nothing of the kind. */
+  /** Reads a text of `encode`; null when it is none. */
   static parse(text: string): SeenSteps | null {
     if (!TEXT.test(text)) return null;
     const [highest = 0, ...gaps] = text
@@ -36,18 +36,18 @@ export class SeenSteps {
     return seen;
   }
 
-  /** All up to this number were told of, but for the missing ones. */
+  /** All steps up to this number were received, except the missing ones. */
   get upTo(): number {
     return this.#highest;
   }
 
-  /** Whether a step was told of. */
+  /** Whether a step was received. */
   has(number: number): boolean {
     if (number > this.#highest) return false;
     return !this.#gaps.some(([from, to]) => from <= number && number <= to);
   }
 
-  /** Notes that a step was told of. */
+  /** Notes that a step was received. */
   add(number: number): void {
     if (number > this.#highest) {
       if (number > this.#highest + 1) this.#gaps.push([this.#highest + 1, number - 1]);
@@ -65,8 +65,8 @@ export class SeenSteps {
   }
 
   /**
-   * The highest number, and those up to it that are missing, one by one. When they are too many, all
-   * from the first of them on count as missing.
+   * The highest number, and the missing ones below it one by one. If they are too many, all from the
+   * first of them on count as missing.
    */
   summary(): { upTo: number; missing: number[] } {
     const count = this.#gaps.reduce((sum, [from, to]) => sum + to - from + 1, 0);
@@ -78,7 +78,7 @@ export class SeenSteps {
     return { upTo: this.#highest, missing };
   }
 
-  /** A text for `parse`: `12.3.5-7`; with too many gaps it forgets what lies above the first. */
+  /** A text for `parse`: `12.3.5-7`. With too many gaps it leaves out what lies above the first. */
   encode(): string {
     const [first] = this.#gaps;
     if (first !== undefined && this.#gaps.length > GAPS_MAX) return String(first[0] - 1);

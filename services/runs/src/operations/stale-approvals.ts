@@ -3,13 +3,13 @@ import { blockOf, parsePlace, partsOf, prefixOf } from "./place.ts";
 import type { RecordedResult } from "./reusable-results.ts";
 
 /**
- * Takes out of the results that a run takes over those of approvals that were given for something
- * else (D59): the run's input has changed, or a step before the approval is done again. The steps
- * that hold such an approval go as well, so that the run comes past it. That holds for those whose
- * approval the run did not come to, too: with another input it might.
+ * Removes stale approvals from the results that a run takes over (D59). An approval is stale when the
+ * run's input has changed, or a step before it is executed again. The containers of such an approval are
+ * removed as well, so that the run reaches it. The same holds for an approval step that the run did not
+ * reach: with another input it might.
  *
  * @param kept paths of the results to be taken over
- * @returns the paths that remain, in their order
+ * @returns the remaining paths, in their order
  */
 export function withoutStaleApprovals(
   steps: readonly CompiledStep[],
@@ -22,7 +22,10 @@ export function withoutStaleApprovals(
   return kept.filter((path) => !stale.paths.has(path));
 }
 
-/** One walk over a run in the order of execution. What is clean is as the approvers saw it. */
+/**
+ * One walk over a run in the order of execution. `isClean` means that everything so far is as the
+ * approvers saw it.
+ */
 class StaleApprovals {
   readonly paths = new Set<string>();
   readonly #kept: ReadonlySet<string>;
@@ -47,12 +50,15 @@ class StaleApprovals {
     }
   }
 
-  /** @returns whether everything is clean after the block that was so before it */
+  /**
+   * @param isClean whether everything before the block is clean
+   * @returns whether everything is clean after the block
+   */
   walkBlock(block: readonly CompiledStep[], prefix: string, isClean: boolean): boolean {
     let clean = isClean;
     for (const step of block) {
       const path = prefix + step.id;
-      // Where the run has not come to, it has left nothing behind either.
+      // Steps that the run did not reach have no results.
       if (!this.#recorded.has(path) && !this.#entered.has(path)) return false;
       clean = this.#walkStep(step, path, clean);
     }
@@ -67,7 +73,7 @@ class StaleApprovals {
     for (const part of this.#partsInOrder(path)) {
       const block = blockOf(step, part) ?? [];
       const after = this.walkBlock(block, prefixOf(path, part), clean);
-      // Branches and items do not come after each other, iterations do.
+      // Iterations come after each other; branches and items do not.
       if (step.type === "loop") clean = after;
     }
     return false;
@@ -77,7 +83,7 @@ class StaleApprovals {
     return [...(this.#entered.get(path) ?? [])].toSorted((a, b) => Number(a) - Number(b));
   }
 
-  /** Whether a step is an approval, or holds one anywhere. */
+  /** Whether a step is an approval, or contains one. */
   #leadsToApproval(step: CompiledStep): boolean {
     const known = this.#holdsApproval.get(step);
     if (known !== undefined) return known;

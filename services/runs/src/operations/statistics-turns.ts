@@ -1,18 +1,16 @@
 import { AppError } from "@workflow/errors";
 import { Turns } from "@workflow/service";
 
-/** Statistics that one process reads at a time: each keeps a core and a connection busy for seconds. */
+/** Statistics that one process reads at a time. Each keeps a core and a connection busy for seconds. */
 const AT_A_TIME = 2;
-/** So that one company's never keep another's waiting. */
+/** At most one per company, so that a company never makes another wait. */
 const EACH = 1;
-/** Those of one company that wait. */
+/** Most requests of one company that may wait. */
 const WAITING_MAX = 100;
 const WAIT_MS = 15_000;
 const RETRY_AFTER_MS = 2_000;
 
-/**
- * Lets the statistics of companies be read by turns (D57): two at a time, one of each company.
- */
+/** Lets the statistics of companies be read in turns (D57): two at a time, one of each company. */
 export class StatisticsTurns {
   readonly #turns = new Turns({ perTenant: EACH, total: AT_A_TIME });
   readonly #waiting = new Map<string, number>();
@@ -20,7 +18,8 @@ export class StatisticsTurns {
   /**
    * Reads when it is the company's turn.
    *
-   * @throws AppError RATE_LIMITED when too many of the company wait, UNAVAILABLE when it takes too long
+   * @throws AppError RATE_LIMITED when too many of the company's requests wait, UNAVAILABLE when it takes
+   * too long
    */
   async read<Result>(
     companyId: string,

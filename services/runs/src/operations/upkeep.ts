@@ -19,7 +19,7 @@ const RECONCILE_INTERVAL_MS = 30_000;
 const POOLS_INTERVAL_MS = 5_000;
 const FAMILIES_INTERVAL_MS = 60_000;
 const FAMILIES_BATCH = 1_000;
-/** Batches of a round, each of some milliseconds; the next round goes on there. */
+/** Batches of a round, each of some milliseconds. The next round goes on there. */
 const FAMILIES_BATCHES = 10;
 
 /** What upkeep needs. */
@@ -30,9 +30,9 @@ export interface UpkeepContext extends CancelContext {
 }
 
 /**
- * Finishes what a process that died has left undone: wake-ups that it noted, children of runs that it
- * ended, and runs that it gave up; compares what belongs together. Where nothing died there is nothing to
- * do. It also forgets events that are over, and families of runs that are not kept any more.
+ * Finishes what a dead process has left undone: noted wake-ups, children of runs that it ended, and runs
+ * that it gave up. It also reconciles tables, and deletes old event claims and the families of removed
+ * runs.
  *
  * @returns resolves when all of it has stopped after the signal
  */

@@ -3,7 +3,7 @@ import type { Approval } from "@workflow/proto/runs/v1/approvals";
 import type { ApprovalStatus as DomainStatus } from "../domain/approval.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
 
-/** How each status of an approval is called in messages. */
+/** The name of each approval status in messages. */
 export const MESSAGE_APPROVAL_STATUS = {
   waiting: ApprovalStatus.WAITING,
   approved: ApprovalStatus.APPROVED,
@@ -12,7 +12,7 @@ export const MESSAGE_APPROVAL_STATUS = {
   cancelled: ApprovalStatus.CANCELLED,
 } as const satisfies Record<DomainStatus, ApprovalStatus>;
 
-/** An approval; JSON goes from the database into it as text. */
+/** An approval as a message. JSON is passed from the database as text. */
 export function toApprovalMessage(row: ApprovalRow): Approval {
   return {
     id: row.id,

@@ -22,7 +22,7 @@ const RUNS_MAX = 500;
 /** Leaves connections of the pool to other calls. */
 const AT_A_TIME = 4;
 
-/** Does one thing with many runs, with each as its own call would. */
+/** Applies one operation to many runs, each as its own call would. */
 export function bulkRuns(context: ServiceContext): UnaryMethod<BulkRunsRequest, BulkRunsResponse> {
   return rpc({
     scopes: "workflows:execute",
@@ -32,7 +32,7 @@ export function bulkRuns(context: ServiceContext): UnaryMethod<BulkRunsRequest, 
       const runIds = await findRunIds(request, context.database, companyId);
       const results = await mapInOrder(runIds, async (runId): Promise<BulkRunsResult> => {
         try {
-          // Those whose turn has not come when the caller goes away are left alone.
+          // Runs whose turn has not come when the caller goes away are left as they are.
           rpcContext.signal.throwIfAborted();
           return { runId, newRunId: await act(runId), failure: undefined };
         } catch (error) {
@@ -44,7 +44,7 @@ export function bulkRuns(context: ServiceContext): UnaryMethod<BulkRunsRequest, 
   });
 }
 
-/** Does it with one run; returns the id of the run that this started, if any. */
+/** Applies the operation to one run; returns the id of the run that this started, if any. */
 type Act = (runId: string) => Promise<string | undefined>;
 
 function parseAction(action: BulkAction, context: ServiceContext, rpcContext: RpcContext): Act {
@@ -79,7 +79,7 @@ async function findRunIds(
   return [...new Set(runIds)];
 }
 
-/** Only runs with which it can be done: newer ones with which it cannot would hide them for ever. */
+/** Only runs to which the operation applies: newer ones to which it does not would hide them for ever. */
 async function findFiltered(
   filter: ListRunsRequest,
   eligible: readonly RunStatus[],
@@ -98,7 +98,7 @@ async function findFiltered(
   return rows.map(({ id }) => id);
 }
 
-/** Some at a time; the results are in the order of the items. */
+/** Some run at a time; the results are in the order of the items. */
 async function mapInOrder<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

@@ -19,14 +19,14 @@ export function cancelRun(context: ServiceContext): UnaryMethod<CancelRunRequest
       await cancelOne(context, runId, rpcContext);
       const run = await findRun(context.database, rpcContext.identity.companyId, runId);
       if (run === null) throw runNotFound();
-      // Without output, of which a cancelled run has none; its input has a MiB at most.
+      // A cancelled run has no output, and its input has at most 1 MiB.
       return toRunMessage(run);
     },
   });
 }
 
 /**
- * Cancels one run of the caller's company. Nothing that it did or was given is read for that.
+ * Cancels one run of the caller's company. Neither its input nor its results are read for that.
  *
  * @throws AppError NOT_FOUND, INVALID_STATE
  */
@@ -38,7 +38,7 @@ export async function cancelOne(
   const { database, audit } = context;
   const { requestId, log } = caller;
   const { companyId } = caller.identity;
-  // The operation itself knows no companies.
+  // `cancelRuns` itself does not check the company.
   const exists = isId("run_", runId) && (await hasRun(database, companyId, runId));
   if (!exists) throw runNotFound();
   const cancelled = await cancelRuns(context, [runId], requestId, (transaction, rows) =>
@@ -64,7 +64,7 @@ export async function cancelOne(
   try {
     await cancelWaitedChildren(context, cancelled, requestId);
   } catch (error) {
-    // The run itself is cancelled; who looks for orphans finds the children.
+    // The run itself is cancelled. Upkeep finds the orphaned children.
     log.warn({ err: error, runId }, "could not cancel the children of a cancelled run");
   }
 }

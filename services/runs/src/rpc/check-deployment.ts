@@ -7,7 +7,7 @@ import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import { parseContent } from "./put-deployment.ts";
 
-/** Says before a change is made whether its hand-over would be taken. */
+/** Checks before a change is made whether this service would accept its deployment. */
 export function checkDeployment(): UnaryMethod<CheckDeploymentRequest, CheckDeploymentResponse> {
   return rpc({
     scopes: "internal:deployments",

@@ -18,7 +18,7 @@ import type { ApprovalKey, Decision } from "../store/approvals.ts";
 import { toApprovalMessage } from "./approval-message.ts";
 
 const COMMENT_CHARS_MAX = 4_000;
-/** As the input of a run (D4). */
+/** The same limit as for the input of a run (D4). */
 const DATA_BYTES_MAX = 1024 * 1024;
 
 /** Decides a waiting approval; the run goes on. */
@@ -56,11 +56,13 @@ async function decideAndWake(
   caller: RpcContext,
 ) {
   const decided = await database.transaction(async (transaction) => {
-    // The task first, in the order in which workers lock. Woken without a reason, the run rests again.
+    // The task comes first, in the order in which workers lock. A run that is woken without a reason
+    // rests again.
     await runtime.wake(transaction, [key.runId]);
     const row = await decideRow(transaction, key, decision);
     if (row === null) return null;
-    // The comment and the data stand with the approval; people may have put anything into them.
+    // The comment and the data stay out: people may have put anything into them. They are stored with the
+    // approval.
     await audit.record(transaction, caller, {
       action: "approval.decided",
       resourceType: "run",
@@ -102,7 +104,7 @@ function parseStatus(decision: ApprovalStatus): Decision["status"] {
   throw badRequest("decision", "must be approved or rejected");
 }
 
-/** Any JSON value; as the only item of an array it can be read like other documents. */
+/** Any JSON value. As the only item of an array it can be read like other documents. */
 function parseData(text: string): unknown {
   if (Buffer.byteLength(text) > DATA_BYTES_MAX) {
     throw new AppError("PAYLOAD_TOO_LARGE", `data is larger than ${DATA_BYTES_MAX} bytes.`);
@@ -116,8 +118,8 @@ function parseData(text: string): unknown {
 }
 
 /**
- * Data must fit the form, and an approval without data says as much as one with an empty object. A
- * rejection may go without.
+ * Checks data against the form. An approval without data counts as one with an empty object. A rejection
+ * needs no data.
  */
 function assertFits(form: string | null, { decision, value }: ParsedDecision): void {
   if (form === null || (value === undefined && decision.status === "rejected")) return;

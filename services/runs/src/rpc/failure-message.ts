@@ -4,7 +4,9 @@ import type { AppError } from "@workflow/errors";
 import type { StartRunFailure } from "@workflow/proto/runs/v1/runs";
 import type { RpcContext } from "@workflow/rpc";
 
-/** Why one of several things in a call was not done; a fault of ours is logged, as it is nowhere else. */
+/**
+ * The failure of one of several items in a call. Our own faults are logged here, since nobody else does.
+ */
 export function toFailure(thrown: unknown, { log }: RpcContext): StartRunFailure {
   const error: AppError = isAppError(thrown) ? thrown : databaseErrorToAppError(thrown);
   if (error.reason === "INTERNAL_ERROR") log.error({ err: thrown }, "one part of a call failed");

@@ -16,7 +16,7 @@ const BUCKET_MS_MIN = 1_000;
 
 const NO_RUNS: RunFigures = { count: 0, statuses: [], successRate: undefined, duration: undefined };
 
-/** Adds up the runs of a time, in all and bucket by bucket. */
+/** Adds up the runs of a period, in all and by bucket. */
 export function getRunStats({
   database,
   statistics,
@@ -80,7 +80,7 @@ function badRequest(violations: readonly Violation[]): AppError {
 
 const YEARS = "must be a time of the years 1970 to 9999";
 
-/** No id tells of a time before 1970. */
+/** Ids hold no time before 1970. */
 function isDated(time: Date): boolean {
   const year = time.getUTCFullYear();
   return year >= 1970 && year <= 9999;

@@ -9,7 +9,7 @@ import { MESSAGE_STATUS } from "./run-message.ts";
 
 const RUNS_MAX = 1_000;
 
-/** Tells where several runs of the caller's company stand. */
+/** Returns the statuses of several runs of the caller's company. */
 export function getRunStatuses({
   database,
 }: ServiceContext): UnaryMethod<GetRunStatusesRequest, GetRunStatusesResponse> {

@@ -7,9 +7,11 @@ import { readRun } from "../operations/read-run.ts";
 import type { StepRow } from "../store/read-steps.ts";
 import { toRunMessage, toStepMessage } from "./run-message.ts";
 
-/** Below what a message may have (64 MiB), since what surrounds the documents is only estimated. */
+/**
+ * Below the limit of a message (64 MiB), since only the documents are measured and the rest is estimated.
+ */
 const ANSWER_BYTES_MAX = 48 * 1024 * 1024;
-/** Ids, times and numbers of one step result. */
+/** Bytes of one step result's ids, times and numbers. */
 const STEP_BYTES = 100;
 
 /** Returns one run with its step results. */
@@ -34,7 +36,7 @@ export function getRun(context: ServiceContext): UnaryMethod<GetRunRequest, Run>
   });
 }
 
-/** The one answer for a run that does not exist, is another company's, or has no id at all (D1). */
+/** The one error for a run that does not exist, is another company's, or has no valid id (D1). */
 export function runNotFound(): AppError {
   return new AppError("NOT_FOUND", "Run not found");
 }

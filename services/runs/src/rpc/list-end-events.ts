@@ -14,12 +14,12 @@ import { listEndedRuns } from "../store/list-ended-runs.ts";
 import type { EndedRunRow, EndsFilter } from "../store/list-ended-runs.ts";
 
 const COMPANIES_MAX = 1_000;
-/** Pages that a process makes at the same time: each reads all runs that ended about then. */
+/** Pages that a process makes at the same time. Each reads all runs that ended at about that time. */
 const AT_A_TIME = 2;
 /** A run that has ended makes at most two events. */
 const PAGE_SIZE = { min: 2, max: 1_000 } as const;
 
-/** Makes the events of ended runs anew, for whoever may have missed them. */
+/** Makes the events of ended runs again, for a consumer that may have missed them. */
 export function listEndEvents({
   database,
   cursors,
@@ -49,7 +49,7 @@ export function listEndEvents({
 
 function toEvents(row: EndedRunRow): string[] {
   const { status, completedAt, error, startedAt } = row;
-  // Who cancels a run does so by a request of their own, which is not kept.
+  // A run is cancelled by a request of its own, whose id is not kept.
   const byCaller = status === "cancelled" && error === null;
   const ended = endedEvent(byCaller ? { ...row, requestId: null } : row, {
     status,
@@ -64,7 +64,7 @@ function positionOf({ completedAt, id }: EndedRunRow): string[] {
   return [completedAt.toISOString(), id];
 }
 
-/** The token was made by us, or it would not have been read. */
+/** This service made the token, or it would not have been accepted. */
 function toPosition([completedAt = "", runId = ""]: readonly string[]): EndsFilter["after"] {
   return { completedAt: new Date(completedAt), runId };
 }
@@ -86,7 +86,7 @@ function parsePageSize(size: number): number {
   throw badRequest("page_size", `must be between ${PAGE_SIZE.min} and ${PAGE_SIZE.max}`);
 }
 
-/** A Timestamp reaches further than both a Date and Postgres' `timestamptz`. */
+/** A Timestamp has a larger range than both a Date and Postgres' `timestamptz`. */
 function parseTime(field: string, time: Date | undefined): Date {
   const year = time?.getUTCFullYear() ?? 0;
   if (time !== undefined && year >= 1 && year <= 9999) return time;

@@ -60,7 +60,7 @@ function parseBytesMax(bytesMax: number): number {
   throw notNegative();
 }
 
-/** What is wrong with a `bytes_max` below 0. */
+/** The error for a negative `bytes_max`. */
 export function notNegative(): AppError {
   const message = "must not be negative";
   return new AppError("BAD_REQUEST", `bytesMax ${message}.`, {

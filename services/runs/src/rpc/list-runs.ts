@@ -44,14 +44,22 @@ export function listRuns({
   });
 }
 
-/** The length of a page: 1 to 100, 0 for the default. Throws BAD_REQUEST. */
+/**
+ * The length of a page: 1 to 100, 0 for the default.
+ *
+ * @throws AppError BAD_REQUEST
+ */
 export function parseLimit(limit: number): number {
   if (limit === 0) return LIMIT_DEFAULT;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
   throw badRequest("limit", `must be between 1 and ${LIMIT_MAX}`);
 }
 
-/** What a list's filters say. Throws BAD_REQUEST naming the field that is wrong. */
+/**
+ * The filters of a list.
+ *
+ * @throws AppError BAD_REQUEST naming the field that is wrong
+ */
 export function parseFilter(request: ListRunsRequest, companyId: string): RunFilter {
   return {
     companyId,

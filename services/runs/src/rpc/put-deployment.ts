@@ -17,7 +17,7 @@ import { syncSchedule } from "../schedules/sync-schedule.ts";
 import { putDeployment as putState } from "../store/deployments.ts";
 import type { DeploymentContent, DeploymentState } from "../store/deployments.ts";
 
-/** Takes over a workflow's newest executable state. */
+/** Stores a workflow's newest executable state. */
 export function putDeployment({
   database,
   now,
@@ -81,9 +81,9 @@ function parseStatus(status: DeploymentStatus): DeploymentState["status"] {
 }
 
 /**
- * Content that could not be executed is refused here, not found out by the first run. The syntax of
- * expressions was checked by the workflows service, in a process that may take its time; one that is
- * wrong all the same fails its own step.
+ * Refuses content that could not be executed, so that no run fails by it. The syntax of expressions was
+ * checked by the workflows service, in a process that may take its time. An expression that is wrong
+ * nevertheless fails its own step.
  */
 export async function parseContent(content: ContentMessage): Promise<{
   content: DeploymentContent;

@@ -14,10 +14,10 @@ import { readPayloads } from "../store/read-payloads.ts";
 import type { PayloadRow } from "../store/read-payloads.ts";
 
 const RUNS_MAX = 100;
-/** D64. */
+/** Most bytes of one run's payloads (D64). */
 const RUN_BYTES_MAX = 256 * 1024;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** Answers that a process makes at the same time: each is in memory some three times. */
+/** Answers that a process makes at the same time. Each is in memory some three times. */
 const AT_A_TIME = 2;
 
 const NOT_FOUND: RunPayload = {
@@ -28,7 +28,7 @@ const NOT_FOUND: RunPayload = {
   postponed: false,
 };
 
-/** Tells inputs and outputs of runs to the service that delivers their events. */
+/** Returns inputs and outputs of runs to the service that delivers their events. */
 export function readRunPayloads({
   database,
 }: ServiceContext): UnaryMethod<ReadRunPayloadsRequest, ReadRunPayloadsResponse> {

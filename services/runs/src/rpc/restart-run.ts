@@ -9,7 +9,7 @@ import { restartRun as restart } from "../operations/repeat-run.ts";
 import { runNotFound } from "./get-run.ts";
 import { toRestartedMessage } from "./retry-run.ts";
 
-/** D4. */
+/** The limit for the input of every run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
 /** Longer than any path that a definition can have. */
 const STEP_CHARS_MAX = 4_096;

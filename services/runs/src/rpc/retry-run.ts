@@ -31,7 +31,7 @@ export async function retryOne(
   return retry(context, caller, runId);
 }
 
-/** What a retry or restart has come to. */
+/** The answer to a retry or restart. */
 export function toRestartedMessage(
   originalRunId: string,
   { run, taskRuntimeRunId, fromStepId }: RepeatedRun,

@@ -8,7 +8,7 @@ import type {
 import type { RunRow, RunSummaryRow } from "../store/read-runs.ts";
 import type { StepRow } from "../store/read-steps.ts";
 
-/** How each status is called in messages. */
+/** The name of each status in messages. */
 export const MESSAGE_STATUS = {
   pending: RunStatus.PENDING,
   running: RunStatus.RUNNING,
@@ -20,7 +20,7 @@ export const MESSAGE_STATUS = {
   timeout: RunStatus.TIMEOUT,
 } as const satisfies Record<DomainStatus, RunStatus>;
 
-/** How each way of starting a run is called in messages. */
+/** The name of each trigger type in messages. */
 export const MESSAGE_TRIGGER = {
   api: TriggerType.API,
   webhook: TriggerType.WEBHOOK,
@@ -61,7 +61,7 @@ export function toRunSummary(row: RunSummaryRow): Run {
   };
 }
 
-/** A run with its documents; JSON goes from the database into it as text. */
+/** A run with its documents. JSON is passed from the database as text. */
 export function toRunMessage(row: RunRow): Run {
   return {
     ...toRunSummary(row),
@@ -71,7 +71,7 @@ export function toRunMessage(row: RunRow): Run {
   };
 }
 
-/** What one step did; JSON goes from the database into it as text. */
+/** The result of one step. JSON is passed from the database as text. */
 export function toStepMessage(row: StepRow): StepResult {
   const truncated = !row.documentsFit || !row.notesFit;
   return {
@@ -97,7 +97,7 @@ export function toStepMessage(row: StepRow): StepResult {
   };
 }
 
-/** Why a run or a step failed. */
+/** The error of a run or step. */
 export function toErrorMessage(error: RunSummaryRow["error"]): ExecutionError | undefined {
   if (error === null) return undefined;
   return {

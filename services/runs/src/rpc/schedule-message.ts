@@ -13,13 +13,14 @@ const MESSAGE_UNIT = {
   weeks: IntervalUnit.WEEKS,
 } as const;
 
-/** A schedule as callers see it. */
+/** A schedule as a message. */
 export function toScheduleMessage(row: ScheduleRow): Schedule {
   const interval = intervalOf(row);
   return {
     id: row.id,
     workflowId: row.workflowId,
-    // Times are kept here whatever the task runtime, which has no more of a schedule than this name.
+    // This service keeps the times itself, whatever the task runtime. To the runtime a schedule is only
+    // this name.
     triggerScheduleId: row.id.replace(/^sched_/, "timer_"),
     cron: row.cron ?? undefined,
     interval:
@@ -43,7 +44,10 @@ export function requireWorkflow(workflowId: string, identity: Identity): Workflo
   return { companyId: identity.companyId, workflowId };
 }
 
-/** The one answer where there is no schedule: no such workflow, another company's, or none made. */
+/**
+ * The one error where there is no schedule: the workflow does not exist, is another company's, or has
+ * none.
+ */
 export function scheduleNotFound(): AppError {
   return new AppError("NOT_FOUND", "Schedule not found");
 }

@@ -24,14 +24,14 @@ import {
   toRunSummary,
 } from "./run-message.ts";
 
-/** D4. */
+/** The limit for the input of every run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
 const KEY_CHARS_MAX = 255;
 const ID_CHARS_MAX = 255;
 /** The contract's longest wait of a synchronous run. */
 const WAIT_MS_MAX = 300_000;
 const RETRY_AFTER_MS = 1_000;
-/** Most runs end before: a second message for each would be for nothing. */
+/** Most runs end earlier: a second message for each would be wasted. */
 const TELL_OF_WAIT_AFTER_MS = 1_000;
 
 /** Starts a run and, with `wait_ms`, waits for its end. */
@@ -39,7 +39,8 @@ export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, 
   return rpc({
     scopes: "workflows:execute",
     handler: (request, rpcContext) => {
-      // One of several has a trace of its own or none: the call's is that of another one.
+      // A run that a batch starts has a trace of its own or none: the call's trace belongs to another
+      // run.
       const traceparent = request.traceparent ?? rpcContext.traceparent;
       return startOne(context, { ...request, traceparent }, rpcContext);
     },
@@ -47,9 +48,9 @@ export function startRun(context: ServiceContext): UnaryMethod<StartRunRequest, 
 }
 
 /**
- * Starts one run on behalf of a caller; see the RPC for its errors.
+ * Starts one run on behalf of a caller. The RPC lists its errors.
  *
- * @param onWaiting hears which run is waited for, when that takes longer
+ * @param onWaiting called with the run that is waited for, when that takes longer
  */
 export async function startOne(
   context: ServiceContext,
@@ -66,7 +67,7 @@ export async function startOne(
     traceparent: recordedTraceparent(context.tracer, request.traceparent),
     hasSyncWaiter: waitMs > 0,
   };
-  // Before the run is started: who is refused has started nothing.
+  // The place is taken before the start: a caller who is refused has started nothing.
   const leave = waitMs > 0 ? takeWaitingPlace(context.syncWaits, companyId) : () => {};
   try {
     return await startAndWait(context, command, { waitMs, onWaiting }, rpcContext);
@@ -106,7 +107,8 @@ async function startAndWait(
   if (typeof end === "object") {
     return { run: endedRun(started, end), existing: false, timedOut: false };
   }
-  // Whether there is room for its output or not: a start that was accepted is not refused afterwards.
+  // The run is read even if there is no room for its output: a start that was accepted is not refused
+  // afterwards.
   const run = await findStarted(context, started.run.id, rpcContext);
   if (run === null) {
     return { run: acceptedRun(started), existing: false, timedOut: end === "timeout" };
@@ -118,7 +120,7 @@ async function startAndWait(
   };
 }
 
-/** The run as it is now; null when it can't be read: its caller gets to know its id all the same. */
+/** The run as it is now; null when it can't be read. Its caller gets the id nevertheless. */
 async function findStarted(
   { database, runtime }: ServiceContext,
   runId: string,
@@ -153,7 +155,7 @@ function waitForEnd(
 
 type NewlyStarted = Extract<StartedRun, { existing: false }>;
 
-/** What is known of a run that was just stored, without reading it back. */
+/** A run that was just stored, without reading it back. */
 export function acceptedRun({ run, deployment }: Pick<NewlyStarted, "run" | "deployment">): Run {
   return {
     ...toRunSummary({
@@ -200,7 +202,7 @@ function parseRequest(request: StartRunRequest) {
   const parsed = parseJsonText(input, "object");
   if (!parsed.ok) throw badRequest("input", parsed.message);
   return {
-    // One spelling: the database's own.
+    // Lower case is the database's own spelling.
     workflowId: request.workflowId.toLowerCase(),
     triggerType: parseTrigger(request.triggerType),
     input,

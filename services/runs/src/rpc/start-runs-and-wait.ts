@@ -10,12 +10,12 @@ import type { ServiceContext } from "../context.ts";
 import { startSafely } from "./start-safely.ts";
 import { badRequests, REQUESTS_MAX } from "./start-runs.ts";
 
-/** Inputs and outputs of one message, in characters; one result alone may have more. */
+/** Characters of inputs and outputs in one message. A single result may have more. */
 const MESSAGE_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Starts several runs in one call and tells of each when it is over. Runs whose ends share a commit end
- * in one turn of the event loop, and their results share a message.
+ * Starts several runs in one call and reports each when it ends. Runs whose ends share a commit end in
+ * one turn of the event loop, so their results share a message.
  */
 export function startRunsAndWait(
   context: ServiceContext,

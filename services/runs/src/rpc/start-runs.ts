@@ -5,11 +5,11 @@ import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { startSafely } from "./start-safely.ts";
 
-/** How many starts one call may carry. */
+/** Most starts in one call. */
 export const REQUESTS_MAX = 100;
 
 /**
- * Starts several runs in one call. A call costs far more than a message in it, so the gateway gathers
+ * Starts several runs in one call. A call costs far more than a message in it, so the gateway batches
  * starts that arrive together.
  */
 export function startRuns(
@@ -30,7 +30,7 @@ export function startRuns(
   });
 }
 
-/** @returns the refusal of a list of requests that is not as it must be */
+/** @returns the error for a malformed list of requests */
 export function badRequests(message: string): AppError {
   return new AppError("BAD_REQUEST", `requests ${message}.`, {
     violations: [{ path: ["requests"], message }],

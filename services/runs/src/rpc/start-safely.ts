@@ -4,7 +4,7 @@ import type { ServiceContext } from "../context.ts";
 import { toFailure } from "./failure-message.ts";
 import { startOne } from "./start-run.ts";
 
-/** Starts one of several runs. Never rejects: a refusal is that run's result and concerns no other. */
+/** Starts one of several runs. It never rejects: a refusal is the result of that run only. */
 export async function startSafely(
   context: ServiceContext,
   request: StartRunRequest,

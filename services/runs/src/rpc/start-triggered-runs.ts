@@ -18,7 +18,7 @@ import { toFailure } from "./failure-message.ts";
 
 const EVENTS_MAX = 100;
 const CALL_BYTES_MAX = 16 * 1024 * 1024;
-/** D4. */
+/** The limit for the input of every run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
 const TRIGGER_BYTES_MAX = 256 * 1024;
 const TEXT_CHARS_MAX = 255;
@@ -43,7 +43,7 @@ export function startTriggeredRuns(
   });
 }
 
-/** Never rejects: a refusal is that event's result and concerns no other. */
+/** Never rejects: a refusal is the result of that event only. */
 async function startSafely(
   { eventStarter, tracer }: ServiceContext,
   event: TriggeringEvent,
@@ -67,7 +67,7 @@ function parseEvent(event: TriggeringEvent, tracer: Tracer | undefined): Webhook
   if (!isId("evt_", eventId)) throw badRequest("event_id", "must be the id of an event");
   parseJson("trigger_json", triggerJson, "object", TRIGGER_BYTES_MAX);
   return {
-    // One spelling: the database's own.
+    // Lower case is the database's own spelling.
     companyId: companyId.toLowerCase(),
     id: eventId,
     triggerKey: parseSource(event.source),

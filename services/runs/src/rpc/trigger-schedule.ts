@@ -20,7 +20,7 @@ import type { NewRun } from "../store/start-runs.ts";
 import { requireWorkflow, scheduleNotFound } from "./schedule-message.ts";
 import { acceptedRun } from "./start-run.ts";
 
-/** Starts a run now, as the schedule would; whether it is enabled does not matter. */
+/** Starts a run now, as the schedule would, whether it is enabled or not. */
 export function triggerSchedule(
   context: ServiceContext,
 ): UnaryMethod<TriggerScheduleRequest, TriggerScheduleResponse> {
@@ -39,7 +39,7 @@ export function triggerSchedule(
   });
 }
 
-/** What the schedule starts at present. */
+/** The deployment that the schedule starts at present. */
 async function getActiveDeployment(
   context: ServiceContext,
   workflow: WorkflowOf,
@@ -51,7 +51,7 @@ async function getActiveDeployment(
   return requireActive(found);
 }
 
-/** Null when another deployment has come in between. */
+/** Null when the deployment was replaced meanwhile. */
 async function start(
   context: ServiceContext,
   workflow: WorkflowOf,

@@ -20,7 +20,7 @@ import { toRunMessage, toRunSummary, toStepMessage } from "./run-message.ts";
 const STEPS_AT_A_TIME = 16;
 const POSITION_CHARS_MAX = 8_192;
 
-/** Tells of a run until it has ended: what is known already, then each change (D32). */
+/** Streams a run until it has ended: first what is known already, then each change (D32). */
 export function watchRun(
   context: ServiceContext,
 ): ServerStreamMethod<WatchRunRequest, WatchRunResponse> {
@@ -58,8 +58,8 @@ async function* tell(
     const { state } = watch;
     if (signal.aborted || state === null) return;
     const { status } = state.run;
-    // What a run does begins after it runs, and its row was read before its steps; what ends it comes
-    // after all that it did.
+    // Results of steps follow the status `running`, and the row was read before the steps. The end of the
+    // run follows all its results.
     const known = status === "pending" ? stepsRead : state.steps.length;
     const steps = state.steps.slice(stepsRead, known).filter(({ seq }) => !position.steps.has(seq));
     stepsRead = known;
@@ -82,7 +82,7 @@ async function* tell(
   }
 }
 
-/** Loads a few at a time; one that is larger than a piece when its turn has come. */
+/** Loads a few results at a time. One that is larger than a piece waits for its turn. */
 async function* loadSteps(
   { readings }: ServiceContext,
   companyId: string,
@@ -132,7 +132,7 @@ async function* runUpdate(
   }
 }
 
-/** What a watcher has been told. */
+/** What a watcher has received. */
 class Position {
   status: RunStatus | null;
   readonly steps: SeenSteps;

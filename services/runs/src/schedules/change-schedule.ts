@@ -3,7 +3,7 @@ import { AppError } from "@workflow/errors";
 import type { ScheduleRow } from "../store/schedules.ts";
 import { nextRunAt } from "./schedule-times.ts";
 
-/** What a caller wants to change; what is undefined stays. At most one of cron and interval is given. */
+/** What a caller wants to change; undefined stays as it is. At most one of cron and interval is given. */
 export interface ScheduleChange {
   cron?: string | undefined;
   interval?: ScheduleInterval | undefined;
@@ -12,11 +12,11 @@ export interface ScheduleChange {
 }
 
 /**
- * A schedule as a caller wants it (D23). Its intervals count from now when they are new, or when it was
- * disabled; enabling it forgets earlier failures.
+ * A schedule with a caller's changes (D23). Its intervals count from now when they are new, or when it
+ * was disabled. Enabling it clears earlier failures.
  *
- * @throws AppError WORKFLOW_NOT_ACTIVE when it is to be enabled while its workflow is paused:
- *   activation enables it
+ * @throws AppError WORKFLOW_NOT_ACTIVE when it is to be enabled while its workflow is paused: activation
+ * enables it
  */
 export function changeSchedule(
   current: ScheduleRow,

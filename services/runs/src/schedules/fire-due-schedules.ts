@@ -30,34 +30,34 @@ export interface FiringDependencies extends StoringContext {
   logger: Logger;
 }
 
-/** What one poll for due schedules came to. */
+/** The result of one poll for due schedules. */
 export interface Poll {
-  /** How many schedules it has moved on. */
+  /** How many schedules were moved on. */
   fired: number;
-  /** More may be due than one poll takes. */
+  /** Whether more may be due than one poll takes. */
   full: boolean;
-  /** The earliest firing that is still ahead, or due and left; null when none is near. */
+  /** The earliest firing that is still to come, or is due and was left; null when none is near. */
   nextAt: Date | null;
 }
 
 /** Schedules that one transaction fires. */
 const BATCH_MAX = 200;
-/** Planned before others have their turn in this process; one takes about a millisecond. */
+/** Schedules that are planned before the event loop goes on. One takes about a millisecond. */
 const PLANNED_AT_ONCE = 10;
 const UNREADABLE = "The schedule can't be fired by this version of the service.";
 
-/** When schedules are fired. */
+/** The moment at which schedules are fired. */
 export interface PollMoment {
   now: Date;
-  /** When no scheduler has looked last. */
+  /** The last time in which no scheduler polled. */
   absence: Absence | null;
   /** How far ahead `nextAt` looks. */
   horizonMs: number;
 }
 
 /**
- * Fires the schedules that are due: one transaction claims them, starts their runs and plans their
- * next firings, so that a firing happens once however many processes look for it.
+ * Fires the schedules that are due. One transaction claims them, starts their runs and plans their next
+ * firings. So each firing happens once, however many processes poll.
  */
 export async function fireDueSchedules(
   dependencies: FiringDependencies,
@@ -69,7 +69,7 @@ export async function fireDueSchedules(
     const horizon = new Date(now.getTime() + horizonMs);
     return { fired: 0, full: false, nextAt: await findNextFiring(database, now, horizon) };
   }
-  // Before the transaction, which must not wait for another connection.
+  // Deployments are loaded before the transaction, which must not wait for another connection.
   const loaded = await deployments.getMany(due.map((row) => row.deploymentId));
   const refused = await listRefused(dependencies, due);
   const ids = due.map(({ id }) => id);
@@ -84,7 +84,7 @@ export async function fireDueSchedules(
     const firings = await planAll(claimed, loaded, dependencies, moment);
     return fire(transaction, starting, firings, now);
   });
-  // What is left is being fired by another process, or was deployed anew meanwhile.
+  // Another process is firing the rest, or they were deployed again meanwhile.
   return { fired, full: fired > 0, nextAt: now };
 }
 
@@ -115,12 +115,12 @@ async function planAll(
   for (const [index, schedule] of claimed.entries()) {
     if (index % PLANNED_AT_ONCE === PLANNED_AT_ONCE - 1) await nextTurn();
     const deployment = deployments.get(schedule.deploymentId);
-    // Deployed since the poll: its turn comes with the next one.
+    // The schedule was deployed since the poll. The next poll fires it.
     if (deployment === undefined) continue;
     try {
       firings.push(planSchedule(schedule, deployment, runtime, moment));
     } catch (error) {
-      // One that can't be planned must not hold up all others.
+      // A schedule that can't be planned must not hold up all others.
       logger.error({ err: error, scheduleId: schedule.id }, "a schedule can't be fired");
       firings.push({ kind: "fail", id: schedule.id, nextRunAt: null, error: UNREADABLE });
     }
@@ -128,7 +128,7 @@ async function planAll(
   return firings;
 }
 
-/** Returns how many schedules it has moved on. */
+/** Returns how many schedules were moved on. */
 async function fire(
   transaction: Transaction,
   start: Starting,
@@ -137,7 +137,7 @@ async function fire(
 ): Promise<number> {
   const starting = firings.filter((firing) => firing.kind === "start");
   const stored = await start.insert(starting.map(({ run }) => run));
-  // A run that was not stored was overtaken by another deployment; its schedule stays due.
+  // A run that was not stored was overtaken by another deployment. Its schedule stays due.
   const fired = firings.filter((firing) => firing.kind !== "start" || stored.has(firing.run.id));
   const started = starting.filter(({ run }) => stored.has(run.id));
   const failed = firings.filter((firing) => firing.kind === "fail");

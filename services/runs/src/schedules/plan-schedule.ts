@@ -7,14 +7,14 @@ import type { TaskRuntime } from "../task-runtime/runtime.ts";
 import type { FiringPlanner } from "./schedule-times.ts";
 import { inputOf, scheduledRun } from "./scheduled-run.ts";
 
-/** What becomes of one schedule that is due. */
+/** The plan for one schedule that is due. */
 export type Firing =
   | { kind: "start"; id: string; nextRunAt: Date | null; run: NewRun }
-  /** No run, and no failure either. */
+  /** No run is started, and that is no failure. */
   | { kind: "skip"; id: string; nextRunAt: Date | null; reason: string }
   | { kind: "fail"; id: string; nextRunAt: Date | null; error: string };
 
-/** What is known when schedules are fired. */
+/** The circumstances of the firings in one poll. */
 export interface FiringMoment {
   planner: FiringPlanner;
   /** Schedules whose earlier runs have not ended. */
@@ -24,7 +24,7 @@ export interface FiringMoment {
   tracer: Tracer | undefined;
 }
 
-/** Plans what becomes of a schedule that is due. */
+/** Plans the firing of a schedule that is due. */
 export function planSchedule(
   schedule: ClaimedRow,
   deployment: Deployment,

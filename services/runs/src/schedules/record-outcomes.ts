@@ -2,18 +2,16 @@ import type { Transaction } from "@workflow/db";
 import type { EndHook } from "../journal/end-hooks.ts";
 import { lockFailureCounts, putFailureCounts } from "../store/schedule-outcomes.ts";
 
-/** A schedule is disabled when so many of its runs in a row have failed (D23). */
+/** A schedule is disabled after so many failed runs in a row (D23). */
 const FAILURES_MAX = 10;
 
-/** How a firing of a schedule came out: null when well, or why not. */
+/** The outcome of a schedule's firing: null when it went well, or the error. */
 export interface FiringOutcome {
   scheduleId: string;
   error: string | null;
 }
 
-/**
- * Counts how the runs of schedules ended (D23, D33). A cancelled run says nothing about its schedule.
- */
+/** Counts how the runs of schedules ended (D23, D33). A cancelled run counts neither way. */
 export const recordScheduleOutcomes: EndHook = {
   concerns: ({ scheduleId, status }) => scheduleId !== null && status !== "cancelled",
   write(transaction, ended) {
@@ -41,7 +39,7 @@ export async function recordOutcomes(
   const changed = new Set<string>();
   for (const { scheduleId, error } of outcomes) {
     const count = counts.get(scheduleId);
-    // The schedule is gone, or there is nothing to forget.
+    // The schedule is gone, or it had no failures before.
     if (count === undefined || (error === null && count.lastError === null)) continue;
     changed.add(scheduleId);
     count.consecutiveFailures = error === null ? 0 : count.consecutiveFailures + 1;

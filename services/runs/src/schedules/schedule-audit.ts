@@ -2,7 +2,7 @@ import { changesBetween, unchanged } from "@workflow/events";
 import type { AuditChanges, AuditFields } from "@workflow/events";
 import type { ScheduleRow } from "../store/schedules.ts";
 
-/** What a caller changed of a schedule, and of which workflow it is. */
+/** The changes that a caller made to a schedule, and the workflow's id. */
 export function scheduleChanges(before: ScheduleRow, after: ScheduleRow): AuditChanges {
   return {
     ...unchanged({ workflowId: after.workflowId }),

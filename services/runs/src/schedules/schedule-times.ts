@@ -4,19 +4,19 @@ import type { Absence } from "../store/scheduler-presence.ts";
 import type { ScheduleRow } from "../store/schedules.ts";
 
 /**
- * A firing was missed when no scheduler was there within a sixth of the time to the next one, yet 10 s
- * and at most a minute: a restart does not cost an hourly firing, and a schedule of every minute can
- * still tell the last firing from the next.
+ * A firing was missed when no scheduler polled for a sixth of the interval after it, at least 10 s and at
+ * most a minute. So a restart does not cost an hourly firing, and a schedule of every minute can still
+ * tell the last firing from the next.
  */
 const LATE_MS = { least: 10_000, most: 60_000, share: 1 / 6 } as const;
 
-/** What a schedule says of its times. */
+/** The fields of a schedule that decide its times. */
 export type ScheduleTimes = Pick<
   ScheduleRow,
   "cron" | "intervalValue" | "intervalUnit" | "timezone" | "anchor"
 >;
 
-/** When a schedule fires next; null while it is disabled or its workflow not active. */
+/** When a schedule fires next; null while it is disabled or its workflow is not active. */
 export function nextRunAt(
   row: ScheduleTimes & Pick<ScheduleRow, "enabled" | "active">,
   now: Date,
@@ -24,25 +24,25 @@ export function nextRunAt(
   return row.enabled && row.active ? nextFiring(timetableOf(row), now, row.anchor) : null;
 }
 
-/** What is to be done about a schedule that is due. */
+/** The plan for a schedule that is due. */
 export interface FiringPlan {
   /** The moment for which it fires. */
   latest: Date;
-  /** Whether no scheduler was there then; whoever was there and late fires all the same. */
+  /** Whether no scheduler was polling then. A scheduler that was only late fires nevertheless. */
   missed: boolean;
   nextRunAt: Date | null;
 }
 
 /**
- * Plans the firings of one poll. Working out a pattern's times takes a millisecond, and many schedules have
- * the same pattern and are due at the same moment.
+ * Plans the firings of one poll. Working out a pattern's times takes a millisecond, and many schedules
+ * have the same pattern and are due at the same moment.
  */
 export class FiringPlanner {
   readonly #now: Date;
   readonly #absence: Absence | null;
   readonly #plans = new Map<string, FiringPlan>();
 
-  /** @param absence when no scheduler has looked last */
+  /** @param absence the last time in which no scheduler polled */
   constructor(now: Date, absence: Absence | null) {
     this.#now = now;
     this.#absence = absence;
@@ -50,7 +50,7 @@ export class FiringPlanner {
 
   /** @see planFiring */
   plan(row: ScheduleTimes, dueAt: Date): FiringPlan {
-    // Intervals count from a moment of their own.
+    // Intervals count from the schedule's own anchor.
     if (row.cron === null) return planFiring(row, dueAt, this.#now, this.#absence);
     const key = `${dueAt.getTime()} ${row.timezone} ${row.cron}`;
     const plan = this.#plans.get(key) ?? planFiring(row, dueAt, this.#now, this.#absence);
@@ -61,7 +61,7 @@ export class FiringPlanner {
 
 /**
  * Plans the firing of a schedule that is due. However many firings lie between then and now, it fires
- * once at most: for the last of them, unless that was missed and is not to be made up for (D14).
+ * once at most: for the last one, unless that was missed and `catchUp` is off (D14).
  */
 function planFiring(
   row: ScheduleTimes,
@@ -70,7 +70,7 @@ function planFiring(
   absence: Absence | null,
 ): FiringPlan {
   const timetable = timetableOf(row);
-  // Falls back on the time that was planned, which new rules of the time zone may have unmade.
+  // The planned time is the fallback: new rules of the time zone may have removed it.
   const latest = latestFiring(timetable, new Date(dueAt.getTime() - 1), now, row.anchor) ?? dueAt;
   const next = nextFiring(timetable, now, row.anchor);
   const missed =

@@ -24,7 +24,7 @@ export function scheduledRun(
   });
 }
 
-/** JSON text of the input of the runs that a schedule starts (D14). */
+/** JSON text of the input of a schedule's runs (D14). */
 export function inputOf({ input }: Pick<ScheduleRow, "input">): string {
   return input ?? "{}";
 }

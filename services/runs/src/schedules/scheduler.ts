@@ -6,26 +6,26 @@ import type { FiringDependencies, Poll } from "./fire-due-schedules.ts";
 
 /** What a scheduler needs. */
 export interface SchedulerOptions extends FiringDependencies {
-  /** The clock by which schedules fire. */
+  /** The clock that decides when schedules fire. */
   now: () => Date;
 }
 
 /** A running scheduler. */
 export interface Scheduler {
-  /** Finishes the firing that is under way. */
+  /** Stops after the firing that is under way. */
   stop(): Promise<void>;
 }
 
-/** The longest time between two polls, so that it finds what other processes have planned. */
+/** The longest time between two polls, so that changes by other processes are found. */
 const POLL_MS = 1_000;
-/** The longest poll takes less; when nobody has polled for so long, nobody was there. */
+/** The longest poll takes less. If nobody has polled for this long, no scheduler was there. */
 const AWAY_MS = 30_000;
-/** The pause before looking again at what another process is just firing. */
+/** The pause before the next poll while another process fires. */
 const BUSY_MS = 50;
 
 /**
- * Starts runs when their schedules say so. Any number of schedulers may work on one database: each
- * firing is one's. It wakes at the moment of the next firing, and looks every second besides.
+ * Starts runs when their schedules are due. Any number of schedulers may work on one database: each
+ * firing belongs to one. It wakes at the moment of the next firing, and polls every second besides.
  */
 export function startScheduler(options: SchedulerOptions): Scheduler {
   const { logger, now } = options;
@@ -41,7 +41,7 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
       absence,
       horizonMs: POLL_MS,
     });
-    // A poll that took long was no absence.
+    // A long poll is no absence.
     presentAt = now();
     return outcome;
   };
@@ -73,8 +73,8 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
 }
 
 /**
- * Null when it failed; the next poll comes after the usual pause. The loop's own pause after failures
- * grows, and would outlast an outage by more than a firing may be late.
+ * Null when the poll failed; the next one comes after the usual pause. The loop's own pause grows with
+ * each failure. It would outlast an outage by more than a firing may be late.
  */
 async function pollSafely(poll: () => Promise<Poll>, logger: Logger): Promise<Poll | null> {
   try {

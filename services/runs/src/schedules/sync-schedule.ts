@@ -8,7 +8,7 @@ import { nextRunAt } from "./schedule-times.ts";
 
 type ScheduleTrigger = Extract<CompiledTrigger, { type: "schedule" }>;
 
-/** A new state of deployment, as far as the workflow's schedule is concerned. */
+/** A new state of deployment, as far as it concerns the workflow's schedule. */
 export interface DeployedTrigger extends WorkflowOf {
   status: DeploymentStatus;
   /** Null when the state came without content. */
@@ -16,12 +16,12 @@ export interface DeployedTrigger extends WorkflowOf {
 }
 
 /**
- * Makes a workflow's schedule what its newest state of deployment says (D23), in the transaction that
- * makes that state the newest:
- * - activation makes it, or enables it as the trigger says;
- * - another revision of an active workflow replaces what its trigger says otherwise than the last
- *   one's, so what a caller changed since then stays as long as the definition does;
- * - pause disables it, archiving it or another type of trigger removes it.
+ * Brings a workflow's schedule in line with its newest state of deployment (D23), in the transaction that
+ * stores that state:
+ * - activation creates it, or enables it as the trigger says;
+ * - another revision of an active workflow changes only what differs from the last revision's trigger, so
+ * a caller's changes stay as long as the definition does;
+ * - pause disables it; archiving or another type of trigger removes it.
  */
 export async function syncSchedule(
   transaction: Transaction,
@@ -123,7 +123,7 @@ function triggerColumns(trigger: ScheduleTrigger) {
   };
 }
 
-/** The trigger but for `enabled`, so that two of them can be compared. */
+/** The trigger without `enabled`, so that two triggers can be compared. */
 function timesText({ cron, interval, timezone, overlap, catchUp, input }: ScheduleTrigger): string {
   const { value, unit } = interval ?? {};
   return JSON.stringify([cron, value, unit, timezone, overlap, catchUp, input]);

@@ -7,58 +7,59 @@ import { createScrubber } from "@workflow/scrubber";
 import type { Scrubber } from "@workflow/scrubber";
 
 /*
- * D66: a secret that is bound to hosts goes nowhere else. Templates cannot read it at all, in whatever
- * step they stand, unless that step asks for a grant. So a step type that nobody has thought of here
- * refuses bound secrets, and so do those through which a value could leave in another form (an
- * expression may turn it around), bit by bit (a condition) or to anybody (e-mail, rows, child runs).
+ * A secret that is bound to hosts goes nowhere else (D66). Templates cannot read it at all, in any step,
+ * unless that step asks for a grant. So a step type that is not handled here refuses bound secrets. So do
+ * steps through which a value could leave in another form: an expression may transform it, a condition
+ * may reveal it bit by bit, and e-mail, rows and child runs may carry it to anybody.
  */
 
 /** What templates see as `secrets`. */
 type SecretsScope = TemplateScope["secrets"];
 
-/** Leave to read bound secrets, for one step that watches over where they go. */
+/** Permits one step, which guards where they go, to read bound secrets. */
 export interface SecretGrant {
-  /** Notes which bound secrets are read. */
+  /** The value of `secrets`, which notes which bound secrets are read. */
   readonly secrets: SecretsScope;
-  /** What has to agree to everything that is sent. */
+  /** Must agree to everything that is sent. */
   readonly guard: SendGuard;
 }
 
 /** Decides whether something may be sent to a host. */
 export interface SendGuard {
   /**
-   * Refuses when a bound secret that templates have read under the grant, or that is found in the
-   * texts in any form, may not be sent there. To be asked for every host, redirects included.
+   * Refuses a host to which a bound secret may not go: one that templates have read under the grant, or
+   * one found in the texts in any form. It must be called for every host, redirects included.
    *
    * @param url parsed by the WHATWG standard; it is searched as well
    * @throws StepError SECRET_HOST_NOT_ALLOWED
    */
   assertMaySend(url: URL, texts: readonly string[]): void;
   /**
-   * Refuses when a bound secret that templates have read under the grant may not be sent there. To be
-   * asked before anything else is said of a URL: how one with a secret in it fails tells of the secret.
+   * Refuses a host to which a bound secret that templates have read under the grant may not go. It must
+   * be called before any other error about a URL: an error about a URL with a secret in it reveals
+   * something of the secret.
    *
-   * @param url null when it is not valid, so that it is no host's
+   * @param url null when it is not valid, so that it has no host
    * @throws StepError SECRET_HOST_NOT_ALLOWED
    */
   assertMayName(url: URL | null): void;
   /**
-   * The hosts of each bound secret that templates have read under the grant, or that is found in the texts
-   * in any form: for a sender that learns of the host later than we do. It may send to hosts that are in
-   * all of the lists. Others have their turn meanwhile.
+   * The hosts of each bound secret that templates have read under the grant, or that is found in the
+   * texts in any form. It is for a sender that learns the host later than we do: it may send to hosts
+   * that are in all of the lists. Other runs get their turns meanwhile.
    */
   hostLimits(texts: readonly string[]): Promise<(readonly string[])[]>;
 }
 
-/** The secrets of one execution of a run, with their bonds. */
+/** The secrets of one execution of a run, with their hosts. */
 export interface SecretBonds {
-  /** For every template that has no grant: reading a bound secret fails the step. */
+  /** The value of `secrets` for every template without a grant: reading a bound secret fails the step. */
   readonly secrets: SecretsScope;
-  /** What they all are: for those outside who have to keep them out of what they record. */
+  /** The values of all secrets, for services that must keep them out of their records. */
   readonly values: readonly string[];
-  /** A new grant; null when no secret is bound, so that nothing need be watched. */
+  /** A new grant; null when no secret is bound, so that nothing has to be guarded. */
   grant(): SecretGrant | null;
-  /** Whether a bound secret is found in the texts in any form. Others have their turn meanwhile. */
+  /** Whether a bound secret is found in the texts in any form. Other runs get their turns meanwhile. */
   isBoundIn(texts: readonly string[]): Promise<boolean>;
 }
 
@@ -123,7 +124,7 @@ class BoundSecretGuard implements SendGuard {
     if (strangers.length === 0) return;
     const read = strangers.find((secret) => this.#read.has(secret));
     if (read !== undefined) throw notForThisHost(`The secret ${read.key}`, read.key);
-    // A value may also come without a template that names it: from the input, a row, an answer.
+    // A value may also come without a template that names it: from the input, a row or an answer.
     if (this.#search.isIn([url.href, ...texts], strangers)) throw notForThisHost("A secret in it");
   }
 
@@ -141,7 +142,7 @@ class BoundSecretGuard implements SendGuard {
   }
 }
 
-/** Searches texts for the values of secrets; requests of a run mostly go to the same few hosts. */
+/** Searches texts for the values of secrets. Requests of a run mostly go to the same few hosts. */
 class StrangerSearch {
   #last: { keys: string; scrubber: Scrubber | null } = { keys: "", scrubber: null };
 
@@ -150,7 +151,7 @@ class StrangerSearch {
     return scrubber !== null && texts.some((text) => scrubber.text(text) !== text);
   }
 
-  /** As `isIn`, in slices of work between which others have their turn. */
+  /** The same as `isIn`, in slices of work between which other runs get their turns. */
   async isInByTurns(texts: readonly string[], secrets: readonly BoundSecret[]): Promise<boolean> {
     const scrubber = this.#scrubberOf(secrets);
     if (scrubber === null) return false;
@@ -161,8 +162,9 @@ class StrangerSearch {
   }
 
   /**
-   * Those that are found. All are looked for at once, as one search takes as long however many they are;
-   * only where there are any, each half of them. To prepare a search takes some 0.3 ms a secret.
+   * The secrets found in the texts. All are searched for at once, since one search takes as long however
+   * many they are. Where any is found, each half is searched for separately. Preparing a search takes
+   * some 0.3 ms per secret.
    */
   async findByTurns(
     texts: readonly string[],

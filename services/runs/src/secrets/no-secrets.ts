@@ -1,6 +1,6 @@
 import type { SecretsClient } from "./resolve-secrets.ts";
 
-/** Where no service keeps secrets, none exist. */
+/** The client where no service keeps secrets: none exist. */
 export const NO_SECRETS: SecretsClient = {
   resolve: () => Promise.resolve(new Map()),
   close() {},

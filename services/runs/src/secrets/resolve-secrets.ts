@@ -7,7 +7,7 @@ import type { CallCause } from "../domain/run-facts.ts";
 
 /** A secret of a run's workflow. */
 export interface RunSecret {
-  /** In plain text; never to be stored or logged. */
+  /** In plain text. It must never be stored or logged. */
   value: string;
   /** The only hosts that it may be sent to, as `isSecretHost` takes them; null: any (D66). */
   allowedHosts: readonly string[] | null;
@@ -18,7 +18,8 @@ export interface SecretsClient {
   /**
    * The secrets of a workflow by key. Keys that do not exist are missing.
    *
-   * @throws AppError UNAVAILABLE when the values cannot be had at the moment, or when aborted
+   * @throws AppError UNAVAILABLE when the values cannot be fetched at the moment, or the signal was
+   * aborted
    */
   resolve(
     cause: CallCause,
@@ -30,19 +31,19 @@ export interface SecretsClient {
 }
 
 export interface SecretsClientOptions {
-  /** Where the integrations service is found. */
+  /** The address of the integrations service. */
   address: string;
-  /** Signs the tokens that are shown to it. */
+  /** Signs the tokens of the calls. */
   tokenSigner: TokenSigner;
   tls?: RpcTls | undefined;
   tracer?: Tracer | undefined;
 }
 
 const TIMEOUT_MS = 5_000;
-/** What one call may ask for. */
+/** Most keys in one call. */
 const KEYS_MAX = 200;
 
-/** A client of the service that keeps secrets. It connects when it is first needed. */
+/** A client of the service that keeps secrets. It connects on first use. */
 export function createSecretsClient(options: SecretsClientOptions): SecretsClient {
   const secrets = createRpcClient(SecretsServiceService, {
     address: options.address,
@@ -82,7 +83,7 @@ function secretsIn({ values, bound }: ResolveSecretsResponse): [string, RunSecre
   ];
 }
 
-/** The execution plane acts in its own name, for the company whose run it is. */
+/** The service acts in its own name, for the run's company. */
 function resolverOf(companyId: string): Identity {
   return {
     companyId,

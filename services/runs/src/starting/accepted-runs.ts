@@ -4,17 +4,17 @@ import type { Dispatch, TaskRuntime } from "../task-runtime/runtime.ts";
 import type { WorkerPools } from "./worker-pools.ts";
 
 /**
- * Runs that this process has stored and executes itself: what is known of them need not be loaded, nor
- * their input parsed again. There are never more than the worker has slots.
+ * Runs that this process has stored and executes itself. Neither need they be loaded, nor their input
+ * parsed again. There are never more of them than the worker has slots.
  */
 export interface AcceptedRuns {
   /** Dispatches runs, and remembers those that are handed over once they are stored. */
   dispatch(runs: readonly NewRun[]): Dispatch;
-  /** The run, when this process has stored it and nobody has taken it before. */
+  /** The run, if this process has stored it and nobody has taken it before. */
   take(runId: string): NewRun | undefined;
 }
 
-/** What is known of runs that are dispatched. */
+/** The options of accepted runs. */
 interface AcceptedRunsOptions {
   runtime: TaskRuntime;
   pools: WorkerPools;

@@ -4,11 +4,11 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { countPending } from "../store/count-pending.ts";
 
-/** What is known of one company. */
+/** The counts of one company. */
 interface Tally {
-  /** Pending runs when they were counted last. */
+  /** Pending runs at the last count. */
   pending: number;
-  /** Runs admitted here since that count began. */
+  /** Runs that this process has admitted since that count began. */
   admitted: number;
   countedAt: number;
   /** How long the last count took, in milliseconds. */
@@ -16,7 +16,7 @@ interface Tally {
   counting: Promise<void> | null;
 }
 
-/** What limits the backlog. */
+/** The limits of the backlog. */
 export interface BacklogOptions {
   database: Database;
   /** Runs of one company that may be pending (`COMPANY_BACKLOG_MAX`). */
@@ -25,18 +25,21 @@ export interface BacklogOptions {
 }
 
 const COMPANIES_MAX = 10_000;
-/** A count of 200,000 runs takes tens of milliseconds; so often it may be made for each company. */
+/**
+ * A count of 200,000 runs takes tens of milliseconds. This is the least pause between two counts of a
+ * company.
+ */
 const COUNT_INTERVAL_MS = 1_000;
-/** Counting keeps a connection busy for a twentieth of the time at most, however long it takes. */
+/** Counting keeps a connection busy for at most a twentieth of the time, however long it takes. */
 const COUNT_SHARE = 1 / 20;
-/** Starts after which the count is brought up to date, though far from the limit. */
+/** After so many starts the pending runs are counted again, even far from the limit. */
 const ADMITTED_MAX = 500;
 const RETRY_AFTER_MS = 1_000;
 
 /**
  * Keeps each company's pending runs below a limit (D57). Admitting costs no query: runs are counted now
- * and then, and those admitted since are added. Several processes may together admit what they do within
- * a second more than the limit.
+ * and then, and those admitted since are added. Several processes together may exceed the limit by what
+ * they admit within a second.
  */
 export class Backlog {
   readonly #options: BacklogOptions;
@@ -62,7 +65,7 @@ export class Backlog {
     tally.admitted += runs;
   }
 
-  /** Runs that come together, more than the limit, have room when nothing is pending. */
+  /** A batch larger than the limit has room when nothing is pending. */
   #hasRoom({ pending, admitted }: Tally, runs: number): boolean {
     const { pendingMax } = this.#options;
     return pending + admitted + Math.min(runs, pendingMax) <= pendingMax;
@@ -99,7 +102,7 @@ export class Backlog {
     const before = tally.admitted;
     const begunAt = performance.now();
     tally.pending = await countPending(database, companyId, pendingMax);
-    // What was admitted meanwhile may be stored after the count.
+    // Runs that were admitted meanwhile may be stored after the count.
     tally.admitted -= before;
     tally.countedAt = performance.now();
     tally.countMs = tally.countedAt - begunAt;

@@ -3,7 +3,7 @@ import type { Deployment } from "../deployments/deployment-cache.ts";
 import type { NewRun } from "../store/start-runs.ts";
 import type { TaskRuntime } from "../task-runtime/runtime.ts";
 
-/** What the one who starts a run knows of it; the rest follows from the deployment. */
+/** What the starter of a run knows of it. The rest follows from the deployment. */
 export type NewRunFacts = Pick<NewRun, "triggerType" | "input" | "requestId"> &
   Partial<
     Pick<

@@ -12,7 +12,7 @@ import { StartBatcher } from "./start-batcher.ts";
 import type { StoringContext } from "./start-in-transaction.ts";
 import { untilStored } from "./until-stored.ts";
 
-/** What a caller starts. */
+/** The command to start a run. */
 export interface StartCommand {
   companyId: string;
   workflowId: string;
@@ -25,7 +25,7 @@ export interface StartCommand {
   idempotencyKey: string | null;
   /** The request that causes the run. */
   requestId: string;
-  /** Of its span; null when that is not recorded. */
+  /** The traceparent of the request's span; null when that is not recorded. */
   traceparent: string | null;
   /** Whether the caller will wait for the run's end. */
   hasSyncWaiter: boolean;
@@ -43,11 +43,13 @@ export interface RunStarterContext extends StoringContext {
 
 const ACTIVE_DEPLOYMENTS_MAX = 10_000;
 
-/** Accepts runs on behalf of callers: once `start` resolves, the run and its task are committed. */
+/** Accepts runs on behalf of callers. Once `start` resolves, the run and its task are committed. */
 export class RunStarter {
   readonly #context: RunStarterContext;
   readonly #batcher: StartBatcher;
-  /** Where workflows stood last; checked again by the statement that inserts the run. */
+  /**
+   * The last known deployments of active workflows. The statement that inserts the run checks them again.
+   */
   readonly #activeDeployments = new LRUCache<string, { companyId: string; deploymentId: string }>({
     max: ACTIVE_DEPLOYMENTS_MAX,
   });
@@ -64,8 +66,8 @@ export class RunStarter {
 
   async #startOnce(command: StartCommand): Promise<StartedRun | null> {
     const cached = this.#findAccepting(command);
-    // A key is looked up before the workflow's status and the input's schema (D25); where both are
-    // known to be fine, the statement that stores the run does it.
+    // A key is looked up before the workflow's status and the input's schema are checked (D25). Where
+    // both are known to be fine, the statement that stores the run looks it up.
     const known = cached === null ? await this.#findKeyed(command) : null;
     if (known !== null) return { existing: true, runId: known };
     const deployment = cached ?? (await this.#requireAccepting(command));
@@ -79,7 +81,10 @@ export class RunStarter {
     return null;
   }
 
-  /** What a key has started stands, however many runs are pending; null: a run may be stored. */
+  /**
+   * The run that a key has started already counts, however many runs are pending; null: a run may be
+   * stored.
+   */
   async #admit(command: StartCommand): Promise<string | null> {
     try {
       await this.#context.backlog.admit(command.companyId);
@@ -91,7 +96,7 @@ export class RunStarter {
     }
   }
 
-  /** An input is refused by the newest deployment only; the one in memory may be older. */
+  /** Only the newest deployment may refuse an input; the one in memory may be older. */
   #findAccepting({ companyId, workflowId, inputValue }: StartCommand): Deployment | null {
     const active = this.#activeDeployments.get(workflowId);
     if (active?.companyId !== companyId) return null;

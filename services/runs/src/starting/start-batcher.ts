@@ -4,12 +4,12 @@ import type { NewRun } from "../store/start-runs.ts";
 import type { StoringContext } from "./start-in-transaction.ts";
 import { storeRuns } from "./store-runs.ts";
 
-/** What became of a run that was to be stored. */
+/** The outcome of storing a run. */
 export type StoreOutcome =
   | { kind: "stored" }
   /** Its deployment is no longer the active one. */
   | { kind: "overtaken" }
-  /** Its idempotency key has started that run before. */
+  /** The run's idempotency key has started that run before. */
   | { kind: "existing"; runId: string };
 
 interface Waiting {
@@ -19,14 +19,14 @@ interface Waiting {
 }
 
 const BATCH_MAX = 200;
-/** Inputs of one batch; a statement carries them all in one parameter. */
+/** Characters of inputs in one batch. A statement carries them all in one parameter. */
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
-/** Two statements at a time: one gathers and sends while the other waits for its commit. */
+/** Two statements at a time: one is prepared and sent while the other waits for its commit. */
 const STATEMENTS_MAX = 2;
 
 /**
- * Stores runs that callers start. Those that come while earlier ones are being stored share a statement
- * and its commit, whoever starts them and with a key or without.
+ * Stores runs that callers start. Runs that arrive while earlier ones are being stored share a statement
+ * and its commit, from all callers, with a key or without.
  */
 export class StartBatcher {
   readonly #context: StoringContext;
@@ -41,7 +41,8 @@ export class StartBatcher {
   store(run: NewRun): Promise<StoreOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ run, resolve, reject });
-      // In the next turn, so that requests that arrive together share a commit.
+      // The batch begins in the next turn of the event loop, so that requests which arrive together share
+      // a commit.
       if (this.#waiting.length === 1) setImmediate(() => this.#pump());
     });
   }
@@ -57,7 +58,7 @@ export class StartBatcher {
     }
   }
 
-  /** A key occurs once in a statement; who brings it again waits for the next one. */
+  /** A key occurs once in a statement. The next run with the same key waits for the next one. */
   #takeBatch(): Waiting[] {
     const batch: Waiting[] = [];
     const later: Waiting[] = [];
@@ -85,7 +86,7 @@ export class StartBatcher {
       );
     } catch (error) {
       const isolated = batch.length > 1 && databaseErrorToAppError(error).reason !== "UNAVAILABLE";
-      // One run that cannot be stored must not fail the others.
+      // A run that cannot be stored must not fail the others.
       if (isolated) for (const item of batch) await this.#storeBatch([item]);
       else for (const item of batch) item.reject(error);
       return;
@@ -98,7 +99,7 @@ export class StartBatcher {
     if (missing.length > 0) await this.#explain(missing);
   }
 
-  /** Tells those whose run was not stored why. */
+  /** Answers the callers whose run was not stored with the reason. */
   async #explain(missing: readonly Waiting[]): Promise<void> {
     try {
       const existing = await this.#findExisting(missing.map(({ run }) => run));

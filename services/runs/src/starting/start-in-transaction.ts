@@ -13,11 +13,11 @@ export interface StoringContext {
   acceptedRuns: AcceptedRuns;
 }
 
-/** The ways in which a transaction starts runs; once in each. */
+/** The ways in which a transaction starts runs; each may be used once. */
 export interface Starting {
   /**
-   * Stores runs whose deployment is still the active one, with their tasks, and returns their ids. One
-   * that is left out was overtaken by a pause or an update, or its event (`claims`) starts none.
+   * Stores runs whose deployment is still the active one, with their tasks, and returns their ids. A run
+   * is left out if a pause or an update overtook it, or if its event (`claims`) starts none.
    */
   insert(runs: readonly NewRun[], claims?: readonly EventClaim[]): Promise<ReadonlySet<string>>;
   /** Makes tasks for runs that the transaction itself has stored. */
@@ -25,8 +25,8 @@ export interface Starting {
 }
 
 /**
- * Starts runs together with whatever else `work` writes: all of it is committed, and then the workers
- * are told, or none. The work may be run twice.
+ * Starts runs together with whatever else `work` writes. Either all of it is committed and the workers
+ * are notified, or none. The work may run twice.
  */
 export async function startInTransaction<T>(
   context: StoringContext,
@@ -34,7 +34,7 @@ export async function startInTransaction<T>(
 ): Promise<T> {
   let begun: { dispatch: Dispatch; stored: ReadonlySet<string> } | null = null;
   const begin = (dispatch: Dispatch): void => {
-    // A try before this one was rolled back.
+    // The transaction was rolled back and is tried again.
     begun?.dispatch.abandoned();
     begun = { dispatch, stored: new Set() };
   };

@@ -5,8 +5,8 @@ import { startInTransaction } from "./start-in-transaction.ts";
 import type { StoringContext } from "./start-in-transaction.ts";
 
 /**
- * Stores runs and their tasks in one statement, and returns the ids of those that were stored; see
- * `insertRuns` for those that were not. Resolves after the commit.
+ * Stores runs and their tasks in one statement, and returns the ids of the stored runs. `insertRuns` says
+ * which runs are left out. Resolves after the commit.
  */
 export async function storeRuns(
   context: StoringContext,

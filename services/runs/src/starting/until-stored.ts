@@ -1,9 +1,11 @@
 import { AppError } from "@workflow/errors";
 
-/** A start is overtaken by changes of the deployment at most so often before it gives up. */
+/** A start is given up after it was overtaken so often by changes of the deployment. */
 const OVERTAKEN_MAX = 5;
 
-/** The deployment was replaced or withdrawn since it was looked up; rolls back what was begun. */
+/**
+ * The deployment was replaced or withdrawn since it was looked up. The error rolls the transaction back.
+ */
 export class OvertakenError extends Error {
   override readonly name = "OvertakenError";
 }
@@ -12,7 +14,7 @@ export class OvertakenError extends Error {
  * Tries to start something until no change of the deployment comes in between.
  *
  * @param attempt returns null, or throws `OvertakenError`, when it was overtaken
- * @throws AppError UNAVAILABLE when the workflow is being changed all the while
+ * @throws AppError UNAVAILABLE when the workflow is changed all the time
  */
 export async function untilStored<T>(attempt: () => Promise<T | null>): Promise<T> {
   for (let tries = 0; tries < OVERTAKEN_MAX; tries += 1) {

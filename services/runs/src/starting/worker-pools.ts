@@ -7,16 +7,16 @@ import { DEFAULT_POOL, poolOf } from "../domain/worker-pool.ts";
 import type { PoolRule } from "../domain/worker-pool.ts";
 import { listPoolRules } from "../store/worker-pools.ts";
 
-/** How old the rules may be by which a process stores runs. */
+/** The greatest age of the rules by which a process stores runs. */
 const RULES_MS = 2_000;
 
 /** The rules that say which workers execute a run, as this process knows them (ADR 63). */
 export interface WorkerPools {
-  /** Undefined where the deployment is not known any more: its company's own rule counts then. */
+  /** The pool for a run. For an unknown deployment (undefined) its company's own rule counts. */
   of(companyId: string, deployment: Deployment | undefined): string;
 }
 
-/** Reads the rules now, and again and again until the scope closes. */
+/** Reads the rules now, and repeatedly until the scope closes. */
 export async function startWorkerPools(
   { database, logger }: { database: Database; logger: Logger },
   scope: Scope,

@@ -55,7 +55,7 @@ export async function listRunApprovals(
   `);
 }
 
-/** A company's approvals newest first, from after the one with the id `after`. */
+/** A company's approvals, newest first, after the one with the id `after`. */
 export async function listApprovals(
   queryable: Queryable,
   companyId: string,
@@ -72,14 +72,14 @@ export async function listApprovals(
   `);
 }
 
-/** Which approval of which run. */
+/** Identifies an approval of a run. */
 export interface ApprovalKey {
   companyId: string;
   runId: string;
   approvalId: string;
 }
 
-/** What a decision has to be checked against; null when there is no such approval. */
+/** What a decision is checked against; null when there is no such approval. */
 export async function findOpenApproval(
   queryable: Queryable,
   { companyId, runId, approvalId }: ApprovalKey,
@@ -101,7 +101,7 @@ export interface Decision {
 
 /**
  * Decides an approval that waits, in time and for a run that has not ended; null otherwise. The run's
- * task is to be locked before, in the order in which workers lock.
+ * task must be locked before, in the order in which workers lock.
  */
 export async function decideApproval(
   transaction: Transaction,
@@ -122,7 +122,10 @@ export async function decideApproval(
   `);
 }
 
-/** Where an approval stands that could not be decided; one that should have ended, as it will. */
+/**
+ * The status of an approval that could not be decided. One whose time is over gets the status that it
+ * will have.
+ */
 export async function getUndecidableStatus(
   queryable: Queryable,
   { companyId, runId, approvalId }: ApprovalKey,
@@ -139,7 +142,7 @@ export async function getUndecidableStatus(
   return row.runEnded || row.overdue !== true ? "cancelled" : "timed_out";
 }
 
-/** Ends the approvals that still wait, of runs that have ended. */
+/** Ends the waiting approvals of runs that have ended. */
 export async function cancelWaitingApprovals(
   transaction: Transaction,
   runIds: readonly string[],

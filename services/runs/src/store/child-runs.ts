@@ -18,7 +18,7 @@ const childRow = z.object({
     .nullable(),
 });
 
-/** The child that an attempt of a step has started; null when it has not. */
+/** The child that an attempt of a step has started; null when it has started none. */
 export async function findChildOfStep(
   queryable: Queryable,
   parentRunId: string,
@@ -35,8 +35,8 @@ export async function findChildOfStep(
 }
 
 /**
- * Keeps a run from ending, and from being acquired by another lease, until the transaction ends; false when
- * either has happened before.
+ * Keeps a run from ending, and from being acquired by another lease, until the transaction ends. False
+ * when either has happened before.
  */
 export async function lockAcquiredRun(
   transaction: Transaction,
@@ -51,7 +51,7 @@ export async function lockAcquiredRun(
   return row !== null;
 }
 
-/** Whether a run of this workflow waits, over however many runs between, for the end of a run. */
+/** Whether a run of this workflow waits for the end of a run, directly or through runs in between. */
 export async function isAwaitedByRunOf(
   queryable: Queryable,
   runId: string,
@@ -74,7 +74,7 @@ export async function isAwaitedByRunOf(
   return row !== null;
 }
 
-/** Ended runs whose children, for which they waited, have not ended; up to `limit`. */
+/** Ended runs with live children for which they waited; up to `limit`. */
 export async function listParentsOfOrphans(
   queryable: Queryable,
   limit: number,

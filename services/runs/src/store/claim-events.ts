@@ -5,14 +5,14 @@ import type { SqlFragment } from "@workflow/db";
 export interface EventClaim {
   companyId: string;
   eventId: string;
-  /** Of its runs, which the same statement stores. */
+  /** The runs that the event starts; the same statement stores them. */
   runIds: readonly string[];
 }
 
 /**
- * Takes events all of whose runs are in `wanted (id, workflow_id)`, unless they were taken before: a CTE and
- * its helper. A second caller waits here for the first one's transaction to end; all take them in one
- * order, so that none waits for one that waits for it.
+ * Claims events all of whose runs are in `wanted (id, workflow_id)`, unless they were claimed before: a
+ * CTE and its helper. A second caller waits here for the first one's transaction to end. All claim in one
+ * order, so that two never wait for each other.
  */
 export function claimedEventsCte(claims: readonly EventClaim[]): SqlFragment {
   const rows = claims.flatMap(({ companyId, eventId, runIds }) =>
@@ -38,7 +38,7 @@ export function claimedEventsCte(claims: readonly EventClaim[]): SqlFragment {
     )`;
 }
 
-/** Of the wanted runs those whose event was taken for them. */
+/** The wanted runs whose event was claimed for them. */
 export const ONCE_PER_EVENT = sql.fragment`
   and id in (
     select claim.run_id from claim

@@ -6,10 +6,10 @@ const nothing = z.object({});
 const runIdRow = z.object({ runId: z.string() });
 const heldRow = z.object({ held: z.boolean() });
 
-/** Queued runs of one workflow that one statement looks at; a transaction frees fewer slots. */
+/** Queued runs of one workflow that one statement considers. A transaction frees fewer slots. */
 const ADMIT_MAX = 1_000;
 
-/** Whether a run holds a slot or queues for one; null when neither is noted. */
+/** Whether a run holds a slot (true) or queues for one (false); null when neither is noted. */
 export async function findSlot(queryable: Queryable, runId: string): Promise<boolean | null> {
   const row = await queryable.maybeOne(sql.prepared("slot_find", heldRow)`
     select held from runs.concurrency_slots where run_id = ${runId}
@@ -18,8 +18,8 @@ export async function findSlot(queryable: Queryable, runId: string): Promise<boo
 }
 
 /**
- * Lets nobody else change the slots of these workflows until the transaction ends. Taken in the
- * order of the keys, not of the ids, so that two workflows whose keys collide cannot deadlock.
+ * Locks the slots of these workflows until the transaction ends. The locks are taken in the order of the
+ * keys, not of the ids, so that two workflows whose keys collide cannot deadlock.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -37,15 +37,15 @@ export async function lockSlots(
   `);
 }
 
-/** A run that asks for one of the slots of its workflow. */
+/** A run that asks for a slot of its workflow. */
 export interface SlotRequest {
   runId: string;
   workflowId: string;
-  /** How many runs of the workflow may hold one, in the words of the run's own version. */
+  /** How many runs of the workflow may hold a slot, by the run's own version. */
   limit: number;
 }
 
-/** Puts a run into the queue, unless it is known already or has ended meanwhile. */
+/** Puts a run into the queue, unless it is in the table already or has ended meanwhile. */
 export async function insertQueued(transaction: Transaction, request: SlotRequest): Promise<void> {
   await transaction.query(sql.prepared("slot_insert", nothing)`
     insert into runs.concurrency_slots (run_id, workflow_id, run_limit, held)
@@ -57,8 +57,8 @@ export async function insertQueued(transaction: Transaction, request: SlotReques
 }
 
 /**
- * Gives free slots of these workflows to the runs that queue first, and returns those runs' ids. The
- * first one that its own limit keeps waiting holds up those behind it.
+ * Gives free slots of these workflows to the first runs in the queue, and returns those runs' ids. The
+ * first run that its own limit keeps waiting holds up those behind it.
  */
 export async function admitQueued(
   transaction: Transaction,
@@ -101,7 +101,7 @@ export async function admitQueued(
   }
 }
 
-/** Forgets runs: they have ended, or may not wait. */
+/** Deletes the entries of runs that have ended or may not wait. */
 export async function deleteSlots(
   transaction: Transaction,
   runIds: readonly string[],

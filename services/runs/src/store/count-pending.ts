@@ -5,13 +5,13 @@ import { TRIGGER_TYPES } from "../domain/run-status.ts";
 
 const countRow = z.object({ runs: z.number() });
 
-/** How many runs of a company are pending; counts no further than a limit. */
+/** The number of a company's pending runs, counted up to a limit. */
 export async function countPending(
   queryable: Queryable,
   companyId: string,
   limit: number,
 ): Promise<number> {
-  // All trigger types by name, so that the index answers whose second column that is.
+  // All trigger types are named, so that the index with that second column is used.
   const row = await queryable.one(sql.prepared("runs_count_pending", countRow)`
     select count(*)::integer as runs
     from (

@@ -7,7 +7,7 @@ const nothing = z.object({});
 const revisionRow = z.object({ revision: z.number() });
 const ownerRow = revisionRow.extend({ companyId: z.string() });
 
-/** What of a workflow is executed; documents are JSON text. */
+/** The executable content of a workflow; documents are JSON text. */
 export interface DeploymentContent {
   name: string;
   version: number;
@@ -29,20 +29,23 @@ export interface DeploymentState {
   revision: number;
   status: DeploymentStatus;
   content: DeploymentContent | null;
-  /** What events the content waits for; null when none, or without content. */
+  /**
+   * The key of the events that the content waits for; null when it waits for none, or there is no
+   * content.
+   */
   triggerKey: string | null;
 }
 
-/** What became of a hand-over. */
+/** The result of storing a deployment. */
 export interface PutResult {
   /** The newest revision known now. */
   revision: number;
-  /** Whether the state that was handed over has become the newest one by this. */
+  /** Whether the state has become the newest one by this call. */
   isNewer: boolean;
 }
 
 /**
- * Makes a state the newest one unless a newer is known, in one conditional statement. The same
+ * Stores a state as the newest one unless a newer is known, in one conditional statement. The same
  * revision twice is one deployment.
  *
  * @throws AppError NOT_FOUND when the workflow is another company's
@@ -97,7 +100,7 @@ export async function putDeployment(
     from runs.deployment_heads
     where workflow_id = ${state.workflowId}
   `);
-  // Rolls back the content too, which would otherwise take the place of the owner's revision.
+  // This rolls back the content, too. Else it would replace the content of the owner's revision.
   if (newest.companyId !== state.companyId) throw new AppError("NOT_FOUND", "Workflow not found");
   return { revision: newest.revision, isNewer: false };
 }

@@ -26,7 +26,7 @@ const idRow = z.object({ id: z.string() });
 /** A run as the cancellation left it. */
 export type CancelledRow = z.infer<typeof cancelledRow>;
 
-/** Ends runs as cancelled, those that have not ended, and returns them. */
+/** Cancels those of the runs that have not ended, and returns them. */
 export async function cancelRuns(
   transaction: Transaction,
   runIds: readonly string[],
@@ -56,7 +56,7 @@ export async function cancelRuns(
   `);
 }
 
-/** Runs that have not ended and that one of the given runs waits for, or did. */
+/** Live runs that one of the given runs waits for, or waited for. */
 export async function listLiveChildren(
   queryable: Queryable,
   parentRunIds: readonly string[],

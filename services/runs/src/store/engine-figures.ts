@@ -7,13 +7,13 @@ const statusRow = z.object({ status: z.string(), runs: z.number(), oldestAgeSeco
 /** Live runs of one status. */
 export interface LiveRuns {
   runs: number;
-  /** Of the one that was created first. */
+  /** The age of the oldest run. */
   oldestAgeSeconds: number;
 }
 
 /**
- * Live runs by status: those that have a task, no more than `limit` of them. With `offset 0` each is looked
- * up in its own partition, instead of all partitions being joined.
+ * Live runs by status, counted by their tasks, at most `limit` of them. With `offset 0` each is looked up
+ * in its own partition, instead of all partitions being joined.
  */
 export async function countLiveRuns(
   queryable: Queryable,

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const nothing = z.object({});
 const eventRow = z.object({
-  /** Null in the one row that tells of the look itself. */
+  /** Null in the one row that describes the claim itself. */
   companyId: z.string().nullable(),
   eventId: z.string(),
   event: z.string(),
@@ -16,7 +16,7 @@ const eventRow = z.object({
 export interface ArrivedEvent {
   companyId: string;
   id: string;
-  /** What workflows wait for (`triggerKeyOf`). */
+  /** The key that workflows wait for (`triggerKeyOf`). */
   triggerKey: string;
   /** The envelope as JSON text. */
   event: string;
@@ -43,13 +43,13 @@ export async function insertArrived(
   `);
 }
 
-/** What is to be taken out of the inbox. */
+/** The limits of a claim. */
 export interface InboxClaim {
-  /** How long nobody else takes them, in milliseconds. */
+  /** How long nobody else claims them, in milliseconds. */
   leaseMs: number;
   /** Companies whose events have to wait. */
   except: readonly string[];
-  /** Looks at companies after this id; null: from the first one. */
+  /** Visits companies after this id; null: from the first one. */
   companiesAfter: string | null;
 }
 
@@ -59,14 +59,14 @@ export interface ClaimedEvent {
   eventId: string;
   /** The envelope as JSON text. */
   event: string;
-  /** How often its runs could not be started. */
+  /** How often starting its runs has failed. */
   attempts: number;
 }
 
-/** What a claim found. */
+/** The result of a claim. */
 export interface ClaimedEvents {
   events: readonly ClaimedEvent[];
-  /** Where the next look at companies goes on; null: from the first one. */
+  /** The company after which the next claim goes on; null: from the first one. */
   lastCompanyId: string | null;
 }
 
@@ -75,10 +75,10 @@ const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
 const COMPANIES_MAX = 100;
 
 /**
- * Takes 32 events by turns: the oldest of each company, then the second of each, and so on (D57). It jumps
- * from one company to the next along the index, so what one has waiting costs the others nothing. The order
- * by company, limits that the planner can see and rows locked one by one lead to that plan, whatever the
- * statistics say of a queue that has changed since.
+ * Claims 32 events in turns: the oldest of each company, then the second of each, and so on (D57). It
+ * jumps from one company to the next along the index, so the backlog of one costs the others nothing. The
+ * order by company, limits that the planner can see and rows locked one by one lead to that plan. It does
+ * not depend on the statistics of a queue that has changed since.
  */
 export async function claimArrived(
   queryable: Queryable,
@@ -148,10 +148,10 @@ export async function claimArrived(
   };
 }
 
-/** Names an event in the inbox. */
+/** Identifies an event in the inbox. */
 export type InboxKey = Pick<ClaimedEvent, "companyId" | "eventId">;
 
-/** Forgets events: their runs are stored, or there are none. */
+/** Deletes events whose runs are stored, or that start none. */
 export async function deleteArrived(
   queryable: Queryable,
   events: readonly InboxKey[],
@@ -166,7 +166,7 @@ export async function deleteArrived(
   `);
 }
 
-/** Puts events off whose runs could not be started, or must not be yet. */
+/** Defers events whose runs could not be started, or must not be yet. */
 export async function deferArrived(
   queryable: Queryable,
   events: readonly (InboxKey & { delayMs: number; failed: boolean })[],

@@ -9,14 +9,14 @@ const dueRow = z.object({ id: z.string(), companyId: z.string(), deploymentId: z
 const nextRow = z.object({ nextRunAt: z.date().nullable() });
 const claimedRow = scheduleRow.extend({ deploymentId: z.string(), nextRunAt: z.date() });
 
-/** A schedule that is due, and what it would start now. */
+/** A schedule that is due, and the deployment that it would start now. */
 export type DueRow = z.infer<typeof dueRow>;
-/** A schedule that is due and is this transaction's to fire. */
+/** A due schedule that this transaction has claimed. */
 export type ClaimedRow = z.infer<typeof claimedRow>;
 
 /**
- * Schedules that are due and that nobody fires just now, by turns between companies (D57): the earliest
- * of each, then the second of each, and so on. Ranking costs 1 ms for each 1,000 that are due.
+ * Schedules that are due and that nobody fires at the moment, in turns between companies (D57): the
+ * earliest of each, then the second of each, and so on. Ranking costs 1 ms for each 1,000 that are due.
  */
 export async function listDue(
   queryable: Queryable,
@@ -41,7 +41,7 @@ export async function listDue(
   `);
 }
 
-/** When a schedule fires next that is not due yet; null when none does until then. */
+/** The next firing of a schedule that is not due yet; null when there is none until `before`. */
 export async function findNextFiring(
   queryable: Queryable,
   now: Date,
@@ -54,7 +54,7 @@ export async function findNextFiring(
   return nextRunAt;
 }
 
-/** Locks those of the schedules that are due and that nobody else fires or changes just now. */
+/** Locks those of the schedules that are due and that nobody else fires or changes at the moment. */
 export async function claimDue(
   transaction: Transaction,
   ids: readonly string[],
@@ -70,7 +70,7 @@ export async function claimDue(
   `);
 }
 
-/** Those of the schedules of which a run has not ended yet. */
+/** Those of the schedules with a run that has not ended. */
 export async function listBusySchedules(
   queryable: Queryable,
   ids: readonly string[],
@@ -82,15 +82,15 @@ export async function listBusySchedules(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** When a schedule that was due fires next. */
+/** The next firing of a schedule that was due. */
 export interface NextFiring {
   id: string;
   nextRunAt: Date | null;
-  /** Why it has not fired now; null: what was noted before stays. */
+  /** The reason why it has not fired now; null: the earlier reason stays. */
   skipped: string | null;
 }
 
-/** Moves schedules on that the transaction has claimed. */
+/** Moves the schedules on that the transaction has claimed. */
 export async function moveOn(
   transaction: Transaction,
   firings: readonly NextFiring[],
@@ -113,7 +113,7 @@ export interface ScheduledRun {
   runId: string;
 }
 
-/** Counts runs that schedules have started, which the transaction has locked. */
+/** Counts the started runs of schedules that the transaction has locked. */
 export async function countRuns(
   transaction: Transaction,
   runs: readonly ScheduledRun[],

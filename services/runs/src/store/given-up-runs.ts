@@ -5,12 +5,12 @@ import { z } from "zod";
 const nothing = z.object({});
 const givenUpRow = z.object({ id: z.string(), runId: z.string() });
 
-/** A run that nobody waits for any more; `id` names the note of it. */
+/** A run that nobody waits for any more; `id` names the note about it. */
 export type GivenUpRun = z.infer<typeof givenUpRow>;
 
 /**
- * Notes that the child for which a step's attempt waits is to be cancelled, unless it has ended or never
- * began. The key of `child_runs` finds it; no index of the runs begins with the parent.
+ * Notes that the child of a step's attempt is to be cancelled, unless it has ended or never began. The
+ * key of `child_runs` finds it; no index of the runs begins with the parent.
  */
 export async function giveUpChild(
   transaction: Transaction,
@@ -38,7 +38,7 @@ export async function listGivenUp(
   `);
 }
 
-/** Forgets notes whose runs were cancelled. */
+/** Deletes the notes about runs that were cancelled. */
 export async function deleteGivenUp(queryable: Queryable, ids: readonly string[]): Promise<void> {
   await queryable.query(sql.prepared("given_up_delete", nothing)`
     with locked as (

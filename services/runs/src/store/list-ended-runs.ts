@@ -20,25 +20,25 @@ const endedRow = z.object({
   error: errorSchema.nullable(),
 });
 
-/** What of a run that has ended its events tell. */
+/** The columns of an ended run that its events need. */
 export type EndedRunRow = z.infer<typeof endedRow>;
 
-/** Which ends. */
+/** Selects ends of runs. */
 export interface EndsFilter {
   companyIds: readonly string[];
   /** Inclusive. */
   from: Date;
   /** Exclusive. */
   before: Date;
-  /** Ends behind this one only; null: all. */
+  /** Only ends after this one; null: all. */
   after: { completedAt: Date; runId: string } | null;
   limit: number;
 }
 
 /**
- * Runs of several companies that ended within a time, in the order of their ends. They are found by block
- * ranges of the time (`runs_by_end`), which cost next to nothing to keep: whoever asks pays by looking
- * through all that ended about then. The companies are no condition that an index could serve, or the
+ * Runs of several companies that ended within a period, in the order of their ends. They are found by
+ * block ranges of the time (`runs_by_end`), which cost next to nothing to keep. The caller pays for that
+ * by reading all runs that ended at about that time. The companies are no condition for an index, or the
  * planner might read all runs of some of them instead.
  */
 export async function listEndedRuns(

@@ -6,18 +6,18 @@ import type { RunStatus, TriggerType } from "../domain/run-status.ts";
 import { summaryRow } from "./read-runs.ts";
 import type { RunSummaryRow } from "./read-runs.ts";
 
-/** Above this many, the newest runs of the company are likely to be among those that are sought. */
+/** With more workflows than this, the newest runs of the company are likely to match. */
 const TAGGED_WORKFLOWS_MAX = 20;
-/** So long that it covers the month before, too: two partitions, at most three. */
+/** Long enough to include the month before: two partitions, at most three. */
 const RECENT_MS = 35 * 24 * 60 * 60 * 1_000;
 const FIRST_ID = "run_";
-/** Greater than every id. */
+/** Sorts after every id. */
 const LAST_ID = "run_~";
 
 const countRow = z.object({ count: z.number() });
 const taggedRow = z.object({ id: z.string(), workflowId: z.string() });
 
-/** Which runs a list holds. */
+/** Selects the runs of a list. */
 export interface RunFilter {
   companyId: string;
   workflowId: string | null;
@@ -30,15 +30,15 @@ export interface RunFilter {
 }
 
 /**
- * Runs newest first, from after the run with the id `after`; ids sort by time of acceptance.
+ * Runs newest first, after the run with the id `after`; ids sort by time of acceptance.
  *
- * Each combination of trigger and status is a range of an index that has its runs in this order; what
- * a filter leaves open is merged from the first few of each range, so that nothing is read only to be
- * left out. Medians of 41 pages of 51 runs, of a company with 1,480,000 (2026-11-21, 2 cores that were
- * busy with other work as well; first page / cursor in the middle): no filter 4.2 / 3.8 ms, failed 3.0 /
- * 2.8, active 2.7 / 2.6, a trigger that five runs have 1.4, trigger and status 1.1, one workflow 2.9 /
- * 3.1, workflow and status 2.7 / 1.6, createdBefore 2.6 / 2.6, a window and a status 2.0 / 2.1, a tag
- * of one workflow 3.1 / 2.5, a tag of 20 workflows 16 / 14.
+ * Each combination of trigger and status is a range of an index that has its runs in this order.
+ * Combinations that a filter leaves open are merged from the first few runs of each range, so that
+ * nothing is read only to be left out. Medians of 41 pages of 51 runs, of a company with 1,480,000
+ * (2026-11-21, 2 cores that were busy with other work as well; first page / cursor in the middle): no
+ * filter 4.2 / 3.8 ms, failed 3.0 / 2.8, active 2.7 / 2.6, a trigger that five runs have 1.4, trigger and
+ * status 1.1, one workflow 2.9 / 3.1, workflow and status 2.7 / 1.6, createdBefore 2.6 / 2.6, a window
+ * and a status 2.0 / 2.1, a tag of one workflow 3.1 / 2.5, a tag of 20 workflows 16 / 14.
  */
 export async function listRuns(
   queryable: Queryable,
@@ -60,7 +60,7 @@ export async function listRuns(
   if (workflows.length > TAGGED_WORKFLOWS_MAX) {
     return listNewest(queryable, "company-tagged", filter, ids, page.limit, [], deployments);
   }
-  // Mostly a workflow's every version has its tags: the index alone says then which runs they are.
+  // Mostly every version of a workflow has its tags: then the index alone finds the runs.
   return (await countDeployments(queryable, workflows)) === deployments.length
     ? listNewest(queryable, "workflows", filter, ids, page.limit, workflows)
     : listNewest(queryable, "workflows-tagged", filter, ids, page.limit, workflows, deployments);
@@ -71,7 +71,7 @@ interface IdRange {
   from: string;
   /** Exclusive. */
   to: string;
-  /** The moment of `to`; now, where that is later. */
+  /** The moment of `to`, or now if that is later. */
   end: Date;
 }
 
@@ -89,12 +89,15 @@ function earlier(one: Date, other: Date): Date {
   return one < other ? one : other;
 }
 
-/** Whose runs are listed, and whether only those of some deployments: each has a plan of its own. */
+/**
+ * Whose runs are listed, and whether only those of some deployments. Each combination has a plan of its
+ * own.
+ */
 type Shape = "company" | "company-tagged" | "workflows" | "workflows-tagged";
 
 /**
- * A page is sought among the runs of the last weeks before its end first: mostly it is found there, in
- * two or three partitions. All of them are only asked for what is missing then.
+ * Searches the last weeks before a page's end first: mostly the page is found there, in two or three
+ * partitions. Only the rest of the page is read from all partitions.
  */
 async function listNewest(
   queryable: Queryable,
@@ -134,9 +137,9 @@ async function listPage(
     ? sql.fragment`company_id = owner.id`
     : sql.fragment`workflow_id = owner.id`;
   // The bounds are sub-selects, so that no plan is made for their values: over partitions that takes
-  // longer than the list. `offset 0` has each run looked up in its own partition (ADR 31).
-  // Inside coalesce the planner guesses that half of the rows fit. From the statistics it would guess
-  // next to none, as if deployment and workflow had nothing to do with each other, and sort them all.
+  // longer than the list. `offset 0` has each run looked up in its own partition (ADR 31). Inside
+  // coalesce the planner guesses that half of the rows match. From the statistics it would guess next to
+  // none, as if deployment and workflow were independent, and would sort them all.
   const tagged: SqlFragment =
     shape === "company-tagged" || shape === "workflows-tagged"
       ? sql.fragment`and coalesce(deployment_id = any(${sql.array([...deploymentIds], "uuid")}), false)`

@@ -6,7 +6,7 @@ import { oldestRun } from "./oldest-run.ts";
 
 const statusRow = z.object({ id: z.string(), status: z.enum(RUN_STATUSES) });
 
-/** Where runs of a company stand; ids of others, and of none, are left out. */
+/** Statuses of a company's runs. Ids of other companies' runs, and unknown ids, are left out. */
 export async function listStatuses(
   queryable: Queryable,
   companyId: string,

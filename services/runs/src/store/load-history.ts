@@ -5,7 +5,7 @@ import { oldestRun } from "./oldest-run.ts";
 
 const countRow = z.object({ runId: z.string(), results: z.number() });
 
-/** How many step results runs have; those that have none are left out. */
+/** The number of step results of runs. Runs without any are left out. */
 export async function countResults(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("results_count", countRow)`
     select run_id as "runId", count(*)::integer as results
@@ -33,8 +33,8 @@ const headRow = z.object({
 });
 
 /**
- * The step results of several runs without their documents, but for outputs of at most so many bytes. An
- * earlier version of the service has stored results without their sizes.
+ * The step results of several runs without their documents, except outputs of at most `bytesMax` bytes.
+ * An earlier version of the service has stored results without their sizes.
  */
 export async function listResultHeads(
   queryable: Queryable,

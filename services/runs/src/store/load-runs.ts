@@ -28,7 +28,7 @@ const executableRow = z.object({
   requestId: z.string().nullable(),
   traceparent: z.string().nullable(),
   activeMs: z.number(),
-  /** How long ago it began to be executed, by the clock of the database. */
+  /** How long ago its execution began, by the database's clock. */
   activeSinceMs: z.number().nullable(),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
@@ -40,15 +40,15 @@ export type ExecutableRow = z.infer<typeof executableRow>;
 /** The right to execute one run. */
 export interface Acquisition {
   runId: string;
-  /** Of two rights to one run the later has the greater. */
+  /** The later of two leases of a run has the greater fence. */
   fence: number;
 }
 
 /**
- * Makes leases the epochs of their runs, unless a later one has been, and returns these runs: from now
+ * Makes leases the epochs of their runs, unless a later one has been, and returns these runs. From then
  * on nothing is written for executions under earlier leases, and the journal's entries count from 0.
  *
- * @param beginCte says who still has the right: CTEs of which the last is `begun (run_id)`
+ * @param beginCte finds the valid leases: CTEs of which the last is `begun (run_id)`
  */
 export async function acquireRuns(
   queryable: Queryable,

@@ -12,16 +12,16 @@ export interface Partition {
   fromId: string;
   /** Exclusive. */
   toId: string;
-  /** Runs that were accepted from then on lie in a later one. */
+  /** Runs that were accepted from this moment on lie in a later partition. */
   end: Date;
 }
 
-/** How far ahead there are partitions, so that nobody finds none for a new run. */
+/** How far ahead partitions are made, so that every new run finds one. */
 const AHEAD = sql.fragment`interval '3 months'`;
 
 /**
- * Makes the partitions of the months to come. Where they are there it takes no lock: a process that starts
- * while another one drops a large partition waits for nothing.
+ * Makes the partitions of the months to come. If they exist it takes no lock: a process that starts while
+ * another one drops a large partition does not wait.
  */
 export async function makePartitions(queryable: Queryable): Promise<void> {
   await queryable.query(sql.type(nothing)`
@@ -44,11 +44,11 @@ export async function listPartitions(queryable: Queryable): Promise<readonly Par
 }
 
 /**
- * Takes a partition with everything in it away: from then on its runs do not exist. False when a run in
- * it may still be alive.
+ * Detaches a partition with everything in it: from then on its runs do not exist. False when a run in it
+ * may still be alive.
  *
- * @param waitMs how long it may wait for the tables, and everybody else behind it
- * @throws Error with SQLSTATE 55P03 when the tables were not free for a moment
+ * @param waitMs how long it may wait for the tables, and make others wait behind it
+ * @throws Error with SQLSTATE 55P03 when the tables were not free in that time
  */
 export async function detachPartition(
   queryable: Queryable,
@@ -61,7 +61,7 @@ export async function detachPartition(
   return done;
 }
 
-/** Gives the space of what was detached back. */
+/** Frees the space of detached partitions. */
 export async function dropDetachedPartitions(queryable: Queryable): Promise<void> {
   await queryable.query(sql.type(nothing)`select runs.drop_detached_partitions()`);
 }

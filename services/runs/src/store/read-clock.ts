@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const clockRow = z.object({ nowMs: z.number() });
 
-/** What the clock of the database says, in milliseconds of the epoch. */
+/** The time of the database's clock, in milliseconds since the epoch. */
 export async function readClock(queryable: Queryable): Promise<number> {
   const { nowMs } = await queryable.one(sql.prepared("clock_read", clockRow)`
     select extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"

@@ -7,27 +7,27 @@ const payloadRow = z.object({
   companyId: z.string(),
   runId: z.string(),
   fits: z.boolean(),
-  /** Null when it does not fit, or has no room in this answer. */
+  /** Null when the input does not fit, or has no room in this answer. */
   input: z.string().nullable(),
-  /** `null` before the run has one. */
+  /** `null` before the run has an output. */
   output: z.string().nullable(),
 });
 
 /** Input and output of a run, as JSON text. */
 export type PayloadRow = z.infer<typeof payloadRow>;
 
-/** How much may be read. */
+/** The limits of one read. */
 export interface PayloadBounds {
   /** Bytes of the input and output of one run. */
   runBytesMax: number;
-  /** Bytes of all of them. */
+  /** Bytes of all inputs and outputs. */
   bytesMax: number;
 }
 
 /**
- * Inputs and outputs of runs; those of other companies than said are left out, as are unknown ones. What is
- * too large, or has no room beside those before it, does not leave the database. What is stored in more
- * bytes than a run may have, compressed as it is, is not even unpacked to be measured.
+ * Inputs and outputs of runs. Runs of other companies, and unknown ones, are left out. A document that is
+ * too large, or has no room beside those before it, does not leave the database. A document whose
+ * compressed size is above the limit is not even unpacked to be measured.
  */
 export async function readPayloads(
   queryable: Queryable,

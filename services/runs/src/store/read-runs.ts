@@ -4,7 +4,7 @@ import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import { oldestRun } from "./oldest-run.ts";
 
-/** Why a run failed, as it is stored. */
+/** The error of a run, as it is stored. */
 export const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
@@ -59,12 +59,12 @@ export async function findRun(
   `);
 }
 
-/** A run whose documents are there only when they fit. */
+/** A run whose documents are included only if they fit. */
 export type BoundedRunRow = z.infer<typeof boundedRunRow>;
 
 /**
- * One run of a company; null when there is none. Its input and output are left out, and not put together
- * by the database, when they have more bytes together.
+ * One run of a company; null when there is none. If its input and output have more bytes together, they
+ * are left out and the database does not build them.
  */
 export async function findBoundedRun(
   queryable: Queryable,

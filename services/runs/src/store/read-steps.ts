@@ -35,37 +35,37 @@ const stepRow = z.object({
 
 const sizesRow = z.object({
   paths: z.array(z.string()),
-  /** In which order the steps began. */
+  /** Numbers in the order in which the steps began. */
   numbers: z.array(z.number()),
-  /** Documents and notes together. */
+  /** Bytes of documents and notes together. */
   bytes: z.array(z.number()),
 });
 
 /**
- * A step result; documents are JSON text. They are left out unless `documentsFit`, and its notes, which
- * are its error and earlier attempts, are shortened unless `notesFit`.
+ * A step result; documents are JSON text. They are left out unless `documentsFit`. The notes, which are
+ * its error and earlier attempts, are shortened unless `notesFit`.
  */
 export type StepRow = z.infer<typeof stepRow>;
 
 /**
- * How much several step results may bring, in bytes. Whatever does not fit is left out together with
- * all that comes after it, and is neither fetched nor put together by the database (D56).
+ * The most bytes of several step results. The first result that does not fit is left out with all that
+ * follow; the database neither fetches nor builds them (D56).
  */
 export interface StepBounds {
-  /** Of inputs and outputs. */
+  /** Bytes of inputs and outputs. */
   documentsMax: number;
-  /** Of errors and earlier attempts. */
+  /** Bytes of errors and earlier attempts. */
   notesMax: number;
 }
 
-/** Which step results of a run come next, in the order in which the steps began. */
+/** Selects the next step results of a run, in the order in which the steps began. */
 export interface StepPage {
-  /** The number of the step after which they begin; -1 for the first. */
+  /** The number of the last step before the page; -1 for the first page. */
   after: number;
   limit: number;
 }
 
-/** What is left of the message of an error that does not fit. */
+/** Characters that are kept of an error message that does not fit. */
 const SHORT_MESSAGE_CHARS = 200;
 
 /** A page of the step results of a run, in the order in which the steps began. */
@@ -85,8 +85,8 @@ export async function listSteps(
 }
 
 /**
- * The step results of a run in the order in which the steps began, if there are not more than so many;
- * else any of them. Other than for a page, not all results of a long run have to be looked at.
+ * The step results of a run in the order in which the steps began, if there are at most `limit`; else any
+ * of them. Unlike a page, this does not read all results of a long run.
  */
 export async function listFewSteps(
   queryable: Queryable,
@@ -100,7 +100,7 @@ export async function listFewSteps(
   return listChosen(queryable, "few", runId, chosen, bounds);
 }
 
-/** Some step results of a run in the order of the paths; those that do not exist are left out. */
+/** Some step results of a run in the order of the paths. Those that do not exist are left out. */
 export async function listStepsAt(
   queryable: Queryable,
   runId: string,
@@ -114,13 +114,13 @@ export async function listStepsAt(
   return listChosen(queryable, "at", runId, chosen, bounds);
 }
 
-/** What is next of the step results of a run, and how much each brings. */
+/** The sizes of the next step results of a run. */
 export type StepSizes = z.infer<typeof sizesRow>;
 
 /**
- * The sizes of a page of step results, one item a result in each of the lists. What old rows do not know
- * of themselves is found out here, once for all pieces in which they are read. Materialized: else Postgres
- * sorts the rows with their documents.
+ * The sizes of a page of step results, one item a result in each of the lists. Sizes that old rows lack
+ * are computed here, once for all pieces. The CTE is materialized: else Postgres sorts the rows with
+ * their documents.
  */
 export async function listStepSizes(
   queryable: Queryable,
@@ -160,7 +160,7 @@ export async function findStep(
   return row ?? null;
 }
 
-/** Only the sizes of a result are looked at before it is known to fit. */
+/** Only the sizes of a result are read before it is known to fit. */
 async function listChosen(
   queryable: Queryable,
   shape: "page" | "few" | "at" | "find",

@@ -8,7 +8,7 @@ const acquiredRow = z.object({ acquired: z.boolean() });
 const companyRow = z.object({ companyId: z.string() });
 const runIdRow = z.object({ runId: z.string() });
 
-/** Tries to become the one that compares, until the transaction ends. */
+/** Takes the lock of the one process that reconciles, until the transaction ends. */
 export async function tryLockReconciliation(transaction: Transaction): Promise<boolean> {
   const { acquired } = await transaction.one(sql.prepared("reconcile_lock", acquiredRow)`
     select pg_try_advisory_xact_lock(hashtextextended('runs reconcile', 0)) as acquired
@@ -16,7 +16,7 @@ export async function tryLockReconciliation(transaction: Transaction): Promise<b
   return acquired;
 }
 
-/** The next companies that have runs, jumping from one to the next along the index. */
+/** The next companies that have runs, found by jumping along the index. */
 export async function listCompanies(
   queryable: Queryable,
   after: string,
@@ -58,7 +58,7 @@ const pageRow = z.object({
   withoutTask: z.array(z.string()),
 });
 
-/** What a look at the first runs of a range has found. */
+/** The result of checking the first runs of a range. */
 export type RangePage = z.infer<typeof pageRow>;
 
 /** Every range of live runs that these companies can have. */
@@ -71,8 +71,8 @@ export function liveRangesOf(companyIds: readonly string[]): LiveRange[] {
 }
 
 /**
- * Looks at up to `limit` runs of each range, newest first, and beginning before an id where there is one.
- * A run and its task are written together, and this sees one moment: what has no task will get none.
+ * Checks up to `limit` runs of each range, newest first, from below an id where one is given. A run and
+ * its task are written together, and this query sees one snapshot: a run without a task will get none.
  */
 export async function findRunsWithoutTask(
   queryable: Queryable,
@@ -106,12 +106,12 @@ export async function findRunsWithoutTask(
   `);
 }
 
-/** Ids begin with `run_` and go on in lower case. */
+/** Sorts after all ids, which begin with `run_` and go on in lower case. */
 const AFTER_ALL_IDS = "run_~";
 
 /**
- * Gives live runs a task that is due, unless they have one. Its fence is a time: greater than any that was
- * counted up, so that a worker that still executes the run on a lost task can't write.
+ * Gives live runs a task that is due, unless they have one. The fence is a time, so it is greater than
+ * any counted one. A worker that still executes the run on a lost task can't write.
  */
 export async function insertMissingTasks(
   transaction: Transaction,
@@ -132,7 +132,7 @@ export async function insertMissingTasks(
 
 const removedRow = z.object({ lastId: z.string().nullable(), removed: z.array(z.string()) });
 
-/** Looks at the tasks after an id and removes those whose run has ended or is gone. */
+/** Checks the tasks after an id and removes those whose run has ended or is gone. */
 export async function removeTasksWithoutRun(
   transaction: Transaction,
   afterId: string,
@@ -162,7 +162,7 @@ export async function removeTasksWithoutRun(
 
 const slotRow = z.object({ runId: z.string(), workflowId: z.string(), hasEnded: z.boolean() });
 
-/** The slots and places in queues after an id, and whether their run has ended or is gone. */
+/** The slots and queue entries after an id, and whether their run has ended or is gone. */
 export async function listSlots(
   queryable: Queryable,
   afterId: string,
@@ -182,7 +182,7 @@ export async function listSlots(
   `);
 }
 
-/** Ended runs of these companies that still ask for an approval, by the oldest ones of each company. */
+/** Ended runs of these companies with a waiting approval, by the oldest approvals of each company. */
 export async function listEndedWithApproval(
   queryable: Queryable,
   companyIds: readonly string[],

@@ -6,10 +6,10 @@ import type { Partition } from "./partitions.ts";
 const nothing = z.object({});
 const idRow = z.object({ id: z.string() });
 
-/** A partition of a hundred million runs is read in some minutes. */
+/** Reading a partition of a hundred million runs takes some minutes. */
 const SCAN_TIMEOUT_MS = 15 * 60 * 1_000;
 
-/** The next deployments after one that are a day old and not the newest of their workflows. */
+/** The next deployments after one that are at least a day old and not the newest of their workflows. */
 export async function listOldDeployments(
   queryable: Queryable,
   afterId: string,
@@ -27,7 +27,7 @@ export async function listOldDeployments(
 
 /**
  * Those of the deployments that runs of a partition name. It reads the whole partition, since an index
- * for this alone would cost each run; one partition a statement, so that no snapshot gets old.
+ * for this alone would cost each run. Each statement reads one partition, so that no snapshot gets old.
  */
 export async function listNamedDeployments(
   database: Database,
@@ -47,7 +47,7 @@ export async function listNamedDeployments(
   });
 }
 
-/** Deletes deployments, unless they are the newest of their workflows; returns how many. */
+/** Deletes deployments that are not the newest of their workflows; returns how many. */
 export async function deleteDeployments(
   queryable: Queryable,
   deploymentIds: readonly string[],

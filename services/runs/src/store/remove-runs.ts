@@ -14,7 +14,10 @@ const ENDED = RUN_STATUSES.filter(isTerminal);
 const REMOVED_RUNS_MAX = 100;
 const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 
-/** Only one process at a time removes; false when another one does, until the transaction ends. */
+/**
+ * Takes the lock of the one process that removes runs, until the transaction ends. False when another one
+ * holds it.
+ */
 export async function tryLockRemoval(transaction: Transaction): Promise<boolean> {
   const { found } = await transaction.one(sql.type(foundRow)`
     select pg_try_advisory_xact_lock(hashtextextended('runs retention', 0)) as found
@@ -22,7 +25,7 @@ export async function tryLockRemoval(transaction: Transaction): Promise<boolean>
   return found;
 }
 
-/** The companies that have runs in a partition; jumps from one to the next along the index. */
+/** The companies that have runs in a partition, found by jumping along the index. */
 export async function listCompaniesIn(
   queryable: Queryable,
   { fromId, toId }: Partition,
@@ -120,7 +123,7 @@ export async function deleteApprovalsIn(
   return result.rowCount;
 }
 
-/** Deletes runs, those that have ended, and notes their step results for deletion; returns how many. */
+/** Deletes runs that have ended, and notes their step results for deletion; returns how many. */
 export async function deleteRuns(
   transaction: Transaction,
   runIds: readonly string[],
@@ -144,7 +147,7 @@ export async function deleteRuns(
 }
 
 /**
- * Deletes about `limit` step results of removed runs, so that a run of fifty thousand goes in several
+ * Deletes about `limit` step results of removed runs, so that a run of fifty thousand takes several
  * transactions. Returns how many rows and runs that were; 0 when none is left.
  */
 export async function deleteRemovedResults(

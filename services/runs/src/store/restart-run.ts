@@ -28,7 +28,7 @@ const resultRow = z.object({
 /** A run that is to be repeated. */
 export type OriginalRow = z.infer<typeof originalRow>;
 
-/** One run of a company, as far as repeating it needs; null when there is none. */
+/** One run of a company with the columns that repeating needs; null when there is none. */
 export async function findOriginal(
   queryable: Queryable,
   companyId: string,
@@ -74,14 +74,14 @@ export interface RepeatingRun {
   /** JSON text; null: the original's. */
   input: string | null;
   requestId: string;
-  /** Of the call that repeats it; null when that is not recorded. */
+  /** The traceparent of the call that repeats it; null when that is not recorded. */
   traceparent: string | null;
   createdAt: Date;
 }
 
 /**
- * Inserts a run of the same deployment, with the same trigger and connection. It stands for itself:
- * neither the schedule nor the parent that started the original is told of its end.
+ * Inserts a run of the same deployment, with the same trigger and connection. It is independent: its end
+ * is reported neither to the schedule nor to the parent that started the original.
  *
  * @throws AppError NOT_FOUND when retention has removed the original
  */

@@ -5,7 +5,7 @@ import { z } from "zod";
 const nothing = z.object({});
 const policyRow = z.object({ companyId: z.string(), days: z.number() });
 
-/** The policies that companies have for themselves: days by company, 0 for ever (D58). */
+/** The companies' own policies: days by company, 0 for ever (D58). */
 export async function listRetentionPolicies(queryable: Queryable): Promise<Map<string, number>> {
   const rows = await queryable.any(sql.type(policyRow)`
     select company_id as "companyId", days from runs.retention_policies
@@ -13,7 +13,7 @@ export async function listRetentionPolicies(queryable: Queryable): Promise<Map<s
   return new Map(rows.map(({ companyId, days }) => [companyId, days]));
 }
 
-/** Gives a company a policy of its own; with null it has that of the installation. */
+/** Gives a company a policy of its own; null removes it, so that the installation's applies. */
 export async function setRetentionPolicy(
   queryable: Queryable,
   companyId: string,

@@ -19,7 +19,7 @@ const STATE = sql.fragment`
   id, status, timeout_at as "timeoutAt", decided_by as "decidedBy", comment, data::text
 `;
 
-/** The approval of one attempt of a step; null when it was not asked for. */
+/** The approval of one attempt of a step; null when none was asked for. */
 export async function findApprovalOfStep(
   queryable: Queryable,
   runId: string,
@@ -52,7 +52,7 @@ export async function insertApproval(
   `);
 }
 
-/** Where an approval stands. */
+/** The present state of an approval. */
 export async function getApprovalState(queryable: Queryable, id: string): Promise<ApprovalState> {
   return queryable.one(sql.prepared("approval_state", stateRow)`
     select ${STATE} from runs.approvals where id = ${id}
@@ -68,7 +68,7 @@ export async function expireApproval(queryable: Queryable, id: string): Promise<
   `);
 }
 
-/** Gives an approval up unless it was decided. */
+/** Cancels an approval unless it was decided. */
 export async function cancelApproval(queryable: Queryable, id: string): Promise<void> {
   await queryable.query(sql.type(nothing)`
     update runs.approvals

@@ -17,7 +17,7 @@ export interface FamilyGrowth {
 
 /**
  * Counts runs as descendants in the transaction that stores them, and returns whether there is room for
- * all of them. Others that count for the same family wait here, so the limit is exact (D60).
+ * all of them. Other transactions that count for the same family wait here, so the limit is exact (D60).
  */
 export async function growFamily(
   transaction: Transaction,
@@ -36,9 +36,9 @@ export async function growFamily(
 }
 
 /**
- * Looks at the `limit` oldest families after one, and forgets those whose first run is not kept any more.
- * Returns the last one that it has looked at; null: there was none. With `offset 0` each run is looked up in
- * its own partition.
+ * Checks the `limit` oldest families after one, and deletes those whose first run was removed. Returns
+ * the last family that it has checked; null: there was none. With `offset 0` each run is looked up in its
+ * own partition.
  */
 export async function deleteEndedFamilies(
   queryable: Queryable,

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { RUN_STATUSES, TRIGGER_TYPES } from "../domain/run-status.ts";
 import type { RunStatus, TriggerType } from "../domain/run-status.ts";
 
-/** Those that were executed to their end; of cancelled ones the duration says nothing. */
+/** Statuses of runs that were executed to their end. The duration of cancelled runs means nothing. */
 const EXECUTED = ["completed", "failed", "timeout"] as const satisfies readonly RunStatus[];
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-/** Which runs to add up. */
+/** Selects the runs to add up. */
 export interface StatsFilter {
   companyId: string;
   workflowId: string | null;
@@ -20,9 +20,9 @@ export interface StatsFilter {
   bucketMs: number;
 }
 
-/** Figures of the runs that were accepted in one bucket, or in all. */
+/** Figures of the runs that were accepted in one bucket, or of all. */
 const statsRow = z.object({
-  /** Where the bucket begins, in milliseconds of the epoch; null for all runs together. */
+  /** The start of the bucket, in milliseconds since the epoch; null for all runs together. */
   bucket: z.number().nullable(),
   statuses: z.array(z.enum(RUN_STATUSES)),
   counts: z.array(z.number()),
@@ -31,15 +31,15 @@ const statsRow = z.object({
   p99: z.number().nullable(),
 });
 
-/** Figures of the runs that were accepted in one bucket, or in all. */
+/** Figures of the runs that were accepted in one bucket, or of all. */
 export type StatsRow = z.output<typeof statsRow>;
 
 /**
- * Adds runs up, in all and by bucket; buckets without runs are left out. The moment of acceptance is
- * a part of the id, so the runs are ranges of the indexes that lists use. Medians, of a company with
+ * Adds runs up, in all and by bucket. Buckets without runs are left out. The moment of acceptance is a
+ * part of the id, so the runs are ranges of the indexes that lists use. Medians, of a company with
  * 200,000 runs in 30 days (2026-11-21, 2 cores that were busy with other work as well): a day of 6,700
  * runs 28 ms, a week of 47,000 245 ms, all of them 774 ms; 9,300 of one trigger 78 ms, 10,000 of one
- * workflow 63 ms. A statement of more than five seconds is ended.
+ * workflow 63 ms. A statement of more than five seconds is cancelled.
  */
 export async function readStats(
   database: Database,

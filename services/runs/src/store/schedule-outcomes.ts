@@ -9,7 +9,7 @@ const countRow = z.object({
   lastError: z.string().nullable(),
 });
 
-/** How many runs of a schedule in a row have failed, and what the last of them said. */
+/** How many runs of a schedule in a row have failed, and the error of the last one. */
 export type FailureCount = z.infer<typeof countRow>;
 
 /** Locks schedules, in the order of their ids, and returns how many runs in a row have failed. */
@@ -26,7 +26,7 @@ export async function lockFailureCounts(
   `);
 }
 
-/** Writes how many runs in a row have failed, and disables schedules of which too many have. */
+/** Writes how many runs in a row have failed, and disables schedules with too many failures. */
 export async function putFailureCounts(
   transaction: Transaction,
   counts: readonly (FailureCount & { disable: boolean })[],

@@ -4,17 +4,17 @@ import { z } from "zod";
 
 const absenceRow = z.object({ from: z.date().nullable(), until: z.date().nullable() });
 
-/** A time in which no scheduler has looked. */
+/** A period in which no scheduler polled. */
 export interface Absence {
   from: Date;
   until: Date;
 }
 
 /**
- * Notes that a scheduler looks now, and returns the last time in which none had for longer than
- * `awayMs`; null when there was none.
+ * Notes that a scheduler polls now. Returns the last period longer than `awayMs` in which none did; null
+ * when there was none.
  *
- * @param presentAt when this process was there last; a look of its own may have taken long
+ * @param presentAt when this process polled last; its own poll may have taken long
  */
 export async function noteLook(
   queryable: Queryable,

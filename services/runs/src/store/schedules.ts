@@ -49,7 +49,7 @@ export const SCHEDULE_COLUMNS = sql.fragment`
   schedule.created_at as "createdAt", schedule.updated_at as "updatedAt"
 `;
 
-/** Names a workflow of a company. */
+/** Identifies a workflow of a company. */
 export interface WorkflowOf {
   companyId: string;
   workflowId: string;
@@ -67,7 +67,7 @@ export async function findSchedule(
   `);
 }
 
-/** As `findSchedule`, and nobody else changes or fires it until the transaction ends. */
+/** The same as `findSchedule`, but the row stays locked until the transaction ends. */
 export async function lockSchedule(
   transaction: Transaction,
   { companyId, workflowId }: WorkflowOf,
@@ -81,8 +81,8 @@ export async function lockSchedule(
 }
 
 /**
- * Stores a schedule that is new, or was locked and changed. What it has started is not written: that
- * only changes when it fires.
+ * Stores a schedule that is new, or was locked and changed. The counts of its runs are not written: they
+ * change only when it fires.
  */
 export async function putSchedule(transaction: Transaction, row: ScheduleRow): Promise<void> {
   await transaction.query(sql.type(nothing)`
@@ -118,7 +118,7 @@ export async function putSchedule(transaction: Transaction, row: ScheduleRow): P
   `);
 }
 
-/** Forgets a workflow's schedule, if it has one. */
+/** Deletes a workflow's schedule, if it has one. */
 export async function deleteSchedule(
   transaction: Transaction,
   { companyId, workflowId }: WorkflowOf,

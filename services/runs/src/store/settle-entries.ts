@@ -13,13 +13,13 @@ export interface UnsureEntry {
   after: number;
 }
 
-/** What became of it, and the number that the next entry has to follow. */
+/** Whether it was written, and the number that the next entry has to follow. */
 export type SettledEntry = z.infer<typeof settledRow>;
 
 /**
- * Says which entries were written and moves the journals on, so that one that has not arrived yet finds no
- * place any more. It waits for those that are being written at the moment. A run is left out when another
- * lease has acquired it since: it writes nothing more for this one.
+ * Finds out which entries were written and moves the journals on, so that an entry that arrives late is
+ * refused. It waits for entries that are being written. A run is left out when another lease has acquired
+ * it since: this lease writes nothing more for it.
  */
 export async function settleEntries(
   queryable: Queryable,

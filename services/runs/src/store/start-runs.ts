@@ -21,7 +21,7 @@ export interface NewRun {
   triggerType: TriggerType;
   /** JSON text; of an object, unless an event from outside has brought another value. */
   input: string;
-  /** The same, parsed; undefined when nobody has parsed it. */
+  /** The same, parsed; undefined when it is not parsed yet. */
   inputValue?: unknown;
   connectionId: string | null;
   taskRuntimeRunId: string;
@@ -29,7 +29,10 @@ export interface NewRun {
   hasSyncWaiter: boolean;
   /** The request that causes it; null when none does. */
   requestId: string | null;
-  /** Of the span that starts it, which its execution continues; null when that is not recorded. */
+  /**
+   * The traceparent of the span that starts it, which its execution continues; null when that is not
+   * recorded.
+   */
   traceparent: string | null;
   /** Starts one run in 24 hours (D25). */
   idempotencyKey: string | null;
@@ -37,26 +40,26 @@ export interface NewRun {
   triggerData: string | null;
   /** The schedule that starts it. */
   scheduleId: string | null;
-  /** How many runs led to it by what they wrote. */
+  /** How many runs in a row started the next by what they wrote, down to this one. */
   triggerDepth: number;
-  /** The run one of whose steps starts it. */
+  /** The attempt of a parent's step that starts it. */
   parent: ParentStep | null;
-  /** The first of the runs that led to it; null when it is the first itself (D60). */
+  /** The first run of that row; null when this run is the first (D60). */
   rootRunId: string | null;
-  /** Why it is to fail as soon as it is executed; null: it is not. */
+  /** The reason why it fails as soon as it is executed; null: there is none. */
   startFault: StartFault | null;
   createdAt: Date;
 }
 
-/** What the task runtime says of the runs that are stored. */
+/** How the task runtime dispatches the stored runs. */
 export interface Dispatched {
   /** The epoch with which a run begins: that of the lease under which it is stored, or 0. */
   epochOf: (runId: string) => number;
-  /** Also makes their tasks: a data-modifying CTE that reads `accepted (id, company_id)`. */
+  /** Also makes the tasks: a data-modifying CTE that reads `accepted (id, company_id)`. */
   cte?: SqlFragment | undefined;
 }
 
-/** Which attempt of which step starts a run. */
+/** The attempt of a step that starts a run. */
 export interface ParentStep {
   runId: string;
   step: string;
@@ -67,15 +70,15 @@ export interface ParentStep {
 }
 
 /**
- * Inserts runs whose deployment is still the active one of its workflow, in one statement, and
- * returns their ids. One that is left out was overtaken by a pause or an update, its idempotency key
- * has started a run before, or the attempt of the parent's step has its child already.
+ * Inserts runs whose deployment is still the active one of its workflow, in one statement, and returns
+ * their ids. A run is left out for one of these reasons: a pause or an update overtook it, its
+ * idempotency key has started a run before, or the attempt of the parent's step has its child already.
  *
  * No two runs may have the same key, and no two claims the same event.
  *
  * @param dispatched how their tasks are made
- * @param claims events by which all of the runs start: an event that was taken before, or one of whose runs
- *   was overtaken, starts none
+ * @param claims events that start the runs; an event that was claimed before, or one of whose runs was
+ * overtaken, starts none
  */
 export async function insertRuns(
   queryable: Queryable,
@@ -128,7 +131,7 @@ function wantedCte(runs: readonly NewRun[], epochOf: Dispatched["epochOf"]): Sql
     )`;
 }
 
-/** What has to be looked at besides the deployment before a run is accepted. */
+/** What is checked besides the deployment before a run is accepted. */
 interface Conditions {
   keyed: boolean;
   children: boolean;
@@ -166,8 +169,8 @@ function acceptedCte({ keyed, children, claiming }: Conditions): SqlFragment {
 const KEY_RETENTION = sql.fragment`interval '24 hours'`;
 
 /**
- * Takes keys for runs unless other runs have them. A second caller waits here for the first one's
- * transaction to end; all take them in one order, so that none waits for one that waits for it.
+ * Claims keys for runs unless other runs have them. A second caller waits here for the first one's
+ * transaction to end. All claim in one order, so that two never wait for each other.
  */
 const CLAIMED_KEYS = sql.fragment`
   claimed as (
@@ -183,7 +186,7 @@ const CLAIMED_KEYS = sql.fragment`
   )`;
 
 /**
- * Notes children unless the attempts of their parents' steps have some. In a table of its own, because
+ * Notes children unless the attempts of their parents' steps have one. The table is separate, because
  * child and parent may lie in different partitions.
  */
 const BORN_CHILDREN = sql.fragment`
@@ -244,7 +247,7 @@ export async function findKeyedRun(
   return row?.runId ?? null;
 }
 
-/** The runs that keys started within their 24 hours, by the ids under which they are asked for. */
+/** The runs that keys started within their 24 hours, by the ids in the question. */
 export async function findKeyedRuns(
   queryable: Queryable,
   keys: readonly (IdempotencyKey & { id: string })[],
@@ -264,7 +267,7 @@ export async function findKeyedRuns(
   return new Map(rows.map((row) => [row.id, row.runId]));
 }
 
-/** Forgets up to `limit` keys whose time is over and returns how many. */
+/** Deletes up to `limit` expired keys and returns how many. */
 export async function deleteExpiredKeys(queryable: Queryable, limit: number): Promise<number> {
   const result = await queryable.query(sql.type(nothing)`
     delete from runs.idempotency_keys

@@ -14,7 +14,7 @@ const causeRow = z.object({ triggerDepth: z.number(), rootRunId: z.string() });
 /** The runs that an event has started. */
 export type StartedRuns = z.infer<typeof startedRuns>;
 
-/** An event by which runs are started once. */
+/** An event that starts runs once. */
 export interface EventKey {
   companyId: string;
   eventId: string;
@@ -22,7 +22,7 @@ export interface EventKey {
 
 const RETENTION = sql.fragment`interval '8 days'`;
 
-/** The active workflows that wait for what a key names. */
+/** The active workflows that wait for a trigger key. */
 export async function listWaiting(queryable: Queryable, companyId: string, triggerKey: string) {
   return queryable.any(sql.prepared("heads_waiting", waitingRow)`
     select workflow_id as "workflowId", deployment_id as "deploymentId" from runs.deployment_heads
@@ -31,7 +31,7 @@ export async function listWaiting(queryable: Queryable, companyId: string, trigg
   `);
 }
 
-/** What workflows of a company wait for. */
+/** A trigger key of a company. */
 export interface WaitedFor {
   companyId: string;
   triggerKey: string;
@@ -41,7 +41,7 @@ export interface WaitedFor {
  * The deployments of active workflows that wait for each of several things, at most `limit` each, in the
  * order of their workflows' ids. Things for which none waits are left out.
  *
- * @param things by any keys, which the answer has again
+ * @param things by any keys, which the answer repeats
  */
 export async function listWaitingForEach(
   queryable: Queryable,
@@ -69,8 +69,8 @@ export async function listWaitingForEach(
 }
 
 /**
- * Takes an event for the runs that it starts, unless it has started its runs before, and returns
- * whether that worked. A second caller waits here for the first one's transaction to end.
+ * Claims an event for the runs that it starts, and returns whether that worked: it has not when the event
+ * has started its runs before. A second caller waits here for the first one's transaction to end.
  */
 export async function claimEvent(
   transaction: Transaction,
@@ -86,7 +86,7 @@ export async function claimEvent(
   return row !== null;
 }
 
-/** What an event that was taken before has started. */
+/** The runs that an event started when it was claimed before. */
 export async function getStarted(
   queryable: Queryable,
   { companyId, eventId }: EventKey,
@@ -98,7 +98,7 @@ export async function getStarted(
   return row.started;
 }
 
-/** What those of several events have started that were taken before, by the events' places. */
+/** The runs that those of several events started that were claimed before, by the events' positions. */
 export async function listStarted(
   queryable: Queryable,
   events: readonly EventKey[],
@@ -117,13 +117,13 @@ export async function listStarted(
 
 /** The run that caused an event. */
 export interface Cause {
-  /** How many runs led to it by what they wrote. */
+  /** How many runs in a row started the next by what they wrote, down to it. */
   triggerDepth: number;
-  /** The first of the runs that led to it; itself when none did. */
+  /** The first run of that row; the run itself when none led to it. */
   rootRunId: string;
 }
 
-/** Where a run stands that has caused an event; null when the company has no such run. */
+/** A run that has caused an event; null when the company has no such run. */
 export async function findCause(
   queryable: Queryable,
   companyId: string,
@@ -135,7 +135,9 @@ export async function findCause(
   `);
 }
 
-/** Forgets up to `limit` events that no bus brings again (it keeps them for 7 days); returns how many. */
+/**
+ * Deletes up to `limit` events that no bus delivers again (it keeps them for 7 days); returns how many.
+ */
 export async function deleteOldEvents(queryable: Queryable, limit: number): Promise<number> {
   const result = await queryable.query(sql.type(nothing)`
     delete from runs.triggering_events

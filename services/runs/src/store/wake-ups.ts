@@ -5,7 +5,7 @@ import { z } from "zod";
 const nothing = z.object({});
 const runIdRow = z.object({ runId: z.string() });
 
-/** Notes that runs have a reason to go on; they are woken after the commit, even by another process. */
+/** Notes that runs have a reason to go on. They are woken after the commit, even by another process. */
 export async function insertWakeUps(
   transaction: Transaction,
   runIds: readonly string[],
@@ -19,7 +19,7 @@ export async function insertWakeUps(
   `);
 }
 
-/** Takes up to `limit` noted runs, each once, to be woken in the same transaction. */
+/** Takes up to `limit` noted runs, each once. They are to be woken in the same transaction. */
 export async function takeWakeUps(
   transaction: Transaction,
   limit: number,

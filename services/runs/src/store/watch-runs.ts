@@ -7,8 +7,8 @@ const versionRow = z.object({ id: z.string(), version: z.string() });
 const newStepRow = z.object({ runId: z.string(), seq: z.number(), path: z.string() });
 
 /**
- * What tells a changed run from an unchanged one: every checkpoint updates its run's row, whatever
- * else it writes, and so gives it another xmin.
+ * The versions of runs. Every checkpoint updates its run's row, whatever else it writes, and so changes
+ * its xmin.
  */
 export async function listVersions(queryable: Queryable, runIds: readonly string[]) {
   return queryable.any(sql.prepared("watch_versions", versionRow)`
@@ -17,10 +17,10 @@ export async function listVersions(queryable: Queryable, runIds: readonly string
   `);
 }
 
-/** Which step results of a run are known already. */
+/** The step results of a run that are known already. */
 export interface KnownSteps {
   runId: string;
-  /** All up to this number are known, but for the missing ones. */
+  /** All up to this number are known, except the missing ones. */
   upTo: number;
   missing: readonly number[];
 }

@@ -7,7 +7,7 @@ import type { PoolRule } from "../domain/worker-pool.ts";
 const nothing = z.object({});
 const ruleRow = z.object({ companyId: z.string(), tag: z.string().nullable(), pool: z.string() });
 
-/** The rules of all companies; a table of few rows, which operators write. */
+/** The rules of all companies. The table has few rows, which operators write. */
 export async function listPoolRules(queryable: Queryable): Promise<readonly PoolRule[]> {
   return queryable.any(sql.prepared("pool_rules", ruleRow)`
     select company_id as "companyId", tag, pool from runs.worker_pools
@@ -15,7 +15,7 @@ export async function listPoolRules(queryable: Queryable): Promise<readonly Pool
   `);
 }
 
-/** Makes a rule, in place of the one that was there for the same company and tag. */
+/** Stores a rule. It replaces one for the same company and tag. */
 export async function setPoolRule(queryable: Queryable, rule: PoolRule): Promise<void> {
   await queryable.query(sql.type(nothing)`
     insert into runs.worker_pools (company_id, tag, pool)
@@ -24,7 +24,7 @@ export async function setPoolRule(queryable: Queryable, rule: PoolRule): Promise
   `);
 }
 
-/** Returns the pool that the rule named; null when there was none. */
+/** Removes a rule; returns the pool that it named, or null when there was none. */
 export async function removePoolRule(
   queryable: Queryable,
   { companyId, tag }: Omit<PoolRule, "pool">,
@@ -39,7 +39,10 @@ export async function removePoolRule(
 
 const lockRow = z.object({ acquired: z.boolean() });
 
-/** Whether no other process moves tasks; until the end of the transaction. */
+/**
+ * Takes the lock of the one process that moves tasks, until the end of the transaction. False when
+ * another holds it.
+ */
 export async function tryLockPools(transaction: Transaction): Promise<boolean> {
   const { acquired } = await transaction.one(sql.prepared("pools_lock", lockRow)`
     select pg_try_advisory_xact_lock(hashtextextended('runs pools', 0)) as acquired
@@ -59,8 +62,8 @@ export async function hasPooledTasks(queryable: Queryable): Promise<boolean> {
 const movedRow = z.object({ lastId: z.string().nullable(), moved: z.number() });
 
 /**
- * Looks at the tasks after an id, and moves those that are in another pool than the rules say; those that are
- * being executed go on where they are, and are of the new pool from their next rest on.
+ * Checks the tasks after an id, and moves those that are in another pool than the rules say. Tasks that
+ * are being executed go on where they are, and belong to the new pool from their next rest on.
  */
 export async function moveTasks(
   transaction: Transaction,
@@ -114,15 +117,18 @@ const poolRow = z.object({
   postponed: z.number(),
 });
 
-/** What is due in one pool. */
+/** The due tasks of one pool. */
 export type PoolFigures = z.infer<typeof poolRow>;
 
-/** The longest pause of a task that came to nothing: what is due later was not postponed. */
+/**
+ * The longest pause of a task whose execution came to nothing. A task due after a longer time was not
+ * postponed.
+ */
 const PAUSE_SECONDS_MAX = 60;
 
 /**
- * What is due in each pool that has tasks, or that a rule names: along the index, and no further than `limit`
- * tasks of each.
+ * The due tasks of each pool that has tasks or that a rule names, at most `limit` of each, read along the
+ * index.
  */
 export async function measurePools(
   queryable: Queryable,

@@ -9,15 +9,15 @@ import { storableJson } from "../domain/storable-json.ts";
 import { oldestRun } from "./oldest-run.ts";
 
 /*
- * Each statement takes the whole batch as one JSON document (`json_to_recordset`) rather than as
- * arrays: documents inside need no quoting, and a batch of any size is one prepared statement.
+ * Each statement takes the whole batch as one JSON document (`json_to_recordset`) rather than as arrays.
+ * Documents inside need no quoting, and a batch of any size is one prepared statement.
  */
 
 const nothing = z.object({});
 const lockedRow = z.object({ id: z.string() });
 const writtenRow = z.object({ runId: z.string(), changed: z.boolean() });
 
-/** Every step from one status to another that a run may take, as `from>to`. */
+/** Every legal change of a run's status, as `from>to`. */
 const LEGAL_STEPS = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) =>
   next.map((to) => `${from}>${to}`),
 );
@@ -25,7 +25,7 @@ const LEGAL_STEPS = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) =>
 /** What a checkpoint writes of one run. */
 export interface CheckpointRows {
   lease: { readonly runId: string; readonly fence: number };
-  /** The number of the entry that the run's journal has to be at; this one's is one more. */
+  /** The number of the last entry in the run's journal; this entry gets the next one. */
   after: number;
   run: RunChange;
   results: readonly StepRecord[];
@@ -37,11 +37,11 @@ export type WrittenRun = z.infer<typeof writtenRow>;
 
 /**
  * Writes the runs' rows, their new step results and their events and settles their leases, in one
- * statement. Returns the runs whose lease held. `changed` is false for one that may not go from its status
- * to the new one, so for each that has ended; that was acquired under a later lease meanwhile; or whose
- * journal is at another entry: nothing is written of it. When a step has a result already the
- * database refuses the statement.
- * Ids in an array, which the planner takes for few, keep it from joining whole partitions.
+ * statement. Returns the runs whose lease held. Nothing is written of a run whose `changed` is false.
+ * That is a run that may not go from its status to the new one, which includes all that have ended; a run
+ * that a later lease has acquired; or one whose journal is at another entry. If a step has a result
+ * already the database refuses the statement. Ids in an array, which the planner takes for few, keep it
+ * from joining whole partitions.
  */
 export async function writeCheckpoints(
   queryable: Queryable,
@@ -105,9 +105,9 @@ export async function writeCheckpoints(
   `);
 }
 
-/** How a statement learns which leases hold. */
+/** How a statement finds the valid leases. */
 export interface HeldRuns {
-  /** By looking itself, or because a statement before it did. */
+  /** Whether this statement checks the leases, or one before it has. */
   by: "itself" | "another";
   /** CTEs of which the last is `held (run_id)`. */
   ctes: SqlFragment;
@@ -115,7 +115,7 @@ export interface HeldRuns {
   settle: SqlFragment;
 }
 
-/** The runs of which it is already known that their leases hold, settled by somebody else. */
+/** Runs whose leases are known to hold, and are settled elsewhere. */
 export function heldRuns(runIds: Iterable<string>): HeldRuns {
   const ctes = sql.fragment`
     held as (
@@ -127,7 +127,10 @@ export function heldRuns(runIds: Iterable<string>): HeldRuns {
   return { by: "another", ctes, settle: sql.fragment`settled as (select)` };
 }
 
-/** Locks the runs, in the order of their ids, whose newest acquisition these are, and returns their ids. */
+/**
+ * Locks those of the runs whose newest acquisition these are, in the order of their ids, and returns
+ * their ids.
+ */
 export async function lockAcquired(
   transaction: Transaction,
   leases: readonly { runId: string; fence: number }[],
@@ -191,7 +194,7 @@ function resultDocument(runId: string, record: StepRecord): string {
   });
 }
 
-/** Stores steps that have begun and wait, or what has changed about them. */
+/** Stores steps that have begun and wait, or the changes of these steps. */
 export async function upsertOpenSteps(
   transaction: Transaction,
   opened: readonly { runId: string; step: OpenStep }[],
@@ -231,7 +234,7 @@ export async function upsertOpenSteps(
   `);
 }
 
-/** Forgets open steps that have ended. */
+/** Deletes open steps that have ended. */
 export async function deleteOpenSteps(
   transaction: Transaction,
   closed: readonly { runId: string; path: string }[],
@@ -243,7 +246,7 @@ export async function deleteOpenSteps(
   `);
 }
 
-/** Forgets results. */
+/** Deletes results. */
 export async function deleteResults(
   transaction: Transaction,
   results: readonly { runId: string; path: string }[],
@@ -256,8 +259,8 @@ export async function deleteResults(
 }
 
 /**
- * Forgets the results inside containers that begin anew. A result is compared with the containers above
- * it only, of which there are few: not with all that begin anew, which may be thousands.
+ * Deletes the results inside containers that begin anew. A result is compared only with the containers
+ * above it, of which there are few, and not with all that begin anew, which may be thousands.
  */
 export async function deleteResultsInside(
   transaction: Transaction,
@@ -289,7 +292,7 @@ function pathRows(rows: readonly { runId: string; path: string }[]): SqlFragment
   )}`;
 }
 
-/** Forgets every open step of runs that have ended. */
+/** Deletes all open steps of runs that have ended. */
 export async function deleteOpenStepsOf(
   transaction: Transaction,
   runIds: readonly string[],
@@ -311,7 +314,7 @@ function time(value: Date | null): string {
   return value === null ? "null" : `"${value.toISOString()}"`;
 }
 
-/** Puts JSON texts together without parsing them. */
+/** Joins JSON texts to an object without parsing them. */
 function jsonObject(fields: Record<string, string>): string {
   let members = "";
   for (const [name, value] of Object.entries(fields)) {

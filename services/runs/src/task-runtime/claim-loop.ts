@@ -1,21 +1,21 @@
 import type { Logger } from "pino";
 import type { Claim, ClaimedTask } from "./claim-tasks.ts";
 
-/** What a claim loop works with. */
+/** What a claim loop needs. */
 export interface ClaimLoopOptions {
   /** How many slots are free. */
   free: () => number;
-  /** Places for companies that have no slot, while none is free. */
+  /** Extra places for companies that have no slot, while none is free. */
   freeForGuests: () => number;
   /** Whether the next claim need not wait for more slots to become free. */
   isMostlyFree: () => boolean;
-  /** Claims for all companies, or for those only that have no slot. */
+  /** Claims for all companies, or only for those that have no slot. */
   claim: (limit: number, forGuests: boolean) => Promise<Claim>;
   /** Called when no slot is free and more may be due. */
   onBehind: () => void;
-  /** Hands on what was claimed. */
+  /** Executes the claimed tasks. */
   begin: (tasks: readonly ClaimedTask[]) => void;
-  /** Gives back what a claim took whose answer was lost; the next claim begins afterwards. */
+  /** Gives back the tasks of a claim whose answer was lost. The next claim begins afterwards. */
   onFailure: () => Promise<void>;
   /** The longest rest, in milliseconds. */
   pollMs: number;
@@ -23,21 +23,21 @@ export interface ClaimLoopOptions {
 }
 
 /**
- * - `resting`: nothing is due, as far as is known. A word of new tasks, or the timer, begins a claim.
+ * - `resting`: nothing is known to be due. An announcement of new tasks, or the timer, begins a claim.
  * - `claiming`: a claim is under way.
- * - `behind`: more may be due. The next claim begins as soon as slots are free; of what is announced before,
- *   companies that have no slot get places beside them.
- * - `failed`: nobody knows what is due. The timer begins the next claim.
+ * - `behind`: more may be due. The next claim begins as soon as slots are free. Tasks announced before
+ * that get extra places, if their companies have no slot.
+ * - `failed`: it is not known what is due. The timer begins the next claim.
  * - `stopped`: for good.
  */
 type Mode = "resting" | "claiming" | "behind" | "failed" | "stopped";
 
-/** Most tasks that one claim takes; more would delay the first of them behind the others. */
+/** Most tasks that one claim takes. More would delay the first of them. */
 const CLAIM_MAX = 64;
 /** Slots that become free at about the same time share a claim. */
 const GATHER_MS = 1;
 const RETRY_MS = 500;
-/** So often at most guests are looked for; each time costs a claim that may find nothing. */
+/** The least time between two claims for guests. Each is a query that may find nothing. */
 const GUESTS_MS = 50;
 /** The pause while other workers claim the oldest tasks. */
 const CROWDED_MS = 5;
@@ -46,7 +46,7 @@ const CROWDED_MS = 5;
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
   #mode: Mode = "resting";
-  /** Whether a claim has seen the end of what is due, and nothing was announced since. */
+  /** Whether a claim has found everything that is due, and nothing was announced since. */
   #caughtUp = false;
   /** Whether something was announced during the claim that is under way. */
   #again = false;
@@ -62,8 +62,8 @@ export class ClaimLoop {
   }
 
   /**
-   * How many slots may be given to tasks that nobody has claimed. None while others are due, which
-   * would be overtaken.
+   * How many slots may be given to tasks that nobody has claimed. It is 0 while other tasks are due,
+   * which would be overtaken.
    */
   get spare(): number {
     return this.#caughtUp ? Math.max(0, this.#options.free() - this.#asked) : 0;
@@ -74,7 +74,7 @@ export class ClaimLoop {
     return this.#mode === "behind" && this.#options.free() <= 0;
   }
 
-  /** Says that tasks may be due. */
+  /** Announces that tasks may be due. */
   announce(): void {
     this.#caughtUp = false;
     this.#again = true;
@@ -82,12 +82,12 @@ export class ClaimLoop {
     else if (this.#mode === "behind") this.#planGuests();
   }
 
-  /** Says that a task becomes due after so many milliseconds. */
+  /** Announces that a task becomes due after so many milliseconds. */
   announceIn(delayMs: number): void {
     this.#planIn(Math.min(delayMs, this.#options.pollMs));
   }
 
-  /** Says that a slot has become free. */
+  /** Reports that a slot has become free. */
   slotFreed(): void {
     if (this.#mode === "behind") this.#planIn(this.#options.isMostlyFree() ? 0 : GATHER_MS);
   }
@@ -108,7 +108,7 @@ export class ClaimLoop {
     this.#timer = setTimeout(
       () => {
         this.#timerAt = Number.POSITIVE_INFINITY;
-        // What became due meanwhile may have been overlooked by the claim that is under way.
+        // The claim under way may have overlooked what became due meanwhile.
         if (this.#mode === "claiming") this.#again = true;
         else this.#claim();
       },
@@ -187,7 +187,7 @@ export class ClaimLoop {
   #rest({ nextDueInMs, crowded }: Claim): void {
     const { pollMs } = this.#options;
     this.#mode = "resting";
-    // Other workers are taking what was due; more may have been behind it.
+    // Other workers are taking what was due. More may have been behind it.
     this.#caughtUp = !crowded;
     this.#planIn(crowded ? CROWDED_MS : Math.min(nextDueInMs ?? pollMs, pollMs));
   }

@@ -20,41 +20,41 @@ export interface ClaimedTask {
   companyId: string | null;
   fence: number;
   takeovers: number;
-  /** For how long it had been due. */
+  /** How long it had been due. */
   idleMs: number;
 }
 
 /** What a claim asks for. */
 export interface ClaimRequest {
   workerId: string;
-  /** Whose tasks are claimed. */
+  /** The pool whose tasks are claimed. */
   pool: string;
   leaseMs: number;
   limit: number;
-  /** The slots of the worker that companies have taken. */
+  /** The worker's slots by company. */
   taken: ReadonlyMap<string, number>;
-  /** Whether a task that may kill its worker may be among them; there is at most one. */
+  /** Whether the claim may include a task that may kill its worker; at most one is included. */
   suspect: boolean;
-  /** Whether only companies get one that have none of the worker's slots. */
+  /** Whether only companies without a slot of the worker get one. */
   forGuests: boolean;
-  /** Also looks behind the oldest due tasks, for companies after this id; null: it does not. */
+  /** Also visits companies after this id, behind the oldest due tasks; null: it does not. */
   companiesAfter: string | null;
 }
 
-/** What a claim found. */
+/** The result of a claim. */
 export interface Claim {
   tasks: ClaimedTask[];
   /** Milliseconds until a further task becomes due; null when none will by itself. */
   nextDueInMs: number | null;
-  /** Whether so many are due that some companies may have been overlooked. */
+  /** Whether so many tasks are due that some companies may have been overlooked. */
   crowded: boolean;
-  /** Where the next look at companies goes on; null: from the first one. */
+  /** The company after which the next visit goes on; null: from the first one. */
   lastCompanyId: string | null;
 }
 
-/** Take-overs from which on a task is executed alone: it may be what its workers died of. */
+/** From so many take-overs on a task is executed alone: its workers may have died of it. */
 export const SUSPECT_TAKEOVERS = 2;
-/** Due tasks that one claim chooses from; as long as fewer are due, it sees them all. */
+/** Due tasks that one claim chooses from. As long as fewer are due, it sees them all. */
 const OLDEST_MAX = 256;
 /** Companies that one claim visits where more are due. */
 const COMPANIES_MAX = 100;
@@ -64,9 +64,9 @@ const IS_SUSPECT = sql.fragment`
 `;
 
 /**
- * Claims due tasks for one lease. Companies take turns: next is always the oldest task of the company
- * that has the fewest slots of this worker, so none gets more than half of them while another waits
- * (D57). SKIP LOCKED lets any number of workers claim side by side; a claim of a task whose
+ * Claims due tasks for one lease. Companies take turns: the next task is always the oldest one of the
+ * company that has the fewest slots of this worker. So none gets more than half of them while another
+ * waits (D57). SKIP LOCKED lets any number of workers claim side by side. A claim of a task whose
  * execution another worker has begun is a take-over.
  */
 export async function claimTasks(database: Queryable, claim: ClaimRequest): Promise<Claim> {
@@ -150,7 +150,10 @@ const ONLY_OLDEST = sql.fragment`
     select null::uuid as company_id
   )`;
 
-/** How many tasks a claim looks at of each company, so that one which is due half of the slots finds them. */
+/**
+ * How many tasks of each company a claim considers, so that a company entitled to half of the slots finds
+ * them.
+ */
 const SHARES = [
   { most: 8, rows: sql.fragment`limit 8` },
   { most: 32, rows: sql.fragment`limit 32` },
@@ -158,8 +161,8 @@ const SHARES = [
 const LARGEST_SHARE = { most: 128, rows: sql.fragment`limit 128` };
 
 /**
- * The first due tasks of each company as well, jumping from one to the next along the index. The order by
- * company and a limit that the planner can see lead to that index, whatever the statistics say of a queue
+ * The first due tasks of each company as well, found by jumping along the index. The order by company and
+ * a limit that the planner can see lead to that index. It does not depend on the statistics of a queue
  * that has changed since.
  */
 function eachCompanyCtes(pool: string, after: string, rows: SqlFragment): SqlFragment {

@@ -39,7 +39,7 @@ export class Heartbeat {
     return this.#sending;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no heartbeat is under way any more. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sending?.catch(() => {});

@@ -7,18 +7,18 @@ import type { SlotUse } from "./worker-observer.ts";
 export interface HeldLease extends Lease {
   readonly companyId: string | null;
   readonly controller: AbortController;
-  /** Whether its task is done or parked: nothing is left to be kept or given back. */
+  /** Whether its task is done or parked, so that nothing is left to be kept or given back. */
   settledForGood: boolean;
-  /** Whether its task was woken since it is held: it is due as soon as it is parked. */
+  /** Whether its task was woken under this lease. Then it is due as soon as it is parked. */
   wasWoken: boolean;
 }
 
-/** Places beside the slots, as a share of them. */
+/** Extra places beside the slots, as a share of them. */
 const GUEST_SHARE = 1 / 10;
 
 /**
  * The slots of one worker, and the leases that it holds. A slot is free, reserved for a task that is
- * being stored, or taken by an execution. When all are taken there are some more places for companies
+ * being stored, or taken by an execution. When all are taken there are some extra places for companies
  * that have none: executions of others may last for minutes (D57).
  */
 export class LeaseTable {
@@ -36,17 +36,17 @@ export class LeaseTable {
     this.#guests = Math.max(1, Math.floor(slots * GUEST_SHARE));
   }
 
-  /** Not more than 0 while all are taken. */
+  /** 0 or less while all are taken. */
   get free(): number {
     return this.#slots - this.#executing - this.#reserved.size;
   }
 
-  /** Places for companies that have none, beside the slots, of which none is free. */
+  /** Extra places for companies that have none, while no slot is free. */
   get freeForGuests(): number {
     return Math.max(0, this.#guests + Math.min(0, this.free));
   }
 
-  /** Whether most slots are free: the next claim then need not gather more of them. */
+  /** Whether most slots are free. Then the next claim need not wait for more of them. */
   get isMostlyFree(): boolean {
     return this.free > this.#slots / 2;
   }
@@ -61,7 +61,7 @@ export class LeaseTable {
     };
   }
 
-  /** Whether a task is executed of which workers may have died. */
+  /** Whether a task is being executed that may have killed workers. */
   get hasSuspect(): boolean {
     return this.#suspects > 0;
   }
@@ -71,7 +71,7 @@ export class LeaseTable {
     return this.#takenBy;
   }
 
-  /** Run ids of the tasks that this worker has a right to, or will have with a commit. */
+  /** Run ids of the tasks whose leases this worker holds, or will hold with a commit. */
   get runIds(): string[] {
     return [...this.#held.keys(), ...this.#reserved];
   }
@@ -81,12 +81,12 @@ export class LeaseTable {
     return [...this.#held.values()];
   }
 
-  /** Those that still have to be kept or given back. */
+  /** Leases that still have to be kept or given back. */
   get unsettled(): HeldLease[] {
     return this.held.filter((lease) => !lease.settledForGood);
   }
 
-  /** Reserves slots for tasks that are about to be stored, as many as there are, by turns (D57). */
+  /** Reserves slots for tasks that are about to be stored, as far as there are any, in turns (D57). */
   reserve(tasks: readonly NewTask[], slotsMax: number): ReadonlySet<string> {
     const chosen = tasks.length <= slotsMax ? tasks : this.#byTurns(tasks).slice(0, slotsMax);
     for (const { runId, companyId } of chosen) {
@@ -105,7 +105,7 @@ export class LeaseTable {
 
   /** Takes a slot for a task that this worker has leased. */
   hold(task: ClaimedTask, isSlotWanted: () => boolean): HeldLease {
-    // The same task again means that this worker was silent for longer than a lease.
+    // If the same task comes again, this worker was silent for longer than a lease.
     this.#held.get(task.runId)?.controller.abort();
     const controller = new AbortController();
     const lease: HeldLease = {
@@ -139,7 +139,7 @@ export class LeaseTable {
     return this.#held.get(runId);
   }
 
-  /** Resolves when nothing is executed any more. */
+  /** Resolves when nothing is being executed any more. */
   idle(): Promise<void> {
     if (this.#executing === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#onIdle = resolve));

@@ -1,22 +1,22 @@
 /*
  * Terms
  * - task: the runtime's unit of work; one per live run, under the run's id.
- * - lease: the right to execute a task for a while. It can be lost. What an execution writes is refused
- *   by the run itself once another has begun (`epoch` of the run's row), so a lease that was lost without
- *   a word does no harm.
- * - to stage a command: to record it in the transaction of the caller; it is obeyed after the commit, or
- *   never when there is none. There are three: start (`dispatch`), wake and cancel.
+ * - lease: the right to execute a task for a while. It can be lost. Once another execution has begun
+ * (`epoch` of the run's row), the run refuses the writes of this one. So a lease that is lost unnoticed
+ * does no harm.
+ * - to stage a command: to record it in the caller's transaction. It is carried out after the commit, or
+ * never if there is none. There are three commands: start (`dispatch`), wake and cancel.
  * - wake: to make a parked task due at once.
  */
 
 /**
- * What the store of a runtime lends to its callers. The port knows nothing of it: a runtime in another
- * store stages commands in the transaction of the caller and carries them out afterwards.
+ * The types of a runtime's store that its callers use. The port does not depend on them: a runtime in
+ * another store stages commands in the caller's transaction and carries them out afterwards.
  */
 export interface RuntimePlatform {
-  /** The transaction of the caller. */
+  /** The caller's transaction. */
   transaction: unknown;
-  /** A part of a statement; only where tasks lie beside the runs. */
+  /** A part of a statement, only where tasks lie beside the runs. */
   statementPart: unknown;
 }
 
@@ -26,44 +26,52 @@ export type TaskStatus = "queued" | "executing" | "parked";
 /** The right to execute one task. */
 export interface Lease {
   readonly runId: string;
-  /** Fencing token: of two leases of one task the later has the greater. The run's epoch. */
+  /** Fencing token: the later of two leases of a task has the greater one. It is the run's epoch. */
   readonly fence: number;
   /**
-   * How many leases of this task ran out, since it last made progress, whose execution had begun (D30). A
-   * worker executes one task at a time of which this is two or more, since that may be what the others
-   * died of.
+   * How many leases of this task whose execution had begun ran out since it last made progress (D30). A
+   * worker executes only one task at a time with two or more, since its workers may have died of it.
    */
   readonly takeovers: number;
-  /** For how long the task had been due when the lease began, in milliseconds: nobody executed it. */
+  /**
+   * How long the task had been due when the lease began, in milliseconds. Nobody executed it in that
+   * time.
+   */
   readonly idleMs: number;
-  /** Aborted when the lease is lost: taken over, cancelled, or, with `WorkerStopped`, the worker is stopping. */
+  /**
+   * Aborted when the lease is lost: taken over, cancelled, or, with `WorkerStopped`, because the worker
+   * stops.
+   */
   readonly signal: AbortSignal;
   /**
-   * Set by whoever executes the task; called when the task is woken meanwhile. It may be missed: a
-   * task that was woken is due again as soon as it is parked.
+   * Set by the execution; called when the task is woken meanwhile. The call may be missed: a task that
+   * was woken is due again as soon as it is parked.
    */
   onWoken?: (() => void) | undefined;
   /** Whether due tasks wait for a slot of this worker, all of which are taken. */
   readonly isSlotWanted: () => boolean;
-  /** Set by whoever executes the task; called when that becomes true, or the worker is to stop. */
+  /** Set by the execution; called when that becomes true, or the worker is to stop. */
   onSlotWanted?: (() => void) | undefined;
 }
 
 /** How far an execution came. */
 export type Advance =
-  /** The run has ended; the task is forgotten. */
+  /** The run has ended; the task is deleted. */
   | { next: "done" }
   /**
-   * The task rests for so long, or until it is woken when that is null. A task that was woken since its
-   * lease began does not rest: that it was leased is its wake sequence.
+   * The task rests for `forMs`, or until it is woken when that is null. A task that was woken since its
+   * lease began does not rest.
    */
   | { next: "park"; forMs: number | null }
-  /** Nothing came of it: the task is due again after a pause, which grows until it makes progress. */
+  /**
+   * The execution came to nothing: the task is due again after a pause, which grows until it makes
+   * progress.
+   */
   | { next: "release" }
-  /** The worker had no room for it: the task is due again after a short pause that does not grow. */
+  /** The worker had no memory for it: the task is due again after a short pause that does not grow. */
   | { next: "unbegun" };
 
-/** What becomes of a task when what was done so far is written. */
+/** The state that a task gets when the results so far are written. */
 export type Settlement =
   /** The execution goes on under the same lease, and has made progress. */
   | { lease: Lease; next: "keep" }
@@ -73,36 +81,36 @@ export type Settlement =
 export interface NewTask {
   runId: string;
   companyId: string;
-  /** The workers that execute it (ADR 63); the default ones when it is left out. */
+  /** The pool of workers that execute it (ADR 63); the default pool if left out. */
   pool?: string;
 }
 
-/** Tasks on their way into the runtime: staged with their runs, then told of. */
+/** Tasks that are being stored: staged with their runs, then announced. */
 export interface Dispatch<Platform extends RuntimePlatform> {
   /**
-   * Those that this process will execute itself as soon as it knows of the commit: nobody else claims
+   * Tasks that this process will execute itself as soon as it knows of the commit. Nobody else claims
    * them meanwhile.
    */
   readonly handedOver: ReadonlySet<string>;
   /** The fence of the lease under which a run is stored; 0 when it is not handed over. */
   epochOf(runId: string): number;
-  /** Stages tasks in the transaction that stores their runs: with its commit they will be executed. */
+  /** Stages tasks in the transaction that stores their runs. With its commit they will be executed. */
   write(transaction: Platform["transaction"], runIds: readonly string[]): Promise<void>;
   /**
-   * What `write` does, as the body of a data-modifying CTE that reads the runs from
-   * `accepted (id, company_id)`. Only a runtime has it whose tasks lie beside the runs: a run and its
-   * task are then stored by one statement instead of a transaction of four.
+   * The same as `write`, as the body of a data-modifying CTE that reads the runs from `accepted (id,
+   * company_id)`. Only a runtime whose tasks lie beside the runs has it. A run and its task are then
+   * stored by one statement instead of a transaction of four.
    */
   readonly cte?: Platform["statementPart"];
-  /** Says that these were committed, so that workers need not find out by polling. */
+  /** Announces that these were committed, so that workers need not find out by polling. */
   committed(stored: ReadonlySet<string>): void;
-  /** Says that nothing was committed, or that nobody knows. */
+  /** Reports that nothing was committed, or that nobody knows. */
   abandoned(): void;
 }
 
 /**
- * Where runs are executed. The interpreter and the API know only this port; adapters are held to one
- * contract test suite (`tests/task-runtime-contract.ts`).
+ * The runtime that executes runs. The interpreter and the API use only this port. All adapters must pass
+ * one contract test suite (`tests/task-runtime-contract.ts`).
  */
 export interface TaskRuntimePort<Platform extends RuntimePlatform> {
   readonly name: "postgres" | "memory" | "restate";
@@ -110,74 +118,74 @@ export interface TaskRuntimePort<Platform extends RuntimePlatform> {
   /** The runtime's own id of a run, shown to callers as `triggerRuntimeRunId`. */
   runtimeRunId(runId: string): string;
 
-  /** Begins to make runs known; one of `committed` and `abandoned` is to be called in the end. */
+  /** Begins to dispatch runs. Either `committed` or `abandoned` must be called in the end. */
   dispatch(tasks: readonly NewTask[]): Dispatch<Platform>;
 
   /**
-   * Stages that tasks are forgotten, in the transaction that ends their runs; leases on them are lost. To
-   * be called before the run's row is touched, since workers lock in this order too.
+   * Stages the deletion of tasks in the transaction that ends their runs; leases on them are lost. It
+   * must be called before the run's row is touched, since workers lock in this order, too.
    */
   cancel(transaction: Platform["transaction"], runIds: readonly string[]): Promise<void>;
 
   /** Stages that parked tasks become due, in the transaction that gives them a reason to go on. */
   wake(transaction: Platform["transaction"], runIds: readonly string[]): Promise<void>;
 
-  /** What a task does at the moment; null when the runtime knows none under this id. */
+  /** The present status of a task; null when the runtime has none under this id. */
   findStatus(runId: string): Promise<TaskStatus | null>;
 
   /** Begins to execute due tasks in this process. */
   startWorker(options: WorkerOptions): Promise<RuntimeWorker<Platform>>;
 }
 
-/** How a worker executes tasks. */
+/** The options of a worker. */
 export interface WorkerOptions {
   /** How many tasks this worker executes at a time. */
   concurrency: number;
   /**
    * Executes a batch of tasks that were claimed together; never rejects. It calls `finished` once for
-   * each and says how far it came. What it wrote may be known to the runtime before (`settling`); until
-   * one of both has happened the task may be executed again, and finds then that all is done.
+   * each and says how far it came. The runtime may learn of what was written before (`settling`). Until
+   * one of both has happened the task may be executed again, which then finds everything done.
    */
   execute(leases: readonly Lease[], finished: Finished): void;
 }
 
-/** Says that the execution of a task is over, and how far it came. */
+/** Reports that the execution of a task is over, and how far it came. */
 export type Finished = (lease: Lease, advance: Advance) => void;
 
 /** A running worker. */
 export interface RuntimeWorker<Platform extends RuntimePlatform> {
   /**
-   * Says that executions begin: from now on the death of this worker counts as a take-over of them.
+   * Reports that executions begin: from now on the death of this worker counts as a take-over of them.
    * Returns the ids of the runs whose lease still holds; the others must not begin.
    */
   begin(leases: readonly Lease[]): Promise<ReadonlySet<string>>;
-  /** Says that executions have made progress, so that earlier take-overs count no more. */
+  /** Reports that executions have made progress, so that earlier take-overs no longer count. */
   progressed(leases: readonly Lease[]): Promise<void>;
-  /** Only a runtime has it whose tasks lie beside the runs. */
+  /** Only a runtime whose tasks lie beside the runs has it. */
   readonly settling?: Settling<Platform>;
   /** Stops claiming, aborts the leases held, waits for their executions and gives them back. */
   stop(): Promise<void>;
 }
 
 /**
- * Writes what becomes of tasks with what their executions write: one statement and one commit instead of
- * two, and no execution that is made again because only the first of them came about.
+ * Settles tasks together with the results of their executions. That is one statement and one commit
+ * instead of two, and no execution is repeated because only the first of them was committed.
  */
 export interface Settling<Platform extends RuntimePlatform> {
-  /** What `begin` does, as CTEs of which the last is `begun (run_id)`. */
+  /** The same as `begin`, as CTEs of which the last is `begun (run_id)`. */
   beginCte(leases: readonly Lease[]): Platform["statementPart"];
   /**
-   * Writes settlements in a transaction and returns the ids of the runs whose lease still holds. The
-   * rows of their tasks stay locked until the commit.
+   * Writes settlements in a transaction and returns the ids of the runs whose lease still holds. The rows
+   * of their tasks stay locked until the commit.
    */
   settle(
     transaction: Platform["transaction"],
     settlements: readonly Settlement[],
   ): Promise<Set<string>>;
-  /** The first half of what `settle` does: locks, as CTEs of which the last is `held (run_id, …)`. */
+  /** The first half of `settle`: locks, as CTEs of which the last is `held (run_id, …)`. */
   heldCte(settlements: readonly Settlement[]): Platform["statementPart"];
-  /** The second half: settles, of those held, the ones in the CTE `changed (run_id)`. */
+  /** The second half: settles those of the held tasks that are in the CTE `changed (run_id)`. */
   settleCte(): Platform["statementPart"];
-  /** Says that settlements were committed, so that the worker can look for the next due task. */
+  /** Reports that settlements were committed, so that the worker can look for the next due task. */
   settled(settlements: readonly Settlement[]): void;
 }

@@ -13,10 +13,10 @@ const wokenRow = z.object({ runId: z.string(), woken: z.boolean() });
 interface StoredLease {
   /** The worker that executes some of the tasks itself; null: none does. */
   workerId: string | null;
-  /** The run ids of those. */
+  /** The run ids of those tasks. */
   runIds: ReadonlySet<string>;
   leaseMs: number;
-  /** The pools of tasks that are not of the default one, by run id. */
+  /** The pools of tasks that are not in the default one, by run id. */
   pools: ReadonlyMap<string, string>;
 }
 
@@ -61,8 +61,8 @@ export async function insertTasks(
 }
 
 /**
- * Moves the end of leases ahead and returns the ids of those that still hold. A task that is locked
- * is being settled, which sets its end anew; waiting for it could be a deadlock between two batches.
+ * Extends leases and returns the ids of those that still hold. A locked task is being settled, which sets
+ * its end anyway; waiting for it could be a deadlock between two batches.
  */
 export async function extendLeases(
   database: Queryable,
@@ -108,13 +108,13 @@ export async function giveBackLeases(
   `);
 }
 
-/** The first pause of a task that came to nothing, and the longest. */
+/** The first pause of a task whose execution came to nothing, and the longest. */
 export const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 60_000;
 
 /**
- * Gives leases back of which nothing came. The pause before the next try is twice the last one, until
- * the task makes progress; it does not count as a take-over.
+ * Gives leases back whose executions came to nothing. Each pause is twice the last one, until the task
+ * makes progress. It does not count as a take-over.
  */
 export async function postponeLeases(
   database: Queryable,
@@ -132,7 +132,7 @@ export async function postponeLeases(
   `);
 }
 
-/** Gives back what a worker has leased beside the tasks that it knows of. */
+/** Gives back the tasks that a worker has leased without knowing of them. */
 export async function disownTasks(
   database: Queryable,
   workerId: string,
@@ -152,7 +152,7 @@ export async function disownTasks(
   `);
 }
 
-/** Those of the leases that still hold; their tasks are locked in the order that all keep. */
+/** Those of the leases that still hold. Their tasks are locked in the common order. */
 function lockedLeasesCte(leases: readonly { runId: string; fence: number }[]): SqlFragment {
   return sql.fragment`
     locked as (
@@ -168,7 +168,7 @@ function lockedLeasesCte(leases: readonly { runId: string; fence: number }[]): S
     )`;
 }
 
-/** Tasks that are locked in the order that all keep who lock several: none waits in a circle. */
+/** Locks tasks in the order that all who lock several use, so that two never wait for each other. */
 function lockedTasksCte(runIds: readonly string[]): SqlFragment {
   return sql.fragment`
     locked as (
@@ -206,8 +206,8 @@ export function heldTasksCte(rows: readonly SettlementRow[]): SqlFragment {
 }
 
 /**
- * Settles those of the tasks of `heldTasksCte` that are in `changed (run_id)`: CTEs. A task that was woken
- * while it was leased is due at once instead of being parked.
+ * Settles those of the tasks of `heldTasksCte` that are in `changed (run_id)`: CTEs. A task that was
+ * woken while it was leased is due at once instead of being parked.
  */
 export function settleTasksCte(leaseMs: number): SqlFragment {
   return sql.fragment`
@@ -234,8 +234,8 @@ export function settleTasksCte(leaseMs: number): SqlFragment {
 }
 
 /**
- * Marks that executions have begun, of leases that still hold: CTEs of which the last is
- * `begun (run_id)`. What a task's earlier executions have come to stays as it is.
+ * Marks that executions under valid leases have begun: CTEs of which the last is `begun (run_id)`. The
+ * take-overs of a task's earlier executions stay counted.
  */
 export function beginTasksCte(leases: readonly { runId: string; fence: number }[]): SqlFragment {
   return sql.fragment`
@@ -274,7 +274,7 @@ export async function settleTasks(
   return settled.map((row) => row.runId);
 }
 
-/** Deletes tasks; whoever holds a lease on one of them has lost it. */
+/** Deletes tasks. Leases on them are lost. */
 export async function deleteTasks(transaction: Transaction, runIds: readonly string[]) {
   await transaction.query(sql.prepared("task_delete", nothing)`
     with ${lockedTasksCte(runIds)}
@@ -283,8 +283,8 @@ export async function deleteTasks(transaction: Transaction, runIds: readonly str
 }
 
 /**
- * Makes parked tasks due; a leased one is marked, so that it is due as soon as it is parked. Returns
- * the run ids of the leased ones.
+ * Makes parked tasks due. A leased task is marked, so that it is due as soon as it is parked. Returns the
+ * run ids of the leased ones.
  */
 export async function wakeTasks(
   transaction: Transaction,
@@ -302,7 +302,7 @@ export async function wakeTasks(
   return rows.filter((row) => row.woken).map((row) => row.runId);
 }
 
-/** Who holds a task and whether it is due; null when there is no such task. */
+/** The worker that holds a task, and whether it is due; null when there is no such task. */
 export async function findTask(database: Queryable, runId: string) {
   return database.maybeOne(sql.prepared("task_find", statusRow)`
     select worker_id as "workerId", due_at <= now() as due from runs.tasks where run_id = ${runId}

@@ -25,15 +25,15 @@ import type { WorkerObserver } from "./worker-observer.ts";
 import { WorkerStopped } from "./worker-stopped.ts";
 import type { RuntimeWorker, Settling } from "./runtime.ts";
 
-/** What a worker is made of. */
+/** The options of a worker. */
 export interface PostgresWorkerOptions extends WorkerOptions {
   database: Database;
   logger: Logger;
-  /** Whose tasks the worker claims. */
+  /** The pool whose tasks the worker claims. */
   pool: string;
   leaseMs: number;
   pollMs: number;
-  /** Is told what the worker does. */
+  /** Notified of what the worker does. */
   observer?: WorkerObserver | undefined;
 }
 
@@ -41,25 +41,25 @@ export interface PostgresWorkerOptions extends WorkerOptions {
 export interface Reservation {
   workerId: string;
   runIds: ReadonlySet<string>;
-  /** Begins to execute those that were stored under this worker's lease. */
+  /** Begins to execute the tasks that were stored under this worker's lease. */
   begin(stored: ReadonlySet<string>): void;
   cancel(): void;
 }
 
-/** The pause of a task for which the worker had no room. */
+/** The pause of a task for which the worker had no memory. */
 const UNBEGUN_MS = 500;
 
 type Fenced = Pick<Lease, "runId" | "fence">;
 
 /** How long a stopping worker lets executions go on. */
 const STOP_GRACE_MS = 3_000;
-/** Where the visit of companies begins. */
+/** The position where the visit of companies begins. */
 const FIRST_COMPANY = "00000000-0000-0000-0000-000000000000";
 /** The fence of a task that was stored under a lease. */
 export const FIRST_FENCE = 1;
 /**
  * Turns of the event loop for which a run that is handed over waits. In one process with the gateway the
- * answer takes so many to the caller, who would otherwise wait for the run's first steps as well.
+ * answer takes so many turns to the caller, who would otherwise wait for the run's first steps as well.
  */
 const ANSWER_TURNS = 4;
 
@@ -70,12 +70,14 @@ export class PostgresWorker implements RuntimeWorker {
   readonly #leases: LeaseTable;
   readonly #loop: ClaimLoop;
   readonly #heartbeat: Heartbeat;
-  /** Where the visit of companies goes on; null while few tasks are due, which nobody knows at first. */
+  /**
+   * The company after which the visit goes on; null while few tasks are due, which is not known at first.
+   */
   #companiesAfter: string | null = FIRST_COMPANY;
   #isStopping = false;
-  /** Leases that the stop has ended: their tasks are given back together. */
+  /** Leases that the stop has ended. Their tasks are given back together. */
   readonly #stopped: Fenced[] = [];
-  /** What is being written of executions that are over. */
+  /** Writes for executions that are over. */
   readonly #concluding = new Set<Promise<void>>();
   readonly #stopShowing: (() => void) | undefined;
 
@@ -98,12 +100,12 @@ export class PostgresWorker implements RuntimeWorker {
     this.#stopShowing = options.observer?.watchSlots(() => this.#leases.use);
   }
 
-  /** Says that tasks may be due. */
+  /** Announces that tasks may be due. */
   announce(): void {
     this.#loop.announce();
   }
 
-  /** Reserves slots for tasks that are about to be stored; null when none is to be had. */
+  /** Reserves slots for tasks that are about to be stored; null when there is none. */
   reserve(tasks: readonly NewTask[]): Reservation | null {
     const spare = this.#loop.spare;
     if (this.#isStopping || spare === 0) return null;
@@ -115,7 +117,7 @@ export class PostgresWorker implements RuntimeWorker {
       begin: (stored) => {
         this.#leases.cancelReservation(reserved);
         const begun = reserved.filter(({ runId }) => stored.has(runId));
-        // Stored while the worker stopped: nothing has begun.
+        // The task was stored while the worker stopped: nothing has begun.
         if (this.#isStopping) return this.#track(this.#giveBack(begun.map(toFirstLease)));
         this.#options.observer?.handedOver(begun.length);
         if (begun.length > 0) this.#begin(begun.map(toFirstLease), ANSWER_TURNS);
@@ -124,16 +126,16 @@ export class PostgresWorker implements RuntimeWorker {
       cancel: () => {
         this.#leases.cancelReservation(reserved);
         this.#loop.slotFreed();
-        // They may have been stored though the answer was lost; then nothing has begun.
+        // The tasks may have been stored though the answer was lost. Then nothing has begun.
         void this.#giveBack(reserved.map(toFirstLease));
       },
     };
   }
 
-  /** Tells the execution of a task that the task was woken. */
+  /** Notifies the execution of a task that the task was woken. */
   woken(runId: string): void {
     const lease = this.#leases.find(runId);
-    // Parked meanwhile: it is due again.
+    // The task was parked meanwhile, so it is due again.
     if (lease === undefined || lease.settledForGood) return this.#loop.announce();
     lease.wasWoken = true;
     lease.onWoken?.();
@@ -196,7 +198,7 @@ export class PostgresWorker implements RuntimeWorker {
     this.#wantSlots();
     await this.#loop.stop();
     const ended = this.#leases.idle();
-    // Most executions end within this time; calls that do not are made again by another worker.
+    // Most executions end within this time. Another worker repeats the calls of those that do not.
     await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
     for (const lease of this.#leases.held) lease.controller.abort(new WorkerStopped());
     await ended;
@@ -252,13 +254,13 @@ export class PostgresWorker implements RuntimeWorker {
     this.#loop.slotFreed();
   }
 
-  /** Whoever stops the worker waits for it, since the database is closed afterwards. */
+  /** The stop of the worker waits for it, since the database is closed afterwards. */
   #track(concluding: Promise<void>): void {
     this.#concluding.add(concluding);
     void concluding.finally(() => this.#concluding.delete(concluding));
   }
 
-  /** What was not written with the run is written now. */
+  /** Writes now what was not written with the run. */
   async #conclude(lease: HeldLease, advance: Advance): Promise<void> {
     if (advance.next === "release") return this.#postpone([lease]);
     if (advance.next === "unbegun") return this.#giveBack([lease], UNBEGUN_MS);
@@ -270,7 +272,10 @@ export class PostgresWorker implements RuntimeWorker {
     }
   }
 
-  /** Gives back leases of which nothing came: the task is tried again after a pause that grows. */
+  /**
+   * Gives leases back whose executions came to nothing. The tasks are tried again after a pause that
+   * grows.
+   */
   async #postpone(leases: readonly HeldLease[]): Promise<void> {
     try {
       await postponeLeases(this.#options.database, leases);
@@ -290,7 +295,7 @@ export class PostgresWorker implements RuntimeWorker {
     }
   }
 
-  /** What a claim took whose answer was lost has not begun, so it must not count as a take-over. */
+  /** The tasks of a claim whose answer was lost have not begun, so that must not count as a take-over. */
   async #disown(): Promise<void> {
     if (this.#isStopping) return;
     try {

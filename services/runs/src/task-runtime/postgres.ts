@@ -18,22 +18,22 @@ import type { RuntimeWorker, TaskRuntime } from "./runtime.ts";
 /** What the embedded task runtime needs. */
 export interface PostgresTaskRuntimeOptions {
   database: Database;
-  /** What workers claim tasks and keep leases with. */
+  /** The database for claims and leases. */
   workerDatabase: Database;
   /** Listens for the notifications of other processes; see `listen` of the db package. */
   listen: ListenToChannels;
   logger: Logger;
-  /** Whose tasks the workers of this process claim; the default pool's by default. */
+  /** The pool whose tasks the workers of this process claim; the default pool if left out. */
   pool?: string | undefined;
   /** How long a silent worker keeps its tasks, in milliseconds. */
   leaseMs?: number;
   /** The longest time between two polls for due tasks, in milliseconds. */
   pollMs?: number;
-  /** Is told what workers do. */
+  /** Notified of what workers do. */
   observer?: WorkerObserver | undefined;
 }
 
-/** Subscribes to notification channels; `onReconnect` says that some may have been missed. */
+/** Subscribes to notification channels; `onReconnect` is called when some may have been missed. */
 export type ListenToChannels = (options: {
   channels: readonly string[];
   onNotification: (channel: string, payload: string) => void;
@@ -52,8 +52,8 @@ const LEASE_MS = 10_000;
 const POLL_MS = 1_000;
 
 /**
- * The embedded task runtime: leased tasks in the `runs` schema. Measured as a sketch on two cores
- * against graphile-worker, pg-boss and DBOS; the figures are in docs/adr/0005-task-runtime.md.
+ * The embedded task runtime: leased tasks in the `runs` schema. ADR 5 compares it with graphile-worker,
+ * pg-boss and DBOS, and has the measurements.
  */
 export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): TaskRuntime {
   const { database, logger } = options;
@@ -63,7 +63,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
   let notifying = false;
   let notifyAgain = false;
 
-  /** One notification at a time, after the commit: NOTIFY inside it would serialise all commits. */
+  /** Sends one notification at a time, after the commit: NOTIFY inside it would serialise all commits. */
   const notifyOthers = async (): Promise<void> => {
     if (notifying) {
       notifyAgain = true;
@@ -76,7 +76,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
         await notify(database, TASKS_CHANNEL, "");
       } while (notifyAgain);
     } catch (error) {
-      // Workers poll as well: a lost notification costs time, nothing else.
+      // Workers poll as well: a lost notification only costs time.
       logger.warn({ err: error }, "could not announce new tasks");
     } finally {
       notifying = false;
@@ -176,7 +176,7 @@ export function createPostgresTaskRuntime(options: PostgresTaskRuntimeOptions): 
 
 const NO_POOLS: ReadonlyMap<string, string> = new Map();
 
-/** Only those that are not of the default pool, which usually none are. */
+/** Only tasks that are not in the default pool; usually there are none. */
 function poolsOf(tasks: readonly NewTask[]): ReadonlyMap<string, string> {
   const pooled = tasks.filter(({ pool = DEFAULT_POOL }) => pool !== DEFAULT_POOL);
   if (pooled.length === 0) return NO_POOLS;

@@ -1,21 +1,23 @@
-/** How a worker's slots are used. */
+/** The use of a worker's slots. */
 export interface SlotUse {
-  /** How many it has. */
+  /** How many slots the worker has. */
   slots: number;
   /** How many are taken or reserved. */
   taken: number;
-  /** Companies that have any. */
+  /** Companies that have at least one. */
   companies: number;
   /** Slots of the company that has most. */
   largest: number;
 }
 
-/** Is told what workers of this process do. */
+/** Notified of what workers of this process do. */
 export interface WorkerObserver {
-  /** A claim has taken so many tasks; of so many of them the former worker was lost. */
+  /** A claim has taken `tasks` tasks; the former workers of `takenOver` of them were lost. */
   claimed(tasks: number, takenOver: number): void;
-  /** So many tasks were stored under the worker's lease, without a claim. */
+  /** Tasks were stored under the worker's lease, without a claim. */
   handedOver(tasks: number): void;
-  /** Where the slots can be looked at while the worker runs; returns what ends that. */
+  /**
+   * Registers a function that returns the use of the slots while the worker runs; returns what ends that.
+   */
   watchSlots(look: () => SlotUse): () => void;
 }

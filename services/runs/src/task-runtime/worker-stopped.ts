@@ -1,4 +1,4 @@
-/** Why the signal of a lease is aborted that nobody has taken away: its worker stops and gives it back. */
+/** The reason of a lease's signal when its worker stops and gives the lease back. */
 export class WorkerStopped extends Error {
   override readonly name = "WorkerStopped";
 

@@ -13,8 +13,8 @@ const BATCH_MAX = 256;
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 
 /**
- * Puts events into the inbox. Those that come while earlier ones are being stored share a statement: the
- * bus brings all companies' events in one line, so taking one out of it must cost next to nothing.
+ * Puts events into the inbox. Events that arrive while earlier ones are being stored share a statement.
+ * The bus delivers all companies' events in one line, so each must cost next to nothing.
  */
 export class Arrivals {
   readonly #database: Database;
@@ -27,7 +27,7 @@ export class Arrivals {
     this.#onStored = onStored;
   }
 
-  /** Resolves when the event is stored, or nobody waits for it. */
+  /** Resolves when the event is stored, or when no workflow waits for it. */
   put(event: ArrivedEvent): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ event, resolve, reject });
@@ -37,7 +37,7 @@ export class Arrivals {
 
   async #storeAll(): Promise<void> {
     this.#isStoring = true;
-    // Those that arrive together travel together.
+    // Events that arrive together share a batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) await this.#store(this.#takeBatch());
     this.#isStoring = false;
@@ -53,7 +53,7 @@ export class Arrivals {
       for (const { resolve } of batch) resolve();
     } catch (error) {
       const isAway = databaseErrorToAppError(error).reason === "UNAVAILABLE";
-      // One that the database refuses holds up none of the others.
+      // An event that the database refuses holds up none of the others.
       if (batch.length > 1 && !isAway) for (const each of batch) await this.#store([each]);
       else for (const { reject } of batch) reject(error);
     }

@@ -11,29 +11,31 @@ import type { TriggerDependencies, TriggeringEvent } from "./start-triggered-run
 /** What the inbox works with. */
 export interface EventInboxOptions extends TriggerDependencies {
   logger: Logger;
-  /** What an event that has arrived starts; null when it can't be read. */
+  /** What a stored event starts; null when it can't be read. */
   read: (event: string) => Promise<TriggeringEvent | null>;
 }
 
 /**
- * Where events wait for their runs. They are stored as they come, so that the bus need not bring them
- * again, and taken by turns between companies (D57).
+ * The queue of events whose runs are not started yet. Events are stored as they arrive, so that the bus
+ * need not deliver them again. They are taken in turns between companies (D57).
  */
 export interface EventInbox {
   /** Resolves when the event can't be lost any more. */
   put(event: ArrivedEvent): Promise<void>;
-  /** Finishes what was taken out. */
+  /** Finishes the events that were taken out. */
   stop(): Promise<void>;
 }
 
-/** How many of those that were taken are worked on at the same time; leaves connections of the pool to callers. */
+/** Events that are handled at the same time. The limit leaves connections of the pool to callers. */
 const AT_A_TIME = 4;
 const LEASE_MS = 30_000;
-/** How soon events are found that another process has stored, or left behind. */
+/**
+ * The longest time between two polls. It finds events that another process has stored, or left behind.
+ */
 const LOOK_MS = 1_000;
-/** The pause of a company with a full backlog, doubling. */
+/** The pause of a company with a full backlog; it doubles. */
 const PAUSE_MS = { first: 1_000, most: 30_000 } as const;
-/** The pause of an event that failed, doubling. */
+/** The pause of an event that failed; it doubles. */
 const RETRY_MS = { first: 250, most: 60_000 } as const;
 const COMPANIES_MAX = 10_000;
 
@@ -53,7 +55,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
 
   const pause = (companyId: string): number => {
     const { until = 0, lengthMs = 0 } = pauses.get(companyId) ?? {};
-    // Of several events that were refused together, the first makes the pause.
+    // Of several events that were refused together, the first sets the pause.
     if (until > Date.now()) return until - Date.now();
     const next = Math.min(Math.max(lengthMs * 2, PAUSE_MS.first), PAUSE_MS.most);
     pauses.set(companyId, { until: Date.now() + next, lengthMs: next });
@@ -64,7 +66,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
     const { companyId, eventId, attempts } = claimed;
     try {
       const event = await options.read(claimed.event);
-      // It would be as unreadable the next time.
+      // The event would be as unreadable the next time.
       if (event === null) logger.error({ companyId, eventId }, "an event of a row is unreadable");
       else await startTriggeredRuns(options, event);
       pauses.delete(companyId);
@@ -120,7 +122,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
   };
 }
 
-/** Works on some at a time; one of each company, then the second of each, and so on. */
+/** Handles some events at a time: one of each company, then the second of each, and so on. */
 async function handleAll(
   events: readonly ClaimedEvent[],
   handle: (event: ClaimedEvent) => Promise<Outcome>,

@@ -18,35 +18,35 @@ export interface EventStarterContext extends StoringContext {
   backlog: Backlog;
 }
 
-/** An event and the runs that it is to start: at least one. */
+/** An event and the runs that it is to start, at least one. */
 interface Planned {
   waiting: WaitingEvent;
   runs: readonly NewRun[];
 }
 
-/** An event that starts nothing now, and what it is told unless it has started its runs before. */
+/** An event that starts nothing now, and the answer to it unless it has started its runs before. */
 interface Unstarted {
   waiting: WaitingEvent;
   because: "nobody waits" | "overtaken" | { error: unknown };
 }
 
-/** Two batches at a time: one looks for its workflows while the other waits for its commit. */
+/** Two batches at a time: one looks up its workflows while the other waits for its commit. */
 const BATCHES_MAX = 2;
-/** What shares a statement, unless one event starts more. */
+/** The limits of one statement, unless a single event starts more. */
 const STATEMENT_MAX = { runs: 200, chars: 8 * 1024 * 1024 } as const;
-/** What one event may start: it is stored at once, or not at all. */
+/** The limits of one event: its runs are stored together, or not at all. */
 const EVENT_MAX = { runs: 1_000, chars: 64 * 1024 * 1024 } as const;
-/** An event is overtaken by changes of its workflows at most so often. */
+/** An event is given up after it was overtaken so often by changes of its workflows. */
 const OVERTAKEN_MAX = 5;
-/** What waits here in all, and of one company: callers put off what finds no place. */
+/** Characters that wait here in all, and of one company. Callers defer events that find no room. */
 const WAITING_CHARS = { total: 128 * 1024 * 1024, perTenant: 32 * 1024 * 1024 } as const;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Starts the runs of events that come in great numbers, from many companies. Those that come while earlier
- * ones are being stored share statements, by turns between companies (D57). An event starts one run of
- * each active workflow that waits for it, all or none, once; one that comes again is answered like the
- * first time. Unlike `startTriggeredRuns` it is for events that no run has caused.
+ * Starts the runs of events that arrive in great numbers, from many companies. Events that arrive while
+ * earlier ones are being stored share statements, in turns between companies (D57). An event starts one
+ * run of each active workflow that waits for it, all or none, once. An event that comes again gets the
+ * first answer again. Unlike `startTriggeredRuns` it is for events that no run has caused.
  */
 export class EventStarter {
   readonly #context: EventStarterContext;
@@ -61,9 +61,9 @@ export class EventStarter {
   /**
    * Resolves after the commit.
    *
-   * @throws AppError RATE_LIMITED when the company has too many pending runs, BAD_REQUEST when more would
-   *   start than an event may start, UNAVAILABLE when too much waits already, or workflows are being
-   *   changed all the while
+   * @throws AppError RATE_LIMITED when the company has too many pending runs, BAD_REQUEST when the event
+   * would start more runs than it may, UNAVAILABLE when too much waits already, or workflows are changed
+   * all the time
    */
   async start(event: WebhookEvent): Promise<StartedRuns> {
     const leave = this.#places.take(event.companyId, charsOf(event));
@@ -71,7 +71,8 @@ export class EventStarter {
     try {
       return await new Promise((resolve, reject) => {
         this.#waiting.add({ event, tries: 0, resolve, reject });
-        // In the next turn, so that events that arrive together share a commit.
+        // The batch begins in the next turn of the event loop, so that events which arrive together share
+        // a commit.
         if (this.#waiting.size === 1) setImmediate(() => this.#pump());
       });
     } finally {
@@ -90,7 +91,7 @@ export class EventStarter {
     }
   }
 
-  /** Settles each of the events or puts it back. Never rejects. */
+  /** Answers each of the events or puts it back. Never rejects. */
   async #startBatch(batch: readonly WaitingEvent[]): Promise<void> {
     try {
       const planned: Planned[] = [];
@@ -102,7 +103,7 @@ export class EventStarter {
       await this.#explain(unstarted);
       for (const statement of inStatements(planned)) await this.#store(statement);
     } catch (error) {
-      // Those that are settled stay as they are.
+      // Events that are answered already stay as they are.
       for (const { reject } of batch) reject(error);
     }
   }
@@ -143,7 +144,7 @@ export class EventStarter {
       stored = await storeRuns(this.#context, runs, planned.map(toClaim));
     } catch (error) {
       const isAway = databaseErrorToAppError(error).reason === "UNAVAILABLE";
-      // One event that cannot be stored must not fail the others.
+      // An event that cannot be stored must not fail the others.
       if (planned.length > 1 && !isAway) for (const each of planned) await this.#store([each]);
       else for (const { waiting } of planned) waiting.reject(error);
       return;
@@ -157,7 +158,9 @@ export class EventStarter {
     await this.#explain(overtaken);
   }
 
-  /** What an event has started before stands, whatever is in the way of starting it now. */
+  /**
+   * If an event has started runs before, these are the answer, whatever keeps it from starting them now.
+   */
   async #explain(unstarted: readonly Unstarted[]): Promise<void> {
     if (unstarted.length === 0) return;
     const keys = unstarted.map(({ waiting: { event } }) => ({
@@ -193,7 +196,7 @@ function keyOf({ companyId, triggerKey }: WebhookEvent): string {
   return `${companyId} ${triggerKey}`;
 }
 
-/** One that this release cannot execute is logged where it was loaded. */
+/** A deployment that this release cannot execute was logged when it was loaded. */
 function isExecutable({ compiled }: Deployment): boolean {
   return compiled !== null;
 }
@@ -219,7 +222,7 @@ function startedBy(runs: readonly NewRun[]): StartedRuns {
   return runs.map(({ id, workflowId }) => ({ workflowId, runId: id }));
 }
 
-/** Shares statements out, small events first: nobody waits for one that starts many runs. */
+/** Distributes events over statements, small events first: nobody waits for one that starts many runs. */
 function* inStatements(planned: readonly Planned[]): Generator<readonly Planned[]> {
   let statement: Planned[] = [];
   let size = { runs: 0, chars: 0 };

@@ -14,11 +14,11 @@ import type { Cause, StartedRuns } from "../store/triggering-events.ts";
 /** Something that happened and that workflows may wait for. */
 export interface TriggeringEvent {
   companyId: string;
-  /** Unlike that of any other event of the company, wherever they come from. */
+  /** Unique among the company's events, whatever their source. */
   id: string;
-  /** What the workflows wait for (`triggerKeyOf`). */
+  /** The key that workflows wait for (`triggerKeyOf`). */
   triggerKey: string;
-  /** Whether it starts a run of a workflow with this trigger, given that the key fits. */
+  /** Whether it starts a run of a workflow with this trigger, given that the key matches. */
   fires: (trigger: CompiledTrigger) => boolean;
   triggerType: TriggerType;
   /** JSON text of an object: the input of the runs. */
@@ -27,7 +27,7 @@ export interface TriggeringEvent {
   triggerData: string;
   /** The request that caused it; null when none did. */
   requestId: string | null;
-  /** Of its span; null when that is not recorded. */
+  /** The traceparent of its span; null when that is not recorded. */
   traceparent: string | null;
   /** The run that has caused it; null when none did. */
   cause: Cause | null;
@@ -43,10 +43,10 @@ export interface TriggerDependencies extends StoringContext {
 
 /**
  * Starts one run of each active workflow that waits for an event, all in one transaction. An event that
- * comes again starts nothing and is answered like the first time.
+ * comes again starts nothing and gets the first answer again.
  *
  * @throws AppError RATE_LIMITED when the company has too many pending runs, UNAVAILABLE when workflows
- *   are being changed all the while
+ * are changed all the time
  */
 export async function startTriggeredRuns(
   dependencies: TriggerDependencies,
@@ -81,7 +81,7 @@ async function listFired(
   const loaded = await deployments.getMany(waiting.map((row) => row.deploymentId));
   return waiting.flatMap((row) => {
     const deployment = loaded.get(row.deploymentId);
-    // One that this release cannot execute is logged where it was loaded.
+    // A deployment that this release cannot execute was logged when it was loaded.
     const trigger = deployment?.compiled?.definition.trigger;
     return deployment !== undefined && trigger !== undefined && fires(trigger) ? [deployment] : [];
   });
@@ -104,9 +104,9 @@ async function store(
         by: runs.length,
         max,
       }));
-    // Nobody is there to be told, so they fail where everybody can see it.
+    // No caller is there to be told, so the runs fail where everybody can see it.
     const stored = await starting.insert(hasRoom ? runs : runs.map(withoutRoom));
-    // All or none: what is stored is the answer to the event, for ever.
+    // The stored runs are the answer to the event for ever, so all are stored or none.
     if (stored.size < runs.length) throw new OvertakenError();
     return true;
   });

@@ -15,24 +15,24 @@ const STREAM = "tables";
 /** The durable name under which events are consumed. */
 const CONSUMER = "runs-table-triggers";
 
-/** The durable consumers of each stream, for a bus within the process, which waits for them. */
+/** The durable consumers of each stream. The bus within the process waits for them. */
 export const EVENT_CONSUMERS: Readonly<Record<string, readonly string[]>> = {
   [STREAM]: [CONSUMER],
 };
 
-/** The events of the stream by what they are called in triggers. */
+/** The events of the stream by their names in triggers. */
 const EVENT_TYPES = new Map(TABLE_EVENTS.map((event) => [`table.${event}`, event]));
 
 /** Values of columns, kept as they are: a copy would drop keys such as __proto__. */
 const rowData = z.custom<object>((value) => typeof value === "object" && value !== null);
 
-/** What the tables service tells of a changed row. */
+/** The tables service's event of a changed row. */
 const rowEvent = z.object({
   tableId: z.string().refine(isUuid),
   tableName: z.string(),
   rowId: z.string().refine(isUuid),
   position: z.number(),
-  /** Of a deleted row what it had at last; null when it is too large for an event. */
+  /** For a deleted row its last values; null when they are too large for an event. */
   data: rowData.nullable(),
   previousData: rowData.nullable().optional(),
   truncated: z.boolean().optional(),
@@ -40,7 +40,7 @@ const rowEvent = z.object({
   runId: z.string().optional(),
 });
 
-/** Events that are put into the inbox at the same time; they share statements. */
+/** Events that are put into the inbox at the same time. They share statements. */
 const ARRIVING_MAX = 256;
 
 /** What consuming needs. */

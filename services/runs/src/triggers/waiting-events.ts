@@ -1,11 +1,11 @@
 import type { StartedRuns } from "../store/triggering-events.ts";
 
-/** An event by which workflows are started that wait for it. */
+/** An event that starts the workflows that wait for it. */
 export interface WebhookEvent {
   companyId: string;
-  /** Unlike that of any other event of the company, wherever they come from. */
+  /** Unique among the company's events, whatever their source. */
   id: string;
-  /** What the workflows wait for (`triggerKeyOf`). */
+  /** The key that workflows wait for (`triggerKeyOf`). */
   triggerKey: string;
   /** JSON text: the input of the runs. */
   input: string;
@@ -15,14 +15,14 @@ export interface WebhookEvent {
   triggerData: string;
   /** The request that brought it; null when none did. */
   requestId: string | null;
-  /** Of its span; null when that is not recorded. */
+  /** The traceparent of its span; null when that is not recorded. */
   traceparent: string | null;
 }
 
-/** An event and who waits for what it starts. */
+/** An event, and the caller who waits for the runs that it starts. */
 export interface WaitingEvent {
   event: WebhookEvent;
-  /** How often it was tried in vain. */
+  /** How many tries have failed. */
   tries: number;
   resolve: (started: StartedRuns) => void;
   reject: (error: unknown) => void;
@@ -31,13 +31,13 @@ export interface WaitingEvent {
 const BATCH_MAX = 100;
 const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 
-/** Events that wait to be started, taken by turns between companies (D57). */
+/** Events that wait to be started, taken in turns between companies (D57). */
 export class WaitingEvents {
-  /** The company that was served last is the last one. */
+  /** The company that was served last is at the end. */
   readonly #companies = new Map<string, WaitingEvent[]>();
   #size = 0;
 
-  /** How many wait. */
+  /** How many events wait. */
   get size(): number {
     return this.#size;
   }
@@ -50,7 +50,7 @@ export class WaitingEvents {
     this.#size += 1;
   }
 
-  /** Takes one of each company, then the second of each, and so on; never the same event twice. */
+  /** Takes one event of each company, then the second of each, and so on; never the same event twice. */
   takeBatch(): WaitingEvent[] {
     const batch: WaitingEvent[] = [];
     const again: WaitingEvent[] = [];

@@ -14,7 +14,7 @@ export function cryptoHmac(resolved: unknown): { digest: string } {
   const inputs = new ActionInputs(resolved);
   const algorithm = inputs.oneOf("algorithm", HASH_ALGORITHMS);
   const key = inputs.text("key");
-  // A key that is empty by mistake would give signatures that anyone can make.
+  // With a key that is empty by mistake anyone could make the signatures.
   if (key === "") throw invalidInput("key", "must not be empty");
   const digest = createHmac(algorithm, key).update(inputs.text("text")).digest(encodingOf(inputs));
   return { digest };

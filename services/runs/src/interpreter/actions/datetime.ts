@@ -2,10 +2,10 @@ import { DATETIME_FORMAT_CHARS_MAX, DATETIME_UNITS, parseIsoTime } from "@workfl
 import { DateTime, IANAZone } from "luxon";
 import { ActionInputs, invalidInput } from "./inputs.ts";
 
-/** The years that `parseIsoTime` reads, so that what one action writes another takes. */
+/** The years that `parseIsoTime` reads, so that one action can read what another wrote. */
 const FIRST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-/** More milliseconds than there are between the two: beyond it Luxon loses itself in numbers. */
+/** More milliseconds than there are between these years. Luxon fails with larger numbers. */
 const AMOUNT_MAX = 1e15;
 
 /**
@@ -20,7 +20,7 @@ export function datetimeFormat(resolved: unknown): { text: string } {
     throw invalidInput("format", `is longer than ${DATETIME_FORMAT_CHARS_MAX} characters`);
   }
   const zone = inputs.has("timezone") ? inputs.text("timezone") : "UTC";
-  // Luxon would also take "system", which is the server's zone and nobody's business.
+  // Luxon would also take "system", which is the server's zone.
   if (!IANAZone.isValidZone(zone)) {
     throw invalidInput("timezone", "must be an IANA time zone such as Europe/Paris or UTC");
   }
@@ -29,10 +29,9 @@ export function datetimeFormat(resolved: unknown): { text: string } {
 }
 
 /**
- * A time moved by an amount, which may be negative: `{value, amount, unit}` → `{value}`, an ISO
- * timestamp in UTC with milliseconds. Reckoned in UTC, where no clock is ever put forward or back: a
- * day is 24 hours. Months and years keep the day of the month or take the month's last one, so 31
- * January and a month is 28 or 29 February.
+ * A time moved by an amount, which may be negative: `{value, amount, unit}` → `{value}`, an ISO timestamp
+ * in UTC with milliseconds. The calculation is in UTC, so a day has 24 hours. Months and years keep the
+ * day of the month, or take the month's last day: 31 January plus a month is 28 or 29 February.
  */
 export function datetimeAdd(resolved: unknown): { value: string } {
   const inputs = new ActionInputs(resolved);
@@ -49,8 +48,8 @@ export function datetimeAdd(resolved: unknown): { value: string } {
 }
 
 /**
- * How long it is from one time to another, with its fraction, negative when backwards: `{from, to,
- * unit}` → `{value}`. Reckoned in UTC like `datetimeAdd`; a part of a month is its share of the
+ * The time from one moment to another, with a fraction, negative when backwards: `{from, to, unit}` →
+ * `{value}`. The calculation is in UTC like that of `datetimeAdd`. A part of a month is its share of the
  * month that it lies in.
  */
 export function datetimeDiff(resolved: unknown): { value: number } {
@@ -58,11 +57,11 @@ export function datetimeDiff(resolved: unknown): { value: number } {
   const from = DateTime.fromMillis(timeOf(inputs, "from"), { zone: "utc" });
   const to = DateTime.fromMillis(timeOf(inputs, "to"), { zone: "utc" });
   const unit = inputs.oneOf("unit", DATETIME_UNITS);
-  // Luxon's zero may be a negative one, which JSON would write as 0 anyway.
+  // Luxon's zero may be negative. JSON would write it as 0 anyway.
   return { value: to.diff(from, unit).as(unit) + 0 };
 }
 
-/** Milliseconds since 1970 of an input that is an ISO timestamp or such a number. */
+/** Milliseconds since 1970 of an input that is an ISO timestamp or a number of milliseconds. */
 function timeOf(inputs: ActionInputs, key: string): number {
   const value = inputs.value(key);
   const millis = typeof value === "string" ? parseIsoTime(value) : value;

@@ -1,11 +1,14 @@
 import { StepError } from "../../domain/step-error.ts";
 
-/** Longest text that an action takes: what templates can build (D19), so that its work is bounded. */
+/**
+ * The longest text that an action takes. It is as long as templates can build (D19), so the work is
+ * bounded.
+ */
 const TEXT_CHARS_MAX = 1024 * 1024;
 
 /**
- * Reads the resolved inputs of an action one by one. Every failure is a StepError that names the
- * input: the same inputs would fail again, so it is not retried.
+ * Reads the resolved inputs of an action one by one. Every failure is a StepError that names the input.
+ * It is not retried, since the same inputs would fail again.
  */
 export class ActionInputs {
   readonly #inputs: object;
@@ -20,7 +23,10 @@ export class ActionInputs {
     return entry;
   }
 
-  /** Whether the input was given; a template whose path does not exist gives null, which was not. */
+  /**
+   * Whether the input was given. A template whose path does not exist gives null, which counts as not
+   * given.
+   */
   has(key: string): boolean {
     return (this.value(key) ?? null) !== null;
   }

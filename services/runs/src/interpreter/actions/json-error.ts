@@ -1,11 +1,14 @@
-/** A place in a text, both counted from 1. */
+/** A position in a text; line and column are counted from 1. */
 export interface TextPlace {
   line: number;
   column: number;
 }
 
 const PUNCTUATION = "{}[],:";
-/** A scalar of JSON (RFC 8259). Strings are unrolled, so that a long one needs no deep stack. */
+/**
+ * A scalar of JSON (RFC 8259). The pattern for strings is unrolled, so that a long one needs no deep
+ * stack.
+ */
 const SCALAR =
   // oxlint-disable-next-line no-control-regex -- control characters are what a string may not hold
   /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\u0000-\u001f]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -13,7 +16,7 @@ const SCALAR =
 /** What may come next; `firstKey` and `firstItem` also allow the container to be closed. */
 type Expected = "value" | "firstItem" | "firstKey" | "key" | "colon" | "next" | "end";
 
-/** Finds the first token of a text that keeps it from being JSON; the end of the text may be it. */
+/** Finds the first token that makes a text invalid JSON. That may be the end of the text. */
 export function findJsonError(text: string): TextPlace {
   const containers: ("}" | "]")[] = [];
   let expected: Expected = "value";
@@ -29,7 +32,7 @@ export function findJsonError(text: string): TextPlace {
   }
 }
 
-/** What may come after a token, which its first character tells; null when it must not stand there. */
+/** What may follow a token, by its first character; null when the token is not allowed there. */
 function step(expected: Expected, first: string, containers: ("}" | "]")[]): Expected | null {
   switch (expected) {
     case "firstItem":

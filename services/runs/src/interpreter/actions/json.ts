@@ -5,17 +5,17 @@ import { ActionInputs, invalidInput } from "./inputs.ts";
 import { findJsonError } from "./json-error.ts";
 
 const INDENT_MAX = 10;
-/** D4: the result of one step. */
+/** The largest result of one step (D4). */
 const TEXT_CHARS_MAX = 4 * 1024 * 1024;
 
-/** Reads a JSON text: `{text}` → `{value}`. A member called `__proto__` is one like any other. */
+/** Reads a JSON text: `{text}` → `{value}`. A member called `__proto__` is an ordinary member. */
 export function jsonParse(resolved: unknown): { value: unknown } {
   const text = new ActionInputs(resolved).text("text");
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // The engine's own message quotes the text and seldom tells the place.
+    // The engine's own message quotes the text and seldom tells the position.
     const { line, column } = findJsonError(text);
     throw invalidInput("text", `is not valid JSON at line ${line}, column ${column}`);
   }
@@ -37,14 +37,17 @@ export function jsonStringify(resolved: unknown): { text: string } {
   if (nestsTooDeep(value, NESTING_MAX)) {
     throw invalidInput("value", `nests more than ${NESTING_MAX} arrays and objects`);
   }
-  // A mebibyte of small items far down takes hundreds of times that once it is indented.
+  // Deeply nested small items may take hundreds of times their size once they are indented.
   if (indent > 0 && indentation(value, indent, 1) > TEXT_CHARS_MAX) throw tooLarge();
   const text = JSON.stringify(value, null, indent);
   if (text.length > TEXT_CHARS_MAX) throw tooLarge();
   return { text };
 }
 
-/** Characters that the indentation of a value takes, line breaks included; may stop at the limit. */
+/**
+ * The characters that the indentation of a value takes, line breaks included. Counting may stop at the
+ * limit.
+ */
 function indentation(value: unknown, indent: number, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   const items: readonly unknown[] = Object.values(value);

@@ -4,8 +4,9 @@ import { jsonParse, jsonStringify } from "./json.ts";
 import { textTemplate } from "./text.ts";
 
 /**
- * An action without any effect: the same resolved inputs always give the same output. It throws
- * StepError or TemplateError when the inputs are at fault.
+ * An action without any effect: the same resolved inputs always give the same output.
+ *
+ * @throws StepError or TemplateError when the inputs are at fault
  */
 export type PureAction = (inputs: unknown) => unknown;
 

@@ -2,9 +2,9 @@ import { renderText } from "@workflow/definition";
 import { ActionInputs, invalidInput } from "./inputs.ts";
 
 /**
- * Fills the placeholders of a text from values: `{template, values?}` → `{text}`. What a placeholder
- * brings in is not looked at again; one that finds nothing is empty. Without values a text has no
- * placeholders of its own.
+ * Fills the placeholders of a text from values: `{template, values?}` → `{text}`. Inserted values are not
+ * searched for placeholders; a placeholder without a value becomes empty. Without `values` the text is
+ * returned as it is.
  *
  * @throws TemplateError when the text's placeholders are malformed or the result is over 1 MiB
  */

@@ -1,16 +1,16 @@
 import type { CallCause } from "../../domain/run-facts.ts";
 
-/** Settings in place of the agent's for one call. */
+/** Settings that replace the agent's own for one call. */
 export interface AgentOverrides {
   /** 0 to 2. */
   temperature?: number | undefined;
-  /** Of one answer of the model. */
+  /** The limit for one answer of the model. */
   maxTokens?: number | undefined;
-  /** The model that the installation offers of the agent's provider. */
+  /** A model that the installation offers of the agent's provider. */
   model?: string | undefined;
 }
 
-/** What an agent is asked. */
+/** The question to an agent. */
 export interface AgentQuestion {
   agentId: string;
   /** JSON text of an object. */
@@ -19,37 +19,37 @@ export interface AgentQuestion {
   overrides: AgentOverrides;
 }
 
-/** What may be recorded of a question in which secrets are: the same with secrets masked. */
+/** The recordable form of a question that holds secrets: the same with secrets masked. */
 export type AgentRecord = Pick<AgentQuestion, "input" | "userMessage">;
 
-/** For whom an agent is asked, and how often it may be. */
+/** The run for which an agent is asked, and the limits of the call. */
 export interface AgentCall extends CallCause {
   runId: string;
-  /** The answer that is recorded under it is given again. */
+  /** The key of the question. The answer that is recorded under it is given again. */
   key: string;
-  /** Texts that must appear in nothing that is recorded, of the answer neither. */
+  /** Texts that must appear in nothing that is recorded, the answer included. */
   secrets: readonly string[];
-  /** How long the step has from now on, in milliseconds; null: as long as the installation gives. */
+  /** How long the step has from now on, in milliseconds; null: as long as the installation allows. */
   timeoutMs: number | null;
 }
 
-/** The way out to AI agents: the integrations service. */
+/** The client for AI agents, at the integrations service. */
 export interface AgentClient {
   /**
-   * Waits until a question of so many bytes, with the secrets that go along, may be under way. Whoever waits
-   * should not hold it yet. A step's time goes on meanwhile.
+   * Waits until a question of so many bytes, with its secrets, may be sent. The caller should not hold
+   * the question while it waits. The step's timeout goes on.
    *
-   * @returns gives the place back; to be called once
+   * @returns releases the place; to be called once
    * @throws the signal's reason when it was aborted first
    */
   takeTurn(companyId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
   /**
-   * Asks an agent whose turn has come, once under one key. A call that is given up ends the request to the
-   * provider.
+   * Asks an agent, once under one key. Aborting the call ends the request to the provider. `takeTurn`
+   * comes first.
    *
-   * @param record null: the question as it is
+   * @param record null: the question is recorded as it is
    * @returns the answer as JSON text
-   * @throws StepError with the codes that docs/errors.md has of agents; the signal's reason when it was
+   * @throws StepError with the codes for agents in docs/errors.md, or the signal's reason when it was
    * aborted
    */
   ask(

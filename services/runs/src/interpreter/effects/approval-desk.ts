@@ -3,21 +3,21 @@ import type { RunFacts } from "../../domain/run-facts.ts";
 import type { StagedWrite } from "../../journal/staged-write.ts";
 
 /**
- * The execution's side of approvals (D29). What changes one is staged, since an execution that lost its
- * lease must not take the question back that its successor waits for.
+ * The execution's side of approvals (D29). Changes are staged: an execution that lost its lease must not
+ * withdraw the question that its successor waits for.
  */
 export interface ApprovalDesk {
-  /** The approval of a step's attempt; null when it was not asked for. */
+  /** The approval of a step's attempt; null when none was asked for. */
   find(
     runId: string,
     attempt: Pick<ApprovalQuestion, "path" | "attempt">,
   ): Promise<ApprovalState | null>;
-  /** Where an approval stands. */
+  /** The present state of an approval. */
   get(id: string): Promise<ApprovalState>;
   /** Asks for an approval, unless that was done before. */
   ask(facts: RunFacts, question: ApprovalQuestion): StagedWrite;
-  /** Gives an approval up whose time is over, unless somebody decided first. */
+  /** Ends an approval whose time is over, unless somebody decided first. */
   expire(id: string): StagedWrite;
-  /** Gives an approval up that nobody waits for any more. */
+  /** Cancels an approval that no step waits for any more. */
   cancel(id: string): StagedWrite;
 }

@@ -3,30 +3,29 @@ import type { DoneCall, PausedCall } from "./paused-call.ts";
 import type { NamedConnections } from "./provider-client.ts";
 import type { EmailAttachment, EmailMessage } from "../steps/email-message.ts";
 
-/** A message with its files, and the way that it goes. */
+/** A message with its files and the connection that sends it. */
 export interface EmailLetter extends EmailMessage {
   attachments: EmailAttachment[];
   named: NamedConnections;
 }
 
-/** What became of a message that was taken, as the step's output has it (D17). */
+/** The outcome of a message that was accepted, as the step's output has it (D17). */
 export interface EmailOutcome {
   messageId: string;
-  /** Addresses that the mail server or the provider took, and those that it refused. */
+  /** Addresses that the mail server or provider accepted, and those that it refused. */
   accepted: string[];
   rejected: string[];
 }
 
-/** The way out for e-mail: the integrations service. */
+/** The client for e-mail, at the integrations service. */
 export interface EmailClient {
   /**
-   * Sends one message. The same key again gives the outcome of the first call, so a step that is
-   * executed twice sends once.
+   * Sends one message. The same key gives the outcome of the first call again, so a step that is executed
+   * twice sends once.
    *
-   * @param hasTurn the turn that an earlier result gave has come
-   * @throws StepError EMAIL_REJECTED (for good), EMAIL_FAILED (may work later),
-   * EMAIL_SENDER_NOT_ALLOWED, EMAIL_QUOTA, NOT_CONFIGURED, or a code of connections; the signal's reason
-   * when it was aborted
+   * @param hasTurn whether the wait that an earlier result asked for is over
+   * @throws StepError EMAIL_REJECTED (for good), EMAIL_FAILED (may work later), EMAIL_SENDER_NOT_ALLOWED,
+   * EMAIL_QUOTA, NOT_CONFIGURED, or a code of connections; the signal's reason when it was aborted
    */
   send(
     cause: CallCause,

@@ -1,12 +1,12 @@
-/** The connection that a call needs is paused; it has a turn after so many milliseconds. */
+/** The result of a call whose connection is paused. The call's turn comes after so many milliseconds. */
 export interface PausedCall {
   kind: "paused";
   waitMs: number;
-  /** The provider's words, where it was asked. */
+  /** The provider's message, if the provider was asked. */
   message?: string | undefined;
 }
 
-/** What a call came to that had its turn. */
+/** The result of a call that was made. */
 export interface DoneCall<Output> {
   kind: "done";
   output: Output;

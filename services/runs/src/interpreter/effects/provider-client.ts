@@ -7,7 +7,7 @@ export interface NamedConnections {
   run: string | null;
 }
 
-/** An action of a provider as a step asks for it. */
+/** The action of a provider that a step asks for. */
 export interface ProviderCall {
   /** `<provider>.<action>`. */
   action: string;
@@ -20,31 +20,31 @@ export interface ProviderCall {
   hostLimits: readonly (readonly string[])[];
 }
 
-/** What a request has to carry to be a connection's; never to be stored or logged. */
+/** What a request must carry to use a connection. It must never be stored or logged. */
 export interface RequestAuthorization {
   connectionId: string;
   provider: string;
-  /** The only ones that the request may go to. */
+  /** The only origins that the request may go to. */
   origins: readonly string[];
-  /** One of them, which may be a private address: the operator has named it. */
+  /** One of `origins` that may be a private address, since the operator has named it. */
   operatorOrigin: string | undefined;
-  /** By lower-case names. */
+  /** Header values by lower-case name. */
   headers: Readonly<Record<string, string>>;
-  /** Sent unless the step has its own. */
+  /** Headers that are sent unless the step sets its own. */
   defaultHeaders: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   body: Readonly<Record<string, string>>;
-  /** Texts that nothing may repeat that is recorded. */
+  /** Texts that must appear in nothing that is recorded. */
   secrets: readonly string[];
 }
 
-/** The way out to providers, with the credentials of connections: the integrations service. */
+/** The client for providers, with the credentials of connections, at the integrations service. */
 export interface ProviderClient {
   /**
    * Calls an action.
    *
    * @returns its output as JSON text
-   * @throws StepError with the codes that docs/errors.md has of providers; the signal's reason when it was
+   * @throws StepError with the codes for providers in docs/errors.md, or the signal's reason when it was
    * aborted
    */
   execute(
@@ -53,9 +53,10 @@ export interface ProviderClient {
     signal: AbortSignal,
   ): Promise<DoneCall<string> | PausedCall>;
   /**
-   * Gives what a request of the step's own making has to carry. Throws like `execute`.
+   * Returns what a request of the step's own making has to carry.
    *
    * @param provider undefined: that of the connection
+   * @throws StepError as `execute` does
    */
   authorize(
     cause: CallCause,
@@ -63,9 +64,9 @@ export interface ProviderClient {
     signal: AbortSignal,
   ): Promise<{ kind: "authorized"; authorization: RequestAuthorization } | PausedCall>;
   /**
-   * Tells of the answer to such a request, whose status may mean that there were too many.
+   * Reports the answer to such a request, whose status may mean that there were too many requests.
    *
-   * @param ageMs how long ago the request was sent
+   * @param ageMs how long ago the request was sent, in milliseconds
    * @returns the step's turn; null when the connection is not paused
    */
   report(

@@ -11,7 +11,9 @@ import type { TablesClient } from "./tables-client.ts";
 /** Everything through which a step reaches beyond the run. */
 export interface StepEffects {
   readonly http: SafeHttpClient;
-  /** Also to private addresses: for origins that the operator has named, and no other. */
+  /**
+   * A client that may also reach private addresses. It is only for origins that the operator has named.
+   */
   readonly operatorHttp: SafeHttpClient;
   readonly expressions: ExpressionPool;
   readonly agents: AgentClient;

@@ -1,11 +1,11 @@
 import type { CallCause } from "../../domain/run-facts.ts";
 
-/** For which run rows are read and written. */
+/** The run for which rows are read and written. */
 export interface TablesCaller extends CallCause {
   runId: string;
 }
 
-/** Which rows are sought; what is undefined is left to the service. */
+/** Which rows are sought. The service decides what is undefined. */
 export interface RowsQuery {
   tableId: string;
   /** JSON text of an object. */
@@ -28,15 +28,16 @@ export interface TableRow {
 /** A page of rows (D17). */
 export interface FoundRows {
   rows: TableRow[];
-  /** How many rows match, all pages together. */
+  /** How many rows match, on all pages together. */
   total: number;
   hasMore: boolean;
 }
 
 /**
- * The way to the company's data tables. Every method throws StepError TABLE_NOT_FOUND, ROW_NOT_FOUND or
- * TABLE_REJECTED (for good), TABLE_UNAVAILABLE (may work later), or the signal's reason when it was
- * aborted. A write is named by a key; under the same key it is done once.
+ * The client for the company's data tables. A write has a key; under the same key it is done once.
+ *
+ * @throws StepError by every method: TABLE_NOT_FOUND, ROW_NOT_FOUND or TABLE_REJECTED (for good),
+ * TABLE_UNAVAILABLE (may work later); the signal's reason when it was aborted
  */
 export interface TablesClient {
   query(caller: TablesCaller, query: RowsQuery, signal: AbortSignal): Promise<FoundRows>;
@@ -47,7 +48,7 @@ export interface TablesClient {
     key: string,
     signal: AbortSignal,
   ): Promise<TableRow>;
-  /** @param data JSON text of an object; with `merge` members that it lacks stay */
+  /** @param data JSON text of an object; with `merge` missing members stay as they are */
   update(
     caller: TablesCaller,
     row: { tableId: string; rowId: string; data: string; merge: boolean },

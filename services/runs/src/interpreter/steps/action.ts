@@ -48,7 +48,7 @@ export async function executeAction(
   }
 }
 
-/** What reaches nobody else. */
+/** Executes an action that reaches nothing outside. */
 function executeInside(
   execution: Execution,
   { action }: CompiledActionStep,
@@ -100,7 +100,7 @@ async function callTable(
     if (action !== "table.query") execution.journal.markStarted();
     const calling = runTableAction(execution, action, inputs.value, attempt.key);
     const output = await calling.catch((error: unknown) => {
-      // Problems quote what a filter or a row says.
+      // The problems quote the filter or the row.
       throw carriesSecret(execution, inputs) ? withoutWords(error) : error;
     });
     return { kind: "done", output };
@@ -109,14 +109,14 @@ async function callTable(
 
 interface ResolvedInputs {
   inputs: EvaluatedValue;
-  /** Null where there is nothing to watch. */
+  /** Null where nothing has to be guarded. */
   guard: SendGuard | null;
 }
 
 /**
- * The inputs with their templates resolved. Three kinds of actions may read bound secrets (D66): a request
- * is watched by a guard, a provider's action goes only where all of them may go, and a keyed digest does
- * not give its key away.
+ * The inputs with their templates resolved. Three kinds of actions may read bound secrets (D66). A guard
+ * watches a request, a provider's action goes only to hosts that all of them allow, and a keyed digest
+ * does not reveal its key.
  */
 function resolveInputs(
   { scope, bonds }: Execution,
@@ -126,7 +126,7 @@ function resolveInputs(
   const mayRead = isProviders || step.action === "http.request" || step.action === "crypto.hmac";
   const grant = mayRead ? bonds.grant() : null;
   if (grant === null) return { inputs: evaluate(step.inputs, scope), guard: null };
-  // All but the key is text that is digested, or says how.
+  // All inputs but the key are text to digest, or options.
   if (step.action === "crypto.hmac") evaluate(withoutMember(step.inputs, "key"), scope);
   const inputs = evaluate(step.inputs, { ...scope, secrets: grant.secrets });
   return { inputs, guard: grant.guard };
@@ -138,8 +138,8 @@ function withoutMember(inputs: CompiledValue, name: string): CompiledValue {
 }
 
 /**
- * Whether the address of a request comes from a secret. What is said of it then, a host in lower case
- * for example, is a form of the secret that nobody can look for.
+ * Whether the address of a request comes from a secret. An error may then show a form of it, such as the
+ * host in lower case, that the scrubber cannot find.
  */
 function namesSecretHost(execution: Execution, { value, masked }: EvaluatedValue): boolean {
   const url = { value: memberOf(value, "url"), masked: memberOf(masked, "url") };
@@ -150,7 +150,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Ends the run with this output, from whatever depth. */
+/** Ends the run with this output, at any depth. */
 function respond(execution: Execution, inputs: unknown): StepOutcome {
   const given = typeof inputs === "object" && inputs !== null && "output" in inputs;
   const { output } = completionOf(execution, given ? inputs.output : null, false);

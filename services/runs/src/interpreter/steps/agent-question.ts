@@ -3,11 +3,11 @@ import { StepError } from "../../domain/step-error.ts";
 import { storableJson, storableText } from "../../domain/storable-json.ts";
 import type { AgentQuestion, AgentRecord } from "../effects/agent-client.ts";
 
-/** As long as the API takes one of callers (D43). */
+/** The same limit as the API has for callers (D43). */
 const INPUT_BYTES_MAX = 1024 * 1024;
 const USER_MESSAGE_CHARS_MAX = 100_000;
 const MAX_TOKENS_MAX = 128_000;
-/** An id of ours is far shorter; what is refused as unknown is repeated in the error. */
+/** Our ids are far shorter. The error repeats an unknown id, so its length is limited. */
 const AGENT_ID_CHARS_MAX = 200;
 
 const optionalText = z
@@ -18,10 +18,10 @@ const temperature = "must be from 0 to 2";
 const agentId = "must be the id of an agent";
 const maxTokens = `must be a whole number from 1 to ${MAX_TOKENS_MAX}`;
 
-/** As it is: a copy would lose members with unusual names. */
+/** The input is taken as it is: a copy would lose members with unusual names. */
 const input = z.unknown().refine(isObject, "must be an object");
 
-// A template whose path does not exist gives null, which is as good as nothing given.
+// A template whose path does not exist gives null, which counts as not given.
 const resolvedQuestion = z.object({
   agentId: z.string(agentId).min(1, agentId).max(AGENT_ID_CHARS_MAX, agentId),
   input,
@@ -39,7 +39,8 @@ const resolvedQuestion = z.object({
 });
 
 /**
- * Reads an agent step's resolved config. Whether the agent takes such inputs is checked where it is asked.
+ * Reads an agent step's resolved config. The integrations service checks whether the agent takes such
+ * inputs.
  *
  * @throws StepError INVALID_INPUT naming the fields in `details.problems`
  */
@@ -70,7 +71,7 @@ export function readAgentQuestion(resolved: unknown): AgentQuestion {
 const cleanQuestion = z.object({ input: z.unknown(), userMessage: z.string().nullish() });
 
 /**
- * What may be recorded of a resolved config that was read before.
+ * The recordable form of a resolved config that was read before.
  *
  * @param clean the config without secrets
  */
@@ -86,7 +87,7 @@ function optionalTextOf(text: string | null | undefined): string | undefined {
   return text === null || text === undefined ? undefined : storableText(text);
 }
 
-/** A character may be two units of the text; what is far longer need not be taken apart. */
+/** A character may be two units of the text. A text that is far longer need not be counted. */
 function isMessage(text: string): boolean {
   if (text.length <= USER_MESSAGE_CHARS_MAX) return true;
   if (text.length > 2 * USER_MESSAGE_CHARS_MAX) return false;

@@ -9,12 +9,12 @@ import { completionInTurns } from "../step-output.ts";
 import { withoutWords } from "../without-words.ts";
 import { readAgentQuestion, readAgentRecord } from "./agent-question.ts";
 
-/** As much as templates may give (D19). */
+/** The largest text that templates may give (D19). */
 const QUESTION_BYTES_MAX = 1024 * 1024;
-/** Questions this small are kept while they wait, and not resolved twice. */
+/** Questions up to this size are kept while they wait, and not resolved twice. */
 const KEPT_BYTES = 4 * 1024;
 
-/** Asks an AI agent (D17, ADR 40); its answer is the output. */
+/** Asks an AI agent (D17, ADR 40). Its answer is the output. */
 export async function executeAgent(
   execution: Execution,
   step: CompiledAgentStep,
@@ -26,7 +26,7 @@ export async function executeAgent(
   const wanted = bytes + secretBytesOf(execution);
   const giveBack = await effects.agents.takeTurn(facts.companyId, wanted, signal);
   try {
-    // A large question is not held before its turn: thousands may wait.
+    // A large question is not held before its turn, since thousands may wait.
     return await ask(execution, small ?? evaluate(step.question, scope), open, attempt);
   } finally {
     giveBack();
@@ -62,25 +62,26 @@ async function ask(
   const output = await effects.agents
     .ask(question, record, call, signal)
     .catch((error: unknown) => {
-      // Providers quote what they were sent, in encodings of their own; what an agent takes is said by us.
+      // Providers quote what they were sent, in encodings of their own. Errors about an agent's inputs
+      // are our own words.
       const isOurs = error instanceof StepError && error.code === "INVALID_INPUT";
       throw record === null || isOurs ? error : withoutWords(error);
     });
   return completionInTurns(execution, JSON.parse(output), true);
 }
 
-/** Of what is sent, and of what is recorded where a secret is in it. */
+/** The bytes of what is sent, and of the masked copy if there is one. */
 function bytesOf({ value, masked }: EvaluatedValue): number {
   const bytes = measureJson(value, QUESTION_BYTES_MAX);
   return masked === value ? bytes : bytes + measureJson(masked, QUESTION_BYTES_MAX);
 }
 
-/** All of the run's go along with each question. */
+/** All of the run's secrets go along with each question. */
 function secretBytesOf({ bonds }: Execution): number {
   return bonds.values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
 }
 
-/** Templates refuse bound secrets here; one may also come with an input, a row or an answer (D66). */
+/** Templates refuse bound secrets here, but one may also come with an input, a row or an answer (D66). */
 async function assertUnbound(
   { bonds }: Execution,
   { input, userMessage = "" }: AgentQuestion,
@@ -93,7 +94,7 @@ async function assertUnbound(
   );
 }
 
-/** What may be recorded where a secret is in the question; null where none is. */
+/** The recordable form of a question with a secret in it; null where there is none. */
 async function recordOf(
   { scrubber }: Execution,
   { value, masked }: EvaluatedValue,

@@ -8,7 +8,7 @@ import { Parked } from "../control-flow-signals.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { completionOf } from "../step-output.ts";
 
-/** D17: what the step returns. */
+/** The output of the step (D17). */
 interface Decision {
   decision: "approved" | "rejected";
   by: string | null;
@@ -25,7 +25,7 @@ export async function executeApproval(
 ): Promise<StepOutcome> {
   const { clock, effects, journal, fibers, signal } = execution;
   const resolved = evaluate(step.message, execution.scope);
-  // What a loop goes over may hold a secret that no template here names.
+  // The items of a loop may hold a secret that no template here names.
   const clean = execution.scrubber?.json(resolved.masked) ?? resolved.masked;
   const message = typeof clean === "string" ? clean : storableJson(clean);
   showInput(storableJson({ message, onTimeout: step.onTimeout }));
@@ -64,7 +64,7 @@ export async function executeApproval(
   return conclude(execution, step, state);
 }
 
-/** Asks, which is a checkpoint of the run (D31), unless an earlier execution has. */
+/** Asks unless an earlier execution has. Asking is a checkpoint of the run (D31). */
 async function askOnce(
   { effects, facts, journal }: Execution,
   open: OpenStep,
@@ -72,7 +72,7 @@ async function askOnce(
 ): Promise<ApprovalState> {
   const known = journal.isPersisted(open) ? await effects.approvals.find(facts.id, question) : null;
   if (known !== null) return known;
-  // What happened before is known before anybody is asked.
+  // Everything before is written before anybody is asked.
   journal.persistWait(open, { dueAt: question.timeoutAt });
   journal.announceCheckpoint(question.stepId, "waiting_approval");
   journal.stage(effects.approvals.ask(facts, question));
@@ -106,7 +106,7 @@ function conclude(
   return completionOf(execution, decision, true);
 }
 
-/** What the approval came to for the step; null when it failed for want of a decision. */
+/** The step's output by the approval's status; null when it failed since nobody decided. */
 function decisionOf(
   { onTimeout }: CompiledApprovalStep,
   { status, decidedBy: by, comment, data }: ApprovalState,
@@ -121,7 +121,7 @@ function decisionOf(
       return { decision: onTimeout === "approve" ? "approved" : "rejected", ...given };
     case "waiting":
     case "cancelled":
-      // Given up by an execution whose lease is lost; this one is about to learn that.
+      // An execution that lost its lease cancelled the approval; this one is about to learn of it.
       throw new Error(`an approval is ${status} though its step waits for it`);
     default:
       return status satisfies never;

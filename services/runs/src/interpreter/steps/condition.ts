@@ -25,7 +25,8 @@ export async function executeCondition(
   taken ??= { id: ELSE, steps: step.elseSteps };
   showInput(JSON.stringify({ branches: evaluated }));
   const { id } = taken;
-  // A run that repeats another one may go another way; what it took over of the old one is no more.
+  // A run that repeats another may take another branch. Results that it took over from the old branch are
+  // dropped.
   execution.journal.forgetPast(path, (part) => part !== id);
   const stepScopes = new StepScopes(execution.stepScopes);
   const nesting = { prefix: `${path}.${id}.`, stepScopes };

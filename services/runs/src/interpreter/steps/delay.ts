@@ -10,10 +10,10 @@ import { completionOf } from "../step-output.ts";
 const SUSPENDED_FROM_MS = 5_000;
 /** A delay that lasts longer is a checkpoint (D31). */
 const CHECKPOINT_FROM_MS = 60_000;
-/** A year: whoever wants more has mistaken the unit. */
+/** A year. A longer delay is likely a mistaken unit. */
 const DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000;
 
-/** Waits for a while or until a moment. */
+/** Waits for a duration or until a moment. */
 export async function executeDelay(
   execution: Execution,
   step: CompiledDelayStep,

@@ -12,7 +12,7 @@ import type { EmailAttachment } from "./email-message.ts";
 
 const MIB = 1024 * 1024;
 
-/** A template whose path does not exist gives null, which is as good as nothing given. */
+/** A template whose path does not exist gives null, which counts as not given. */
 const resolvedFile = z.object({
   filename: checked(filenameProblem),
   content: z.string("must be base64").nullish(),
@@ -24,7 +24,7 @@ const resolvedFiles = z
   .max(ATTACHMENT_LIMITS.countMax, `must have at most ${ATTACHMENT_LIMITS.countMax} files`)
   .nullish();
 
-/** The attachments of an e-mail step with their templates resolved; what they hold may be large. */
+/** The attachments of an e-mail step with their templates resolved. Their contents may be large. */
 export function resolveAttachments(
   scope: TemplateScope,
   attachments: CompiledValue | undefined,
@@ -33,7 +33,7 @@ export function resolveAttachments(
   return evaluate(attachments, scope, ATTACHMENT_LIMITS.resolvedBytesMax);
 }
 
-/** How many characters of base64 there are; what is not of the right shape counts as nothing. */
+/** How many characters of base64 the attachments have. Values of a wrong shape count as nothing. */
 export function contentCharsOf(attachments: unknown): number {
   const files: unknown[] = Array.isArray(attachments) ? attachments : [];
   return files.reduce<number>((sum, file) => {
@@ -42,7 +42,7 @@ export function contentCharsOf(attachments: unknown): number {
   }, 0);
 }
 
-/** The attachments as a stored input shows them: of a file's content only how long it is. */
+/** The attachments as a stored input shows them: a file's content is replaced by its length. */
 export function withoutContent(attachments: unknown): unknown {
   if (!Array.isArray(attachments)) return attachments;
   return attachments.map((file: unknown) => {
@@ -53,7 +53,7 @@ export function withoutContent(attachments: unknown): unknown {
 }
 
 /**
- * Reads resolved attachments and decodes what they hold.
+ * Reads resolved attachments and decodes their contents.
  *
  * @throws StepError INVALID_INPUT naming the fields
  */
@@ -82,7 +82,7 @@ function sourceOf(
 ): EmailAttachment["source"] {
   const hasContent = content !== null && content !== undefined;
   const hasUrl = url !== null && url !== undefined;
-  // A file whose template found nothing is not left out in silence: it is what the message is about.
+  // A file whose template found nothing is an error: the message may be about that file.
   if (hasContent === hasUrl) throw invalid([`${placeOf(index)} has either content or url`]);
   if (hasUrl) return { $case: "url", value: url };
   const bytes = decodeBase64(content ?? "");

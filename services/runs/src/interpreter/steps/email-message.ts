@@ -16,11 +16,11 @@ export interface EmailMessage {
   html: string | undefined;
 }
 
-/** A file that goes with a message. */
+/** A file attached to a message. */
 export interface EmailAttachment {
   filename: string;
   source: { $case: "content"; value: Buffer } | { $case: "url"; value: string };
-  /** Undefined: what the URL's server says, or what fits the name. */
+  /** Undefined: the type that the URL's server gives, or that fits the name. */
   contentType: string | undefined;
 }
 
@@ -28,11 +28,11 @@ const WANTED = "must be an e-mail address, several with commas between them, or 
 const NO_CONTROLS = "must not hold line breaks or other control characters";
 const TOO_MANY = `must have at most ${ADDRESSES_MAX} addresses`;
 
-// A template whose path does not exist gives null, which is as good as nothing given.
+// A template whose path does not exist gives null, which counts as not given.
 const optionalText = z.string("must be a text").nullish();
 /**
- * A text is a list (D61); in an array each text is one address, on which the mail service has the last
- * word. Entries that are empty, or null since their template found nothing, count as not there.
+ * A text is a list of addresses (D61). In an array each text is one address, which the mail service
+ * checks. Empty entries count as missing; so does null, which a template gives that found nothing.
  */
 const addresses = z
   .unknown()
@@ -74,8 +74,7 @@ const resolvedMessage = z.object({
 });
 
 /**
- * Reads an e-mail step's resolved config. Addresses and header texts are checked where the message
- * is sent.
+ * Reads an e-mail step's resolved config. The integrations service checks addresses and header texts.
  *
  * @throws StepError INVALID_INPUT naming the fields
  */

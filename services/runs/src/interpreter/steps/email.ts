@@ -46,7 +46,7 @@ export async function executeEmail(
 }
 
 interface ResolvedMessage {
-  /** Without what files hold. */
+  /** The inputs without the contents of files. */
   inputs: EvaluatedValue;
   attachments: unknown;
 }
@@ -57,7 +57,10 @@ function resolveMessage({ scope }: Execution, step: CompiledEmailStep): Resolved
   return { inputs, attachments: attachments.value };
 }
 
-/** The config as its record shows it. What files hold is in another step's output, or in the definition. */
+/**
+ * The config as its record shows it. The contents of files are in another step's output, or in the
+ * definition.
+ */
 function shownInput(message: EvaluatedValue, attachments: EvaluatedValue): EvaluatedValue {
   if (attachments.value === undefined) return message;
   const value = { ...Object(message.value), attachments: withoutContent(attachments.value) };
@@ -68,7 +71,7 @@ function shownInput(message: EvaluatedValue, attachments: EvaluatedValue): Evalu
   return { value, masked };
 }
 
-/** Decodes and sends files once the worker has memory for them; they are held until they are sent. */
+/** Decodes and sends files once the worker has memory for them. They are held until they are sent. */
 async function withMemory<Result>(
   { memory, signal }: Execution,
   bytes: number,

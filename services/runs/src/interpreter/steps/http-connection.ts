@@ -12,10 +12,10 @@ import type { HttpAttempt, HttpInputs, HttpOutput } from "./http-request.ts";
 import { connectionsOf } from "./provider-action.ts";
 
 /**
- * Makes a request with the credentials of a connection. They go to the provider's hosts only, on every hop,
- * and are taken out of what comes back.
+ * Makes a request with the credentials of a connection. The credentials go to the provider's hosts only,
+ * on every hop. They are removed from the answer.
  *
- * @param hasTurn whether the turn has come that the connection's pause gave
+ * @param hasTurn whether the turn that the connection's pause gave has come
  * @throws StepError
  */
 export async function requestWithConnection(
@@ -34,7 +34,7 @@ export async function requestWithConnection(
   return sendSigned(execution, inputs, attempt, answer.authorization);
 }
 
-/** What stands with the request goes before what stands with the step. */
+/** A connection that the request's inputs name takes precedence over that of the step. */
 function namedIn(
   execution: Execution,
   step: CompiledActionStep,
@@ -70,7 +70,7 @@ async function sendSigned(
     const client = http.forTenant(facts.companyId, facts.traceparent);
     const output = await requestHttp(client, inputs, { ...attempt, connection }, signal);
     const report = reportOf(answer, authorization, sentAt);
-    // The step takes the status for a success; others wait all the same.
+    // The step takes the status for a success. Others wait nevertheless.
     if (report !== null) await reportOrNull(execution, report);
     return { kind: "done", output: await withoutCredentials(output, scrubber) };
   } catch (error) {
@@ -91,7 +91,7 @@ function assertHost(url: URL, { origins, provider, connectionId }: RequestAuthor
   );
 }
 
-/** What is told of an answer that may mean too many calls; null for any other. */
+/** The report of an answer that may mean too many calls; null for any other answer. */
 function reportOf(
   answer: SafeResponse | undefined,
   { connectionId, provider }: RequestAuthorization,
@@ -108,7 +108,7 @@ function reportOf(
   return { connectionId, status, headers, ageMs: performance.now() - sentAt };
 }
 
-/** A report that does not arrive takes nothing from what the request brought. */
+/** A report that does not arrive changes nothing about the request's result. */
 async function reportOrNull(
   { effects, facts, signal }: Execution,
   report: NonNullable<ReturnType<typeof reportOf>>,
@@ -128,7 +128,7 @@ async function withoutCredentials(
   if (scrubber === null) return output;
   const { status, headers, body, ...rest } = output;
   const names = Object.keys(headers);
-  // One value: what is compared for all of it is bounded.
+  // The headers and body are scrubbed as one value, so that the work is bounded for all of it.
   const clean = await scrubber.jsonInTurns([...Object.values(headers), body]);
   const values: readonly unknown[] = Array.isArray(clean) ? clean : [];
   const cleanHeaders = names.map((name, index): [string, string | string[]] => {
@@ -143,7 +143,7 @@ async function withoutCredentials(
   };
 }
 
-/** The same failure without credentials in it, before anything of it is cut. */
+/** The same failure with credentials removed, before anything of it is cut. */
 function cleaned(error: StepError, scrubber: Scrubber): StepError {
   const { code, details, messageCharsMax, retryable, answered, retryAfterMs } = error;
   const clean = Object.entries(details ?? {}).map(([name, value]) => [

@@ -10,11 +10,11 @@ import type { TakeRoom } from "../execution.ts";
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 const TIMEOUT_MS_MAX = 600_000;
-/** A step result may have 4 MiB of JSON (D4); a body takes at least its own size in it. */
+/** A step result may have 4 MiB of JSON (D4). A body takes at least its own size in it. */
 const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 10;
 const BODY_EXCERPT_CHARS = 500;
-/** Problems with the inputs that an error tells. */
+/** Most problems with the inputs that an error lists. */
 const PROBLEMS_MAX = 20;
 const TOO_MANY_ENTRIES = `has more than ${ENTRIES_MAX} entries`;
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
@@ -22,7 +22,10 @@ const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const successStatus = z.union([z.int().min(100).max(599), z.string().regex(/^[1-5]xx$/)]);
 
-/** The inputs after their templates were resolved (D17); null is nothing given, as when a workflow is saved. */
+/**
+ * The inputs after their templates were resolved (D17). Null means not given, as when a workflow is
+ * saved.
+ */
 const resolvedInputs = z.object({
   method: z.enum(HTTP_METHODS),
   url: z.string(),
@@ -49,36 +52,36 @@ const resolvedInputs = z.object({
 /** The inputs of a request, checked. */
 export type HttpInputs = z.infer<typeof resolvedInputs>;
 
-/** What the step returns: the response's status, headers in lower case and body. */
+/** The step's output: the response's status, headers in lower case and body. */
 export interface HttpOutput {
   status: number;
   headers: Record<string, string | string[]>;
   /**
-   * Parsed when the response says it is JSON and is; text when it is not, or nests too deep to be
-   * worked with; base64 for anything binary.
+   * Parsed when the response says that it is JSON and it is. Text when it is not, or nests too deep.
+   * Base64 for anything binary.
    */
   body: unknown;
   bodyEncoding?: "base64";
 }
 
-/** What belongs to one attempt of a request. */
+/** The parts of one attempt of a request. */
 export interface HttpAttempt {
-  /** Has to agree to what is sent, and where to; null when there is nothing to watch. */
+  /** Must agree to the content and the address of each request; null when nothing has to be guarded. */
   guard: SendGuard | null;
   /** Sent as `Idempotency-Key` unless the step sets that header itself. */
   key: string;
-  /** Told of what the answer brings. */
+  /** Counts the bytes of the answer. */
   takeRoom: TakeRoom;
-  /** What makes it a connection's request, and keeps it at the provider; null where none is meant. */
+  /** The connection's part; null for a request without a connection. */
   connection?: ConnectionPart | null;
 }
 
-/** The part that a connection has in a request. */
+/** A connection's part in a request. */
 export interface ConnectionPart {
   authorization: RequestAuthorization;
   /** Refuses a hop that is not at the provider's hosts. */
   assertHost: (url: URL) => void;
-  /** Told of the answer, whatever its status. */
+  /** Called with the answer, whatever its status. */
   onAnswer: (response: SafeResponse) => void;
 }
 
@@ -132,7 +135,11 @@ function isSuccess(status: number, expected: readonly (number | string)[]): bool
   return expected.some((each) => each === status || each === statusClass);
 }
 
-/** Checks the inputs of a request after their templates were resolved. Throws StepError. */
+/**
+ * Checks the inputs of a request after their templates were resolved.
+ *
+ * @throws StepError INVALID_INPUT
+ */
 export function parseHttpInputs(config: unknown): HttpInputs {
   const oversized = findOversized(resolvedInputs, config);
   if (oversized !== null) throw invalidInputs([`${oversized.join(".")}: ${TOO_MANY_ENTRIES}`]);
@@ -163,7 +170,7 @@ function urlWithQuery({ url, query }: HttpInputs, signature: Signature["query"])
 
 type Signature = Pick<RequestAuthorization, "headers" | "defaultHeaders" | "query" | "body">;
 
-/** Of a request without a connection. */
+/** The signature of a request without a connection. */
 const UNSIGNED: Signature = { headers: {}, defaultHeaders: {}, query: {}, body: {} };
 
 function requestContent(inputs: HttpInputs, idempotencyKey: string, signature: Signature) {
@@ -188,7 +195,7 @@ function requestContent(inputs: HttpInputs, idempotencyKey: string, signature: S
   return { headers, body: JSON.stringify(body) };
 }
 
-/** Some providers want credentials among the members of a JSON body. */
+/** Adds members to a JSON body, where some providers want their credentials. */
 function signBody(body: unknown, members: Signature["body"]): unknown {
   if (Object.keys(members).length === 0) return body;
   if (body === undefined || body === null) return members;
@@ -202,7 +209,7 @@ function signBody(body: unknown, members: Signature["body"]): unknown {
   );
 }
 
-/** Everything that is sent beside the URL. */
+/** The texts that are sent beside the URL. */
 function textsOf(headers: Record<string, string>, body: string | undefined): string[] {
   return [...Object.entries(headers).flat(), ...(body === undefined ? [] : [body])];
 }
@@ -220,7 +227,7 @@ function outputOf(response: SafeResponse): HttpOutput {
       const parsed: unknown = JSON.parse(text);
       if (!nestsTooDeep(parsed)) return { status, headers, body: parsed };
     } catch {
-      // A wrong content type is the receiver's affair; the text is what it sent.
+      // A wrong content type is the receiver's affair: the output is the text that it sent.
     }
   }
   return { status, headers, body: text };
@@ -234,16 +241,17 @@ function decodeText(body: Buffer): string | null {
   }
 }
 
-/** Those after which the request may have been done, as after calls of actions. */
+/** Statuses after which the request may have been done. They are the same as for calls of actions. */
 const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 
 function unexpectedStatus(response: SafeResponse, output: HttpOutput): StepError {
   const retryAfterMs = parseRetryAfter(response.headers["retry-after"]);
   return new StepError("HTTP_STATUS", `The server answered with status ${response.status}.`, {
     details: { status: response.status, body: new Excerpt(output.body, BODY_EXCERPT_CHARS) },
-    // The request itself is at fault: the same one again would be answered in the same way.
+    // The request itself is at fault: the same one would get the same answer.
     retryable: response.status >= 500 || [408, 409, 425, 429].includes(response.status),
-    // Whoever stands in front of the receiver does not know what became of the request: same key again.
+    // A proxy in front of the receiver does not know what became of the request, so the next attempt has
+    // the same key.
     answered: !OPEN_STATUSES.has(response.status),
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   });
@@ -256,7 +264,7 @@ function parseRetryAfter(value: string | string[] | undefined): number | null {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX) : null;
 }
 
-/** Errors that would come again, whatever the time. */
+/** Errors that would come again at any time. */
 const FINAL_CODES: ReadonlySet<HttpClientErrorCode> = new Set([
   "INVALID_URL",
   "INVALID_REQUEST",

@@ -10,7 +10,7 @@ import type { Attempt, Execution, LoopScope, StepOutcome } from "../execution.ts
 import { completionInTurns } from "../step-output.ts";
 import { StepScopes } from "../step-scopes.ts";
 
-/** Runs its steps again and again and returns the last output of each iteration (D17). */
+/** Repeats its steps and returns the last output of each iteration (D17). */
 export async function executeLoop(
   execution: Execution,
   step: CompiledLoopStep,
@@ -23,13 +23,13 @@ export async function executeLoop(
   const planned = mayRespond(step.steps) ? Math.min(iterations.count ?? 1, 1) : iterations.count;
   if (planned !== null) journal.budget.assertRoomInside(path, planned * stepsEach);
   const outputs = new OutputList();
-  /** The last two iterations: the newest may not have come to anything. */
+  /** The last two iterations: in the newest one no step may have ended. */
   let layers: StepScopes[] = [];
   try {
     let index = 0;
     for (; await iterations.goesOn(index, layers.at(-1) ?? null); index++) {
       if (index >= step.maxIterations) throw tooManyIterations(step);
-      // Nobody knows how often a condition holds: each iteration by itself has to fit whole.
+      // How often a condition holds is not known in advance: each iteration by itself has to fit whole.
       if (planned === null) journal.budget.assertRoomInside(`${path}[${index}]`, stepsEach);
       const loop: LoopScope = { item: iterations.itemOf(index), index };
       const stepScopes = new StepScopes(execution.stepScopes);
@@ -50,7 +50,7 @@ export async function executeLoop(
   );
 }
 
-/** Gathers outputs and gives up when they are together larger than a step may return. */
+/** Collects outputs, and fails when they are together larger than a step may return. */
 class OutputList {
   readonly items: StepOutput[] = [];
   #chars = 0;
@@ -63,7 +63,7 @@ class OutputList {
 }
 
 interface Iterations {
-  /** Null: as long as a condition holds. */
+  /** Null: the loop goes on as long as a condition holds. */
   count: number | null;
   goesOn(index: number, last: StepScopes | null): boolean | Promise<boolean>;
   itemOf(index: number): unknown;

@@ -12,10 +12,10 @@ import { followSignal } from "../fibers.ts";
 import { completionInTurns } from "../step-output.ts";
 import { StepScopes } from "../step-scopes.ts";
 
-/** Branches at one time where the step does not say. */
+/** Branches that run at the same time where the step does not say. */
 const CONCURRENCY_DEFAULT = 100;
 const ITEMS_MAX = 10_000;
-/** Scopes of items that may gather before those that nobody will see are let go. */
+/** Scopes of items that may accumulate before those that nobody will see are dropped. */
 const PARALLEL_SCOPES_KEPT = 200;
 
 /** Runs branches, or the same steps for each item of an array, side by side (D17). */
@@ -28,7 +28,7 @@ export async function executeParallel(
   assertRoom(execution, step, attempt, branches);
   const race = new Race(step.strategy, branches.length);
   const scopes = new BranchScopes(step.work.kind === "forEach");
-  // A run that repeats another one may have fewer items; what it took over of the others is no more.
+  // A run that repeats another may have fewer items. Results that it took over of the others are dropped.
   execution.journal.forgetPast(
     attempt.path,
     (part) => typeof part === "number" && part >= branches.length,
@@ -61,7 +61,7 @@ export async function executeParallel(
   return completionInTurns(execution, outputOf(step, branches, outputs), false);
 }
 
-/** Before anything of a step has an effect that needs more steps than the run has left. */
+/** Fails a step that needs more steps than the run has left, before it has any effect. */
 function assertRoom(
   { journal }: Execution,
   { work, strategy }: CompiledParallelStep,
@@ -80,7 +80,7 @@ function assertRoom(
   journal.budget.assertRoomInside(path, count);
 }
 
-/** What the branches have seen; of the items of a forEach only what the last of them will be. */
+/** The scopes of the branches. Of the items of a forEach only the last one will be seen. */
 class BranchScopes {
   readonly #isForEach: boolean;
   #scopes = new Map<number, StepScopes>();
@@ -93,7 +93,7 @@ class BranchScopes {
     this.#scopes.set(position, scope);
   }
 
-  /** Lets go of items before the last in which any step has ended: they are not seen (D16). */
+  /** Drops the items before the last one in which any step has ended: they are not seen (D16). */
   prune(): void {
     if (!this.#isForEach || this.#scopes.size < 2 * PARALLEL_SCOPES_KEPT) return;
     const last = this.#inOrder().findLast(([, scope]) => !scope.isEmpty)?.[0] ?? 0;
@@ -140,10 +140,10 @@ function planBranches(
 }
 
 /**
- * Runs branches on so many fibers and waits for all of them, also for those that were given up, so
- * that what they record comes before the step's own result.
+ * Runs branches on so many fibers and waits for all of them, given up ones included. So their records
+ * come before the step's own result.
  *
- * @param onFatal told of the first error that is no outcome of a branch, so that the others stop
+ * @param onFatal called with the first error that is no outcome of a branch, so that the others stop
  * @throws that error
  */
 async function runAll(
@@ -165,7 +165,7 @@ async function runAll(
       } catch (error) {
         if (error instanceof BranchCancelled && !stop.aborted) continue;
         fatal.push(error);
-        // Parked is everyone's: the other fibers are rejected with it as well.
+        // `Parked` concerns every fiber: the others are rejected with it as well.
         if (!(error instanceof Parked)) onFatal(error);
       }
     }
@@ -184,7 +184,7 @@ async function runAll(
   if (fatal.length > 0) throw fatal[0];
 }
 
-/** Who of several branches has arrived, and whether that settles the matter. */
+/** Tracks which branches have ended, and whether that decides the step's outcome. */
 class Race {
   readonly #strategy: CompiledParallelStep["strategy"];
   readonly #outcomes: (Outcome | undefined)[];
@@ -213,7 +213,7 @@ class Race {
     return this.#strategy === "fail-fast" && this.#failed > 0;
   }
 
-  /** Output of each branch that ended well; none for the others. */
+  /** The output of each branch that ended well; undefined for the others. */
   get outputs(): readonly StepOutput[] {
     return this.#outcomes.map((outcome) => (outcome?.kind === "done" ? outcome.output : NO_OUTPUT));
   }
@@ -226,7 +226,7 @@ class Race {
     return failure;
   }
 
-  /** A branch that was given up before a crash says nothing about why. */
+  /** A branch that was given up before a crash does not say why. */
   #firstFailure(): Outcome | undefined {
     const failures = this.#outcomes.filter((outcome) => outcome?.kind === "failed");
     return failures.find(({ error }) => error.code !== "CANCELLED") ?? failures[0];

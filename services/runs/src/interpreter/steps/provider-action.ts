@@ -13,9 +13,9 @@ import { sendInputs } from "../send-inputs.ts";
 import { completionInTurns } from "../step-output.ts";
 
 /**
- * Calls a provider's action with the connection that the step means (D17, ADR 37).
+ * Calls a provider's action with the step's connection (D17, ADR 37).
  *
- * @param resolve gives the inputs, and what watches over bound secrets in them
+ * @param resolve gives the inputs, and the guard of bound secrets in them
  */
 export async function executeProviderAction(
   execution: Execution,
@@ -41,7 +41,7 @@ export async function executeProviderAction(
   return completionInTurns(execution, JSON.parse(output), true);
 }
 
-/** Whether the step's own time is not over, whatever else is. */
+/** Whether the step's own timeout is not over, even if another is. */
 function isInTime({ deadlineAt }: OpenStep, { reason }: AbortSignal): boolean {
   return deadlineAt === null || !(reason instanceof DeadlineExceeded);
 }
@@ -51,7 +51,7 @@ function isRepeatable({ action }: CompiledActionStep): boolean {
   return known !== undefined && mayBeRepeated(known.provider, known.action);
 }
 
-/** The request may have reached the provider before the time was over. */
+/** The request may have reached the provider before the timeout. */
 function unknownOutcome({ action }: CompiledActionStep, { reason }: AbortSignal): StepError {
   const { message } = reason instanceof Error ? reason : { message: "The time is over." };
   const { provider } = findProviderAction(action) ?? {};
@@ -59,8 +59,8 @@ function unknownOutcome({ action }: CompiledActionStep, { reason }: AbortSignal)
 }
 
 /**
- * The connections that a step and its run name. One that a template names must be there: another one in
- * its place could be another company's customer.
+ * The connections that a step and its run name. If a template names one it must exist: a substitute could
+ * belong to another customer of the company.
  */
 export function connectionsOf(
   { facts, scope }: { facts: Execution["facts"]; scope: TemplateScope },

@@ -11,7 +11,7 @@ const ROWS_MAX = 100;
 /**
  * Reads or writes rows of one of the company's tables.
  *
- * @param key names a write, which is done once under it
+ * @param key names a write; a write is done once under its key
  * @returns the step's output
  * @throws StepError
  */
@@ -29,7 +29,7 @@ export async function runTableAction(
     traceparent: facts.traceparent,
   };
   const tableId = inputs.text("tableId");
-  /** A row is stored where everybody of the company reads it: it takes no secrets along (D19). */
+  /** Everybody in the company can read a stored row, so secrets are removed from it (D19). */
   const data = (): string => {
     const value = objectOf(inputs, "data");
     return storableJson(scrubber === null ? value : scrubber.json(value));

@@ -40,7 +40,7 @@ export async function executeTransform(
   return completionInTurns(execution, output, false);
 }
 
-/** What an expression without an input of its own sees: everything but secrets. */
+/** The input of an expression that has none of its own: everything but secrets. */
 function visibleScope({ scope, stepScopes }: Execution): Record<string, unknown> {
   const { input, trigger, run, loop } = scope;
   return { input, steps: stepScopes.toObject(), trigger, run, loop };

@@ -11,9 +11,9 @@ import type { ChildCommand } from "../effects/child-runs.ts";
 import type { Attempt, Execution, StepOutcome } from "../execution.ts";
 import { completionInTurns, completionOf } from "../step-output.ts";
 
-/** D4, as for every other run. */
+/** The limit for the input of every run (D4). */
 const INPUT_BYTES_MAX = 1024 * 1024;
-/** Between two tries to start a child while the company's backlog is full. */
+/** The pause between two tries to start a child while the company's backlog is full. */
 const PAUSE_MS = { least: 1_000, most: 60_000 } as const;
 
 /** Starts a run of another workflow and, unless told otherwise, waits for its output (D17). */
@@ -52,7 +52,7 @@ export async function executeWorkflow(
   );
 }
 
-/** Starts the child; while the company has too many pending runs, tries again after growing pauses. */
+/** Starts the child. While the company has too many pending runs it tries again after growing pauses. */
 async function startChild(
   { clock, effects, facts, fibers, signal }: Execution,
   open: OpenStep,
@@ -63,7 +63,7 @@ async function startChild(
     const child = await effects.children.start(facts, command, waitedMs);
     if (child !== null) return child;
     const pauseMs = Math.min(Math.max(waitedMs / 2, PAUSE_MS.least), PAUSE_MS.most);
-    // Some of it by chance, so that those who were refused together do not come together.
+    // A part of the pause is random, so that steps that were refused together do not come back together.
     const dueAt = new Date(clock.now() + pauseMs * (0.8 + 0.4 * Math.random()));
     await fibers.wait({ kind: "retry", dueAt }, signal);
   }
@@ -85,7 +85,7 @@ function resolveCommand(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid("input must be an object.");
   }
-  // The child's input is stored: it takes no secrets along.
+  // The child's input is stored, so secrets are removed from it.
   const stored = execution.scrubber === null ? value : execution.scrubber.json(value);
   const text = storableJson(stored);
   if (Buffer.byteLength(text) > INPUT_BYTES_MAX) throw invalid("input is larger than 1 MiB.");
