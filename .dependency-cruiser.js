@@ -163,6 +163,19 @@ export default {
       to: { pathNot: "^packages/errors/src" },
     },
     {
+      name: "audit-stands-on-events",
+      comment: "an audit entry is an event; the bus and the outbox do not know what they carry",
+      severity: "error",
+      from: { path: "^packages/audit/src" },
+      to: { path: "^(packages/(?!(audit|db|events)/)|services/|deploy/|proto/)" },
+    },
+    {
+      name: "events-know-no-audit",
+      severity: "error",
+      from: { path: "^packages/events/src" },
+      to: { path: "^packages/audit/" },
+    },
+    {
       name: "json-is-pure",
       comment: "every package may use it, so it uses nothing: no package, no library, no I/O",
       severity: "error",

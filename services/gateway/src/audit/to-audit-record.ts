@@ -1,4 +1,4 @@
-import { auditDataSchema } from "@workflow/events";
+import { auditDataSchema } from "@workflow/audit";
 import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** What an audit event has beside its data. */

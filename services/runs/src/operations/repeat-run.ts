@@ -1,7 +1,7 @@
+import { changesBetween } from "@workflow/audit";
+import type { AuditCaller, AuditTrail } from "@workflow/audit";
 import { idTimestamp, newId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { changesBetween } from "@workflow/events";
-import type { AuditCaller, AuditTrail } from "@workflow/events";
 import { isJsonObject, jsonEquals } from "@workflow/json";
 import { recordedTraceparent } from "@workflow/tracing";
 import type { Tracer } from "@workflow/tracing";

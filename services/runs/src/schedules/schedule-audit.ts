@@ -1,5 +1,5 @@
-import { changesBetween, unchanged } from "@workflow/events";
-import type { AuditChanges, AuditFields } from "@workflow/events";
+import { changesBetween, unchanged } from "@workflow/audit";
+import type { AuditChanges, AuditFields } from "@workflow/audit";
 import type { ScheduleRow } from "../store/schedules.ts";
 
 /** What a caller changed of a schedule, and of which workflow it is. */
