@@ -1,7 +1,12 @@
 import { unchanged } from "@workflow/audit";
 import { isId, isUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
-import { deleteDeadLetter, EVENT_ID_PREFIX, listDeadLetters, redriveDeadLetters } from "@workflow/events";
+import {
+  deleteDeadLetter,
+  EVENT_ID_PREFIX,
+  listDeadLetters,
+  redriveDeadLetters,
+} from "@workflow/events";
 import type { ChangedLetter, DeadLetter } from "@workflow/events";
 import { recordAdminEvent } from "@workflow/service-gateway/admin";
 import { listGivenUpEvents, redriveGivenUpEvents } from "@workflow/service-webhooks/admin";
