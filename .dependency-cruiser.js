@@ -153,7 +153,7 @@ export default {
       severity: "error",
       from: { path: "^services/tables/src/engine/" },
       to: {
-        pathNot: "^services/tables/src/(engine|domain)/|^packages/definition/",
+        pathNot: "^services/tables/src/(engine|domain)/|^packages/(definition|json)/",
       },
     },
     {
@@ -163,10 +163,30 @@ export default {
       to: { pathNot: "^packages/errors/src" },
     },
     {
+      name: "audit-stands-on-events",
+      comment: "an audit entry is an event; the bus and the outbox do not know what they carry",
+      severity: "error",
+      from: { path: "^packages/audit/src" },
+      to: { path: "^(packages/(?!(audit|db|events)/)|services/|deploy/|proto/)" },
+    },
+    {
+      name: "events-know-no-audit",
+      severity: "error",
+      from: { path: "^packages/events/src" },
+      to: { path: "^packages/audit/" },
+    },
+    {
+      name: "json-is-pure",
+      comment: "every package may use it, so it uses nothing: no package, no library, no I/O",
+      severity: "error",
+      from: { path: "^packages/json/src" },
+      to: { pathNot: "^packages/json/src" },
+    },
+    {
       name: "definition-is-pure",
       severity: "error",
       from: { path: "^packages/definition/src" },
-      to: { path: "^(packages/(?!definition|errors|catalog)|services)/" },
+      to: { path: "^(packages/(?!(definition|errors|catalog|json)/)|services/)" },
     },
     {
       name: "client-depends-on-nothing",
@@ -192,7 +212,7 @@ export default {
       name: "scrubber-knows-no-service",
       severity: "error",
       from: { path: "^packages/scrubber/src" },
-      to: { path: "^(packages/(?!scrubber|definition)|services)/" },
+      to: { path: "^(packages/(?!(scrubber|definition)/)|services/)" },
     },
     {
       name: "tracing-knows-no-service",
@@ -203,10 +223,10 @@ export default {
     {
       name: "catalog-is-pure",
       comment:
-        "manifests are data, and what reads them computes: zod, hashes and host names are all it needs",
+        "manifests are data, and what reads them computes: zod, hashes, host names and JSON are all it needs",
       severity: "error",
       from: { path: "^packages/catalog/src" },
-      to: { pathNot: "^(packages/catalog/src/|node_modules/zod/|(crypto|url)$)" },
+      to: { pathNot: "^(packages/(catalog|json)/src/|node_modules/zod/|(crypto|url)$)" },
     },
   ],
   options: {

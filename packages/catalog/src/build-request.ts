@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import { isJsonObject } from "@workflow/json";
 import { findIgnoredKeys, inputsOf } from "./check-inputs.ts";
 import { encodeForm } from "./encode-form.ts";
 import { fill, MissingFieldError, patternValues, placeholdersOf } from "./fill-pattern.ts";
 import { InvalidInputError } from "./invalid-input-error.ts";
-import { isRecord, readPath, writePath } from "./json-path.ts";
+import { readPath, writePath } from "./json-path.ts";
 import { encodeSegment } from "./path-segment.ts";
 import { uuidOf } from "./uuid-of.ts";
 import type {
@@ -90,11 +91,11 @@ function withMember(
   name: string,
   value: unknown,
 ): Record<string, unknown> {
-  if (!isRecord(value)) writePath(body, name, value);
+  if (!isJsonObject(value)) writePath(body, name, value);
   else if (name === "") return { ...body, ...value };
   else {
     const there = readPath(body, name);
-    writePath(body, name, isRecord(there) ? { ...there, ...value } : { ...value });
+    writePath(body, name, isJsonObject(there) ? { ...there, ...value } : { ...value });
   }
   return body;
 }
@@ -260,12 +261,12 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 
 function signBody(body: unknown, members: Record<string, string>): unknown {
   if (Object.keys(members).length === 0) return body;
-  return isRecord(body) || body === undefined ? { ...body, ...members } : body;
+  return isJsonObject(body) || body === undefined ? { ...body, ...members } : body;
 }
 
 /** Adds the member that makes a repeated call one call; what the inputs say goes first. */
 function markBody(body: unknown, member: string | undefined, key: string | undefined): unknown {
-  if (member === undefined || key === undefined || !isRecord(body)) return body;
+  if (member === undefined || key === undefined || !isJsonObject(body)) return body;
   return { [member]: uuidOf(key), ...body };
 }
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@workflow/json";
 import type { JsonPath } from "./provider-manifest.ts";
 
 /** What stands at this place; undefined where there is nothing. The empty path is the value itself. */
@@ -17,7 +18,7 @@ function step(value: object, key: string): unknown {
     if (key === "$last") return value.at(-1);
     const [, member, wanted] = /^([^=]+)=(.*)$/.exec(key) ?? [];
     if (member !== undefined) {
-      return value.find((item) => isRecord(item) && String(readPath(item, member)) === wanted);
+      return value.find((item) => isJsonObject(item) && String(readPath(item, member)) === wanted);
     }
   }
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
@@ -30,7 +31,7 @@ export function writePath(target: Record<string, unknown>, path: JsonPath, value
   let place = target;
   for (const key of keys) {
     const next = Object.hasOwn(place, key) ? place[key] : undefined;
-    if (isRecord(next)) {
+    if (isJsonObject(next)) {
       place = next;
     } else {
       const made: Record<string, unknown> = {};
@@ -39,9 +40,4 @@ export function writePath(target: Record<string, unknown>, path: JsonPath, value
     }
   }
   place[last] = value;
-}
-
-/** Whether a value is an object and no array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

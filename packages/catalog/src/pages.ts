@@ -1,4 +1,5 @@
-import { isRecord, readPath, writePath } from "./json-path.ts";
+import { isJsonObject } from "@workflow/json";
+import { readPath, writePath } from "./json-path.ts";
 import type { Paging, ProviderAnswer, RequestParts } from "./provider-manifest.ts";
 
 /** How many items a list gives where the step does not say, and at most. */
@@ -34,7 +35,7 @@ export function pageRequest(
   if (typeof paging.in === "object")
     return { ...first, query: withWords(first.query, paging.in, added) };
   if (paging.in !== "body") return { ...first, query: { ...first.query, ...added } };
-  const body = isRecord(first.body) ? structuredClone(first.body) : {};
+  const body = isJsonObject(first.body) ? structuredClone(first.body) : {};
   for (const [param, value] of Object.entries(added)) writePath(body, param, value);
   return { ...first, body };
 }

@@ -1,7 +1,8 @@
+import { isJsonObject } from "@workflow/json";
 import { finishRequest } from "./build-request.ts";
 import type { ProviderRequest } from "./build-request.ts";
 import { fill } from "./fill-pattern.ts";
-import { isRecord, readPath } from "./json-path.ts";
+import { readPath } from "./json-path.ts";
 import { loginOf } from "./login.ts";
 import type { ConnectionAccess, ProviderAnswer, ProviderManifest } from "./provider-manifest.ts";
 import { findFailure } from "./read-answer.ts";
@@ -80,7 +81,7 @@ export function judgeVerification(
 /** The error about the account that a good answer holds, as an answer of its own. */
 function errorWithin({ verify }: ProviderManifest, answer: ProviderAnswer): ProviderAnswer {
   const error = verify?.errorIn === undefined ? null : readPath(answer.body, verify.errorIn);
-  return isRecord(error) ? { ...answer, status: 400, body: error } : answer;
+  return isJsonObject(error) ? { ...answer, status: 400, body: error } : answer;
 }
 
 function accountIn(provider: ProviderManifest, body: unknown) {

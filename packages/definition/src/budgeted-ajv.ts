@@ -1,8 +1,8 @@
+import { isJsonObject, JSON_DEPTH_MAX } from "@workflow/json";
 import type { Ajv, Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Ajv as Ajv07 } from "ajv";
 import ajvFormats from "ajv-formats";
-import { isJsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { compilePattern } from "./pattern.ts";
 import type { PatternMeter } from "./pattern.ts";
@@ -105,7 +105,7 @@ class WorkMeter implements PatternMeter {
   /** Nodes of a value, itself included. */
   private measure(value: unknown, depth: number): number {
     if (typeof value !== "object" || value === null) return 1;
-    if (depth > DEFINITION_LIMITS.jsonDepthMax) throw new TooExpensiveError();
+    if (depth > JSON_DEPTH_MAX) throw new TooExpensiveError();
     const known = this.sizes.get(value);
     if (known !== undefined) return known;
     let size = 1;

@@ -1,9 +1,9 @@
 import { oneOf } from "@workflow/catalog";
+import { isJsonObject, ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { checkConditionInto } from "./condition.ts";
 import { checkReferences } from "./check-references.ts";
 import type { BlockPlace, StepPlace, StepReference } from "./check-references.ts";
-import { isJsonObject, ownProperty } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { Problems } from "./problems.ts";
 import { findStepType, STEP_TYPES } from "./step-types/registry.ts";

@@ -1,8 +1,8 @@
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { CompiledDefinition, CompiledStep, CompiledStepBase } from "./compiled-definition.ts";
 import { compileCondition } from "./condition.ts";
 import { InvalidDefinitionError } from "./invalid-definition-error.ts";
-import { isJsonObject } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import { parseOrThrow } from "./parse-or-throw.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { settingsSchema } from "./settings.ts";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "@workflow/json";
 import type { CompiledCondition } from "./condition.ts";
-import type { JsonObject } from "./json.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import type { CompiledSettings } from "./settings.ts";
 import type { CompiledValue } from "./template.ts";

@@ -1,5 +1,5 @@
+import { isJsonObject, jsonEquals } from "@workflow/json";
 import { parseIsoTime } from "./iso-time.ts";
-import { isJsonObject, jsonEquals } from "./json.ts";
 import { compilePattern } from "./pattern.ts";
 import type { PatternMeter } from "./pattern.ts";
 import { TemplateError } from "./template-error.ts";

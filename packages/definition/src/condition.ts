@@ -1,5 +1,7 @@
 import { describeKind, oneOf } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import {
   BINARY_OPERATORS,
   UNARY_OPERATORS,
@@ -8,8 +10,6 @@ import {
 } from "./condition-operators.ts";
 import type { BinaryOperator, UnaryOperator } from "./condition-operators.ts";
 import { InvalidDefinitionError } from "./invalid-definition-error.ts";
-import { isJsonObject } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { createPatternMeter } from "./pattern.ts";
 import type { PatternMeter } from "./pattern.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { ACTIONS } from "./actions/registry.ts";
-import type { JsonObject } from "./json.ts";
 import { retryPolicySchema } from "./retry-policy.ts";
 import { settingsSchema } from "./settings.ts";
 import { conditionConfig, stepList } from "./step-types/config-parts.ts";

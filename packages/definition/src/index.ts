@@ -89,18 +89,5 @@ export type {
   ValidationResult,
   WorkflowDefinition,
 } from "./validate-definition.ts";
-export { isJsonObject, jsonEquals, measureJson } from "./json.ts";
-export type { JsonObject } from "./json.ts";
-export {
-  INFINITE_NUMBER,
-  isLostNumber,
-  listInfiniteNumbers,
-  listLostNumbers,
-  LOST_NUMBER,
-} from "./json-numbers.ts";
-export { isStorableText, NESTING_MAX, parseJsonText } from "./json-text.ts";
-export type { JsonTextResult } from "./json-text.ts";
-export { cutJsonArray, isJsonProblem, scanJsonObject } from "./scan-json.ts";
-export type { JsonMembers, JsonProblem } from "./scan-json.ts";
 export { ADDRESSES_MAX, hasControls, splitAddresses } from "./address-list.ts";
 export { ENTRIES_MAX, findOversized } from "./entry-budget.ts";

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@workflow/json";
 import type { ErrorObject } from "ajv";
-import { isJsonObject } from "./json.ts";
 
 /** Longest list of allowed values in a message, in characters. */
 const VALUES_CHARS_MAX = 200;

@@ -1,7 +1,7 @@
 import type { Violation } from "@workflow/errors";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { MissingRefError } from "ajv";
-import { isJsonObject } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import { UnusablePatternError } from "./budgeted-ajv.ts";
 
 /** Keywords whose value becomes no code of its own. */

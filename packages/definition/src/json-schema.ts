@@ -1,6 +1,7 @@
 import { describeKind } from "@workflow/catalog";
 import { createHash } from "node:crypto";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, measureJson, ownProperty } from "@workflow/json";
 import type { SchemaObject, ValidateFunction } from "ajv";
 import { LRUCache } from "lru-cache";
 import {
@@ -11,7 +12,6 @@ import {
   createAjv,
 } from "./budgeted-ajv.ts";
 import type { BudgetedAjv, Draft } from "./budgeted-ajv.ts";
-import { isJsonObject, measureJson, ownProperty } from "./json.ts";
 import { schemaErrorMessage, schemaErrorPath } from "./json-schema-messages.ts";
 import { DATA_KEYWORDS, explainUnusable, NAMING_KEYWORDS } from "./json-schema-places.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";

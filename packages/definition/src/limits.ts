@@ -16,8 +16,6 @@ export const DEFINITION_LIMITS = {
   loopIterationsMax: 100_000,
   /** Users, and roles, that one approval step may name. */
   approversMax: 100,
-  /** Containers (arrays, objects) around a value; the API refuses deeper bodies already (D2). */
-  jsonDepthMax: 128,
   nameCharsMax: 255,
   webhookPathCharsMax: 255,
   expressionCharsMax: 16_384,

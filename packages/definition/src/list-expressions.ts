@@ -1,4 +1,4 @@
-import { isJsonObject, isTooDeep, ownProperty } from "./json.ts";
+import { isJsonObject, isTooDeep, ownProperty } from "@workflow/json";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { findStepType } from "./step-types/registry.ts";
 

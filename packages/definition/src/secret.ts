@@ -1,4 +1,4 @@
-import { isStorableText } from "./json-text.ts";
+import { isStorableText } from "@workflow/json";
 
 const KEY_CHARACTERS_MAX = 64;
 const VALUE_CHARACTERS_MAX = 8_192;

@@ -1,5 +1,5 @@
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import type { JsonObject } from "./json.ts";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { retryPolicySchema } from "./retry-policy.ts";
 

@@ -1,5 +1,5 @@
 import type { Violation } from "@workflow/errors";
-import { isJsonObject } from "./json.ts";
+import { isJsonObject } from "@workflow/json";
 import { parseTemplateText } from "./template-parser.ts";
 import type { TemplateRoot } from "./template-parser.ts";
 

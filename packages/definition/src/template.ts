@@ -1,4 +1,4 @@
-import { isJsonObject, measureJson, setOwnProperty } from "./json.ts";
+import { isJsonObject, measureJson, setOwnProperty } from "@workflow/json";
 import { DEFINITION_LIMITS } from "./limits.ts";
 import { TemplateError } from "./template-error.ts";
 import { parseTemplateText } from "./template-parser.ts";

@@ -1,6 +1,6 @@
+import { ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { ActionDefinition, TextTemplateInputs } from "./actions/action.ts";
-import { ownProperty } from "./json.ts";
-import type { JsonObject } from "./json.ts";
 import type { TemplateField } from "./step.ts";
 import { TemplateError } from "./template-error.ts";
 import {

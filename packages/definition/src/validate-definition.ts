@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, isTooDeep, JSON_DEPTH_MAX } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { checkSteps } from "./check-steps.ts";
 import type { ParsedExpressions } from "./expression.ts";
-import { isJsonObject, isTooDeep } from "./json.ts";
-import type { JsonObject } from "./json.ts";
-import { DEFINITION_LIMITS } from "./limits.ts";
 import { Problems } from "./problems.ts";
 import { settingsSchema } from "./settings.ts";
 import type { Settings } from "./settings.ts";
@@ -138,7 +137,7 @@ function checkDepth(input: DefinitionInput, problems: Problems): void {
     settings,
   })) {
     if (isTooDeep(value)) {
-      problems.add([field], `nests deeper than ${DEFINITION_LIMITS.jsonDepthMax} levels`);
+      problems.add([field], `nests deeper than ${JSON_DEPTH_MAX} levels`);
     }
   }
 }

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
+import { isStorableText } from "@workflow/json";
 import { fc } from "@workflow/testkit/property-test";
-import {
-  compileDefinition,
-  evaluate,
-  isStorableText,
-  renderText,
-  TemplateError,
-} from "../src/index.ts";
+import { compileDefinition, evaluate, renderText, TemplateError } from "../src/index.ts";
 import type { EvaluatedValue, TemplateScope } from "../src/index.ts";
 import { actionStep, stepProblems } from "./definition.ts";
 

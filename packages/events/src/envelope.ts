@@ -1,4 +1,5 @@
 import { isId, isUuid } from "@workflow/db";
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 
 /** Event ids are `evt_` and 26 Crockford digits of a UUIDv7, so they sort by time (D1). */
@@ -26,7 +27,7 @@ export const eventEnvelopeSchema = z.object({
   /** W3C trace context of what made it, where its trace is recorded. */
   traceparent: z.string().optional(),
   // Kept as it is rather than copied: a copy would drop keys such as __proto__.
-  data: z.custom<Record<string, unknown>>(isObject),
+  data: z.custom<Record<string, unknown>>(isJsonObject),
 });
 
 export type EventEnvelope = z.output<typeof eventEnvelopeSchema>;
@@ -65,8 +66,4 @@ export function subjectOf(stream: string, type: string): string {
 /** Whether a text can be the type of an event. */
 export function isEventType(text: string): boolean {
   return eventTypeSchema.safeParse(text).success;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

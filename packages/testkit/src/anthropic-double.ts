@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { isJsonObject } from "@workflow/json";
 import type { DoubleResponse, RecordedRequest } from "./http-double.ts";
-import { isObject, readObject, startModelDouble, textOf } from "./model-double.ts";
+import { readObject, startModelDouble, textOf } from "./model-double.ts";
 import type {
   AskedModel,
   ModelDialect,
@@ -80,8 +81,8 @@ function read(
   const model = String(body["model"]);
   const known = models[model];
   if (known === undefined) return refuse(404, "not_found_error", `model: ${model}`);
-  const format = isObject(body["output_config"]) ? body["output_config"]["format"] : undefined;
-  const schema = isObject(format) && isObject(format["schema"]) ? format["schema"] : null;
+  const format = isJsonObject(body["output_config"]) ? body["output_config"]["format"] : undefined;
+  const schema = isJsonObject(format) && isJsonObject(format["schema"]) ? format["schema"] : null;
   const refused = refuseParts(body, known) ?? refuseSchema(schema);
   if (refused !== null) return refused;
   const messages = Array.isArray(body["messages"]) ? body["messages"] : [];
@@ -92,7 +93,7 @@ function read(
     body,
     model,
     system: textOf(body["system"]),
-    messages: messages.filter(isObject).map(({ role, content }) => ({
+    messages: messages.filter(isJsonObject).map(({ role, content }) => ({
       role: String(role),
       text: textOf(content),
     })),
@@ -120,7 +121,7 @@ function refuseParts(
     return invalid("messages: at least one message is required");
   }
   const empty = messages.findIndex(
-    (message: unknown) => isObject(message) && textOf(message["content"]).trim() === "",
+    (message: unknown) => isJsonObject(message) && textOf(message["content"]).trim() === "",
   );
   if (empty !== -1) return invalid(`messages.${empty}: text content blocks must be non-empty`);
   return null;
@@ -140,7 +141,7 @@ function refuseSchema(schema: Record<string, unknown> | null): DoubleResponse | 
 
 function refuseNode(node: unknown, found: { optional: number }): string | null {
   if (Array.isArray(node)) return firstRefused(node, found);
-  if (!isObject(node)) return null;
+  if (!isJsonObject(node)) return null;
   const { type, properties, required, items, anyOf, allOf, $defs, definitions } = node;
   const unsupported = UNSUPPORTED.find((keyword) => node[keyword] !== undefined);
   if (unsupported !== undefined) {
@@ -149,12 +150,12 @@ function refuseNode(node: unknown, found: { optional: number }): string | null {
   if (type === "object" && node["additionalProperties"] !== false) {
     return "For 'object' type, 'additionalProperties' must be explicitly set to false";
   }
-  const names = isObject(properties) ? Object.keys(properties) : [];
+  const names = isJsonObject(properties) ? Object.keys(properties) : [];
   found.optional += names.filter(
     (name) => !Array.isArray(required) || !required.includes(name),
   ).length;
   const maps = [properties, $defs, definitions]
-    .filter(isObject)
+    .filter(isJsonObject)
     .flatMap((map) => Object.values(map));
   return firstRefused([...maps, items, anyOf, allOf], found);
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { isJsonObject } from "@workflow/json";
 import { startHttpDouble } from "./http-double.ts";
 import type { DoubleResponse, RecordedRequest } from "./http-double.ts";
 import { answerTroubled } from "./trouble.ts";
@@ -192,20 +193,15 @@ function countTokens({ system, messages }: AskedModel, text: string): ModelToken
 export function readObject({ body }: RecordedRequest): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The text of a message's content: a string, or parts that have one each. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part: unknown) => (isObject(part) ? String(part["text"]) : "")).join("");
+  return content.map((part: unknown) => (isJsonObject(part) ? String(part["text"]) : "")).join("");
 }

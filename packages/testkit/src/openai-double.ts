@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { isJsonObject } from "@workflow/json";
 import type { DoubleResponse, RecordedRequest } from "./http-double.ts";
-import { isObject, readObject, startModelDouble, textOf } from "./model-double.ts";
+import { readObject, startModelDouble, textOf } from "./model-double.ts";
 import type { AskedModel, ModelDialect, ModelDouble, ModelFailureKind } from "./model-double.ts";
 import { sayInChat, sayInResponse } from "./openai-answers.ts";
 import { refuseStrictSchema } from "./openai-strict-schema.ts";
@@ -64,9 +65,9 @@ interface RouteParts {
 }
 
 function readChat(body: Record<string, unknown>): RouteParts {
-  const format = isObject(body["response_format"]) ? body["response_format"] : undefined;
+  const format = isJsonObject(body["response_format"]) ? body["response_format"] : undefined;
   const nested =
-    format !== undefined && isObject(format["json_schema"]) ? format["json_schema"] : {};
+    format !== undefined && isJsonObject(format["json_schema"]) ? format["json_schema"] : {};
   return {
     conversation: body["messages"],
     format: format === undefined ? undefined : { ...nested, type: format["type"] },
@@ -81,9 +82,9 @@ function readResponses(body: Record<string, unknown>): RouteParts {
   const { text, reasoning, input } = body;
   return {
     conversation: typeof input === "string" ? [{ role: "user", content: input }] : input,
-    format: isObject(text) ? text["format"] : undefined,
+    format: isJsonObject(text) ? text["format"] : undefined,
     schemaParam: "text.format.schema",
-    reasoningEffort: isObject(reasoning) ? reasoning["effort"] : undefined,
+    reasoningEffort: isJsonObject(reasoning) ? reasoning["effort"] : undefined,
     maxTokens: body["max_output_tokens"],
     wrongLimit: null,
   };
@@ -106,10 +107,12 @@ function read(
   const refused = refuseParts(parts, body, sampling);
   if (refused !== null) return refused;
   const { conversation, format } = parts;
-  const all = (Array.isArray(conversation) ? conversation : []).filter(isObject).map((message) => ({
-    role: String(message["role"]),
-    text: textOf(message["content"]),
-  }));
+  const all = (Array.isArray(conversation) ? conversation : [])
+    .filter(isJsonObject)
+    .map((message) => ({
+      role: String(message["role"]),
+      text: textOf(message["content"]),
+    }));
   const isSystem = ({ role }: { role: string }): boolean =>
     role === "system" || role === "developer";
   return {
@@ -122,7 +125,7 @@ function read(
       "",
     ),
     messages: all.filter((message) => !isSystem(message)),
-    schema: isObject(format) && isObject(format["schema"]) ? format["schema"] : null,
+    schema: isJsonObject(format) && isJsonObject(format["schema"]) ? format["schema"] : null,
   };
 }
 
@@ -155,7 +158,7 @@ function refuseParts(
   if (sampling === "never" && reasoningEffort === "none")
     return refuseParameter("reasoning_effort");
   if (sampling !== "always" && wrongLimit !== null) return refuseParameter(wrongLimit);
-  return isObject(format) ? refuseFormat(format, schemaParam) : null;
+  return isJsonObject(format) ? refuseFormat(format, schemaParam) : null;
 }
 
 function refuseFormat(format: Record<string, unknown>, param: string): DoubleResponse | null {
@@ -164,7 +167,7 @@ function refuseFormat(format: Record<string, unknown>, param: string): DoubleRes
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     return refuse(400, "Invalid name of the schema.", "invalid_value", `${param}.name`);
   }
-  const why = strict === true && isObject(schema) ? refuseStrictSchema(schema) : null;
+  const why = strict === true && isJsonObject(schema) ? refuseStrictSchema(schema) : null;
   if (why === null) return null;
   const message = `Invalid schema for response_format '${name}': ${why}`;
   return refuse(400, message, "invalid_json_schema", param);

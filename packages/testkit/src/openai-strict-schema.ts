@@ -1,4 +1,4 @@
-import { isObject } from "./model-double.ts";
+import { isJsonObject } from "@workflow/json";
 
 /** Keywords that OpenAI's guide to structured outputs says are not supported in strict mode. */
 const UNSUPPORTED = [
@@ -56,7 +56,7 @@ function refuse(
   counts: { properties: number; enumValues: number },
 ): string | null {
   const where = `In context=(${context.map((part) => `'${part}'`).join(", ")})`;
-  if (!isObject(node)) return `${where}, schema must have a 'type' key.`;
+  if (!isJsonObject(node)) return `${where}, schema must have a 'type' key.`;
   const { properties, required, items, anyOf, $defs, type, format } = node;
   const unsupported = UNSUPPORTED.find((keyword) => node[keyword] !== undefined);
   if (unsupported !== undefined) return `${where}, '${unsupported}' is not permitted.`;
@@ -73,7 +73,7 @@ function refuse(
     if (node["additionalProperties"] !== false) {
       return `${where}, 'additionalProperties' is required to be supplied and to be false.`;
     }
-    const names = isObject(properties) ? Object.keys(properties) : [];
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
     counts.properties += names.length;
     const missing = names.find((name) => !Array.isArray(required) || !required.includes(name));
     if (missing !== undefined) {
@@ -102,7 +102,7 @@ function refuse(
 }
 
 function named(keyword: string, schemas: unknown): (readonly [readonly string[], unknown])[] {
-  if (!isObject(schemas)) return [];
+  if (!isJsonObject(schemas)) return [];
   return Object.entries(schemas).map(([name, each]) => [[keyword, name], each] as const);
 }
 

@@ -1,5 +1,5 @@
+import type { AuditAction } from "@workflow/audit";
 import type { Reason } from "@workflow/errors";
-import type { AuditAction } from "@workflow/events";
 import type { z } from "zod";
 import type { Scope } from "./domain/scopes.ts";
 import type { JsonBody } from "./http/json-body.ts";

@@ -1,4 +1,4 @@
-import type { AuditAction } from "@workflow/events";
+import type { AuditAction } from "@workflow/audit";
 import { z } from "zod";
 import type { Scope } from "./domain/scopes.ts";
 import { invalidRequest } from "./errors/invalid-request.ts";

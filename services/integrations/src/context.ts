@@ -1,5 +1,5 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { KeyRing } from "@workflow/sealing";
 import type { CompanyWrites, Loop } from "@workflow/service";
 import type { Logger } from "pino";

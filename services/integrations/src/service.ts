@@ -1,6 +1,7 @@
+import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createAuditTrail, createDeadLetters } from "@workflow/events";
+import { createDeadLetters } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import type { IssuerKeys, RpcTls } from "@workflow/rpc";
 import { openKeyRing } from "@workflow/sealing";

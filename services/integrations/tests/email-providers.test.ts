@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { newUuid } from "@workflow/db";
-import { parseJsonText } from "@workflow/definition";
+import { parseJsonText } from "@workflow/json";
 import type { SendEmailRequest } from "@workflow/proto/integrations/v1/email";
 import { startHttpDouble, startSmtpDouble } from "@workflow/testkit";
 import type { DoubleHandler, HttpDouble, SmtpDouble } from "@workflow/testkit";

@@ -1,5 +1,5 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { AnswerTurns, Shares } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
 import type { DeploymentCache } from "./deployments/deployment-cache.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, databaseErrorToAppError, listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createAuditTrail } from "@workflow/events";
 import { ApprovalsServiceService } from "@workflow/proto/runs/v1/approvals";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";
 import { RunEventsServiceService } from "@workflow/proto/runs/v1/run_events";

@@ -1,5 +1,5 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { Database } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { Logger } from "pino";
 import type { CompanyConnections } from "./company-connections.ts";
 import type { Snapshots } from "./snapshots/index.ts";

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
+import { createAuditTrail } from "@workflow/audit";
 import { databaseErrorToAppError, openDatabase } from "@workflow/db";
 import type { Database } from "@workflow/db";
-import { createAuditTrail, createOutboxRelay } from "@workflow/events";
+import { createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { RowsServiceService } from "@workflow/proto/tables/v1/rows";
 import { TablesServiceService } from "@workflow/proto/tables/v1/tables";

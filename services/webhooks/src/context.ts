@@ -1,5 +1,5 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { SafeHttpClient } from "@workflow/http-client";
 import type { KeyRing } from "@workflow/sealing";
 import type { CompanyWrites } from "@workflow/service";

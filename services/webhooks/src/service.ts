@@ -1,5 +1,5 @@
+import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, openDatabase } from "@workflow/db";
-import { createAuditTrail } from "@workflow/events";
 import { createSafeHttpClient } from "@workflow/http-client";
 import { openKeyRing } from "@workflow/sealing";
 import { CompanyWrites, createScope, watchPool } from "@workflow/service";

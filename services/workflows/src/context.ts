@@ -1,5 +1,5 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { AgentModels } from "./domain/agent-models.ts";
 import type { HandOver } from "./deployment/hand-over.ts";
 import type { WorkflowReads } from "./store/workflow-reads.ts";

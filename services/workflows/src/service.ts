@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { createAuditTrail } from "@workflow/audit";
 import { createCursorCodec, databaseErrorToAppError, openDatabase } from "@workflow/db";
-import { createAuditTrail, createOutboxRelay } from "@workflow/events";
+import { createOutboxRelay } from "@workflow/events";
 import type { EventBus } from "@workflow/events";
 import { createExpressionPool } from "@workflow/expressions";
 import { DeploymentsServiceService } from "@workflow/proto/runs/v1/deployments";

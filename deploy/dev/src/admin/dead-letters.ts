@@ -1,3 +1,4 @@
+import { unchanged } from "@workflow/audit";
 import { isId, isUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import {
@@ -5,7 +6,6 @@ import {
   EVENT_ID_PREFIX,
   listDeadLetters,
   redriveDeadLetters,
-  unchanged,
 } from "@workflow/events";
 import type { ChangedLetter, DeadLetter } from "@workflow/events";
 import { recordAdminEvent } from "@workflow/service-gateway/admin";

@@ -1,5 +1,5 @@
+import { unchanged } from "@workflow/audit";
 import { isUuid, newUuid } from "@workflow/db";
-import { unchanged } from "@workflow/events";
 import { createTokenSigner, MINTED_LIFE_SECONDS_MAX, TOKEN_AUDIENCES } from "@workflow/rpc";
 import { SCOPES } from "@workflow/service-gateway/admin";
 import { prepareDataDir } from "../data-dir.ts";

@@ -1,5 +1,5 @@
+import { changesBetween } from "@workflow/audit";
 import { isUuid } from "@workflow/db";
-import { changesBetween } from "@workflow/events";
 import { listCompanies, recordAdminEvent } from "@workflow/service-gateway/admin";
 import { listRetentionPolicies, setRetentionPolicy } from "@workflow/service-runs/admin";
 import { actAs } from "./act-as.ts";

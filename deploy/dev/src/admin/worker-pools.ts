@@ -1,6 +1,6 @@
+import { changesBetween } from "@workflow/audit";
 import { isUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
-import { changesBetween } from "@workflow/events";
 import { listCompanies, recordAdminEvent } from "@workflow/service-gateway/admin";
 import {
   listPoolRules,

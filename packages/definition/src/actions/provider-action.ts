@@ -12,9 +12,9 @@ import {
 } from "@workflow/catalog";
 import type { ActionInput } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { z } from "zod";
-import { isJsonObject, ownProperty } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { listReferences } from "../template-scan.ts";
 import { hasTemplate, isOneTemplate, orTemplate, violationsOf } from "../zod-messages.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, measureJson, setOwnProperty } from "../json.ts";
+import { isJsonObject, measureJson, setOwnProperty } from "@workflow/json";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { createPatternMeter } from "../pattern.ts";
 import type { PatternMeter } from "../pattern.ts";

@@ -1,5 +1,5 @@
 import type { Violation } from "@workflow/errors";
-import { isJsonObject, isTooDeep } from "../json.ts";
+import { isJsonObject, isTooDeep } from "@workflow/json";
 import { compileJsonSchema } from "../json-schema.ts";
 import { Problems } from "../problems.ts";
 import { nextFirings } from "../schedule-times.ts";

@@ -1,9 +1,9 @@
 import { findProviderAction } from "@workflow/catalog";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, ownProperty, setOwnProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { findAction } from "../actions/registry.ts";
 import { compileCondition, evaluateCondition } from "../condition.ts";
-import { isJsonObject, ownProperty, setOwnProperty } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { Problems } from "../problems.ts";
 import { findStepType } from "../step-types/registry.ts";

@@ -1,6 +1,6 @@
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 import type { CompiledApprovalStep } from "../compiled-definition.ts";
-import { isJsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { parseOrThrow } from "../parse-or-throw.ts";
 import { fieldsOf } from "../step.ts";

@@ -1,7 +1,7 @@
+import { isJsonObject, ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { checkConditionInto, compileCondition } from "../condition.ts";
-import { isJsonObject, ownProperty } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { idSchema } from "../step.ts";
 import { conditionConfig, stepList } from "./config-parts.ts";

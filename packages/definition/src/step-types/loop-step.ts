@@ -1,7 +1,7 @@
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { checkConditionInto, compileCondition } from "../condition.ts";
 import type { CompiledLoopStep } from "../compiled-definition.ts";
-import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { parseOrThrow } from "../parse-or-throw.ts";
 import { fieldsOf } from "../step.ts";

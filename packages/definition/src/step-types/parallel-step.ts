@@ -1,6 +1,6 @@
+import { isJsonObject, ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import type { JsonObject } from "../json.ts";
-import { isJsonObject, ownProperty } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { parseOrThrow } from "../parse-or-throw.ts";
 import { fieldsOf, idSchema } from "../step.ts";

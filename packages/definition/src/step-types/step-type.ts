@@ -1,7 +1,7 @@
+import type { JsonObject } from "@workflow/json";
 import type { z } from "zod";
 import type { CompiledStep, CompiledStepBase } from "../compiled-definition.ts";
 import type { ParsedExpressions } from "../expression.ts";
-import type { JsonObject } from "../json.ts";
 import type { Problems } from "../problems.ts";
 import type { NestedBlock, TemplateField } from "../step.ts";
 import type { TemplateReference } from "../template-scan.ts";

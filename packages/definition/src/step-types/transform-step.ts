@@ -1,6 +1,6 @@
+import { ownProperty } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import { ownProperty } from "../json.ts";
-import type { JsonObject } from "../json.ts";
 import { DEFINITION_LIMITS } from "../limits.ts";
 import { fieldsOf } from "../step.ts";
 import { compileOptional, compileTemplates } from "../template.ts";

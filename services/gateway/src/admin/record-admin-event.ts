@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
+import type { AuditCaller, AuditEntry } from "@workflow/audit";
 import type { Transaction } from "@workflow/db";
-import type { AuditCaller, AuditEntry } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import { INSTALLATION } from "../audit/verify-audit.ts";
 import { findCompanyIds } from "../store/companies.ts";

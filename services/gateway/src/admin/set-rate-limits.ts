@@ -1,7 +1,7 @@
+import { changesBetween } from "@workflow/audit";
 import { isUuid } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { changesBetween } from "@workflow/events";
 import { z } from "zod";
 import type { OwnLimits } from "../domain/bucket.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";

@@ -1,5 +1,5 @@
+import { AUDIT_STREAM } from "@workflow/audit";
 import type { Database } from "@workflow/db";
-import { AUDIT_STREAM } from "@workflow/events";
 import type { DeadLetters, EventBus, Subscription } from "@workflow/events";
 import { createAuditWriter } from "./audit-writer.ts";
 import { toAuditRecord } from "./to-audit-record.ts";

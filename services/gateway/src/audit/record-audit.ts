@@ -1,6 +1,6 @@
+import { toAuditEvent } from "@workflow/audit";
+import type { AuditCaller, AuditEntry } from "@workflow/audit";
 import type { Transaction } from "@workflow/db";
-import { toAuditEvent } from "@workflow/events";
-import type { AuditCaller, AuditEntry } from "@workflow/events";
 import { appendAudit } from "./append-audit.ts";
 import { toAuditRecord } from "./to-audit-record.ts";
 

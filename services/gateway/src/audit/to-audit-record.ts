@@ -1,4 +1,4 @@
-import { auditDataSchema } from "@workflow/events";
+import { auditDataSchema } from "@workflow/audit";
 import type { AuditRecord } from "../domain/audit-record.ts";
 
 /** The envelope of an audit event. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isJsonProblem, scanJsonObject } from "@workflow/definition";
-import type { JsonMembers, JsonProblem } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isJsonProblem, scanJsonObject } from "@workflow/json";
+import type { JsonMembers, JsonProblem } from "@workflow/json";
 import { checkMediaType } from "./media-type.ts";
 import { findUnstorableText } from "./text-safety.ts";
 

@@ -47,7 +47,7 @@ function follow(value: unknown, [next, ...rest]: ListPlace, path: string[]): str
     return Array.isArray(value) && value.length > ELEMENTS_MAX ? path : null;
   }
   if (next !== null) {
-    const isThere = isObject(value) && Object.hasOwn(value, next);
+    const isThere = isObjectOrArray(value) && Object.hasOwn(value, next);
     const member: unknown = isThere ? Reflect.get(value, next) : undefined;
     return follow(member, rest, [...path, next]);
   }
@@ -59,6 +59,6 @@ function follow(value: unknown, [next, ...rest]: ListPlace, path: string[]): str
   return null;
 }
 
-function isObject(value: unknown): value is object {
+function isObjectOrArray(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

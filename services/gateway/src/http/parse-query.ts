@@ -1,6 +1,6 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 
 /** The parameters of a query string; an object without prototype. */
 export type Query = Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { databaseErrorToAppError } from "@workflow/db";
 import type { CursorCodec, Database } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type { RpcCallOptions } from "@workflow/rpc";
 import type { AnswerTurns } from "@workflow/service";
 import type { Caller } from "../auth/caller.ts";

@@ -1,4 +1,4 @@
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 
 /**
  * The path of the first string or key in a JSON value that cannot be stored, or null. The value

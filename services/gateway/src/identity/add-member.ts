@@ -1,7 +1,7 @@
+import type { AuditCaller } from "@workflow/audit";
 import { newUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import { hashPassword } from "../auth/password.ts";
 import type { Caller } from "../auth/caller.ts";

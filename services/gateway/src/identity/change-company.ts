@@ -1,7 +1,7 @@
+import type { AuditCaller } from "@workflow/audit";
 import { isUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Session } from "../auth/caller.ts";
 import { credentialEnded } from "../auth/credential-ended.ts";

@@ -1,6 +1,6 @@
+import type { AuditCaller } from "@workflow/audit";
 import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Session } from "../auth/caller.ts";
 import { hashPassword, verifyPassword } from "../auth/password.ts";

@@ -1,5 +1,5 @@
+import type { AuditCaller } from "@workflow/audit";
 import type { Database } from "@workflow/db";
-import type { AuditCaller } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Role } from "../domain/roles.ts";

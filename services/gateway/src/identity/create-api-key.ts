@@ -1,7 +1,7 @@
+import type { AuditEntry } from "@workflow/audit";
 import { newUuid } from "@workflow/db";
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditEntry } from "@workflow/events";
 import { z } from "zod";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api-key-format.ts";
 import type { Scope } from "../domain/scopes.ts";

@@ -1,6 +1,6 @@
+import { toAuditEvent } from "@workflow/audit";
+import type { AuditCaller } from "@workflow/audit";
 import type { Database } from "@workflow/db";
-import { toAuditEvent } from "@workflow/events";
-import type { AuditCaller } from "@workflow/events";
 import type { Logger } from "pino";
 import { toAuditRecord } from "../audit/to-audit-record.ts";
 import { appendAudit } from "../audit/append-audit.ts";

@@ -1,5 +1,5 @@
+import type { AuditCaller, AuditEntry } from "@workflow/audit";
 import type { Database, Transaction } from "@workflow/db";
-import type { AuditCaller, AuditEntry } from "@workflow/events";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import { insertMembership, insertUser } from "../store/companies.ts";

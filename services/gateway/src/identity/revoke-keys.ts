@@ -1,5 +1,5 @@
+import type { AuditEntry } from "@workflow/audit";
 import type { Transaction } from "@workflow/db";
-import type { AuditEntry } from "@workflow/events";
 import { revokeApiKeysBy } from "../store/api-keys.ts";
 import { notifyIdentityChange } from "../store/identity-changes.ts";
 

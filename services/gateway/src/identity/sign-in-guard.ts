@@ -1,6 +1,6 @@
+import type { AuditCaller } from "@workflow/audit";
 import type { Database, Transaction } from "@workflow/db";
 import { AppError, isAppError } from "@workflow/errors";
-import type { AuditCaller } from "@workflow/events";
 import { LRUCache } from "lru-cache";
 import { networkOf } from "../auth/network-of.ts";
 import type { Network } from "../auth/network-of.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, isJsonProblem, scanJsonObject } from "@workflow/definition";
+import { isJsonObject, isJsonProblem, scanJsonObject } from "@workflow/json";
 import type { JsonBody } from "../http/json-body.ts";
 
 /** A JSON-RPC message as it was received. The protocol's own checks validate it. */

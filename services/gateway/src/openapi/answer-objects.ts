@@ -1,3 +1,5 @@
+import { isJsonObject } from "@workflow/json";
+
 /** A part of an OpenAPI document. */
 type Node = Record<string, unknown>;
 
@@ -74,9 +76,5 @@ class Reach {
 }
 
 function toNode(value: unknown): Node {
-  return isNode(value) ? value : {};
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value : {};
 }

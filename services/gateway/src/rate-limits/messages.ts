@@ -78,7 +78,7 @@ type Fields = Partial<
 >;
 
 function isGatewayMessage(value: unknown): value is GatewayMessage {
-  if (!isRecord(value) || !isText(value.from)) return false;
+  if (!isObjectOrArray(value) || !isText(value.from)) return false;
   if (value.kind === "here") return isBeat(value);
   return value.kind === "bye" || (value.kind === "batch" && isBatch(value));
 }
@@ -117,7 +117,7 @@ function isPassedOn(value: unknown): boolean {
 }
 
 function isQuestion(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isObjectOrArray(value)) return false;
   const { claims, isPassed, source, hops } = value;
   return (
     isListOf(claims, isClaimed) && typeof isPassed === "boolean" && isText(source) && isCount(hops)
@@ -133,14 +133,14 @@ function isOutcome(value: unknown): boolean {
 }
 
 function isNumbered(value: unknown): value is Fields {
-  return isRecord(value) && isCount(value.id);
+  return isObjectOrArray(value) && isCount(value.id);
 }
 
 function isListOf(value: unknown, isItem: (item: unknown) => boolean): value is unknown[] {
   return Array.isArray(value) && value.every(isItem);
 }
 
-function isRecord(value: unknown): value is Fields {
+function isObjectOrArray(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 

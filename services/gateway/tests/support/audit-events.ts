@@ -1,5 +1,7 @@
-import { AUDIT_STREAM, toAuditEvent, toOutboxRow } from "@workflow/events";
-import type { AuditCaller, AuditEntry, EventBus, PublishedEvent } from "@workflow/events";
+import { AUDIT_STREAM, toAuditEvent } from "@workflow/audit";
+import type { AuditCaller, AuditEntry } from "@workflow/audit";
+import { toOutboxRow } from "@workflow/events";
+import type { EventBus, PublishedEvent } from "@workflow/events";
 
 /** A change as a service tells of it. */
 export function auditEvent(

@@ -1,5 +1,5 @@
-import { changesBetween, unchanged } from "@workflow/events";
-import type { AuditChange, AuditEntry, AuditFields } from "@workflow/events";
+import { changesBetween, unchanged } from "@workflow/audit";
+import type { AuditChange, AuditEntry, AuditFields } from "@workflow/audit";
 import type { Agent } from "../domain/agent.ts";
 
 /** What a caller can do to an agent. */

@@ -1,11 +1,6 @@
-import {
-  isStorableText,
-  listInfiniteNumbers,
-  NESTING_MAX,
-  parseJsonText,
-} from "@workflow/definition";
 import type { JsonSchemaValidator } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
+import { isStorableText, listInfiniteNumbers, NESTING_MAX, parseJsonText } from "@workflow/json";
 
 /** What a model said, as an output or with what is wrong with it. */
 export type AgentOutput =

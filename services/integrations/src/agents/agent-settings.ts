@@ -1,6 +1,6 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type { AgentContent } from "../store/agents.ts";
 import type { Agent } from "../domain/agent.ts";
 import { chooseProvider } from "./choose-provider.ts";

@@ -1,12 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import {
-  compileJsonSchema,
-  countSchemaParts,
-  DEFINITION_LIMITS,
-  parseJsonText,
-} from "@workflow/definition";
+import { compileJsonSchema, countSchemaParts, DEFINITION_LIMITS } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { parseJsonText } from "@workflow/json";
 import { Shares, Turns } from "@workflow/service";
 import { OUTPUT_SCHEMA_BYTES_MAX } from "./limits.ts";
 

@@ -1,7 +1,7 @@
+import type { AuditTrail } from "@workflow/audit";
 import type { ConnectionFields, ProviderManifest } from "@workflow/catalog";
 import type { Transaction } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import type { AuditTrail } from "@workflow/events";
 import type { RpcContext } from "@workflow/rpc";
 import { connectionEntry } from "../connections/connection-audit.ts";
 import { newConnectionId } from "../connections/create-row.ts";

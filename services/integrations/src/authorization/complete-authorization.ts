@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AuditTrail } from "@workflow/events";
+import type { AuditTrail } from "@workflow/audit";
 import { AppError, isAppError } from "@workflow/errors";
 import type { Logger } from "pino";
 import { findAttemptByToken, findBrokerAttempt } from "../store/authorization-attempts.ts";

@@ -1,4 +1,4 @@
-import type { AuditCaller, AuditTrail } from "@workflow/events";
+import type { AuditCaller, AuditTrail } from "@workflow/audit";
 import type { GrantedAccess } from "../connections/authorization-flow.ts";
 import { sealCredentials } from "../encryption/sealed-credentials.ts";
 import { changeConnection } from "../store/connection-changes.ts";

@@ -1,6 +1,6 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Database } from "@workflow/db";
+import { isStorableText } from "@workflow/json";
 import { brokerIntegration } from "./broker-integration.ts";
 import { findByBrokerId } from "../store/account-connections.ts";
 import type { FoundConnectionRow } from "../store/account-connections.ts";

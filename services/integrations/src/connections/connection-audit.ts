@@ -1,5 +1,5 @@
-import { changesBetween, unchanged } from "@workflow/events";
-import type { AuditEntry, AuditFields } from "@workflow/events";
+import { changesBetween, unchanged } from "@workflow/audit";
+import type { AuditEntry, AuditFields } from "@workflow/audit";
 import type { ConnectionRow } from "../store/connections.ts";
 
 /** What a caller can do to a connection. */

@@ -1,6 +1,6 @@
+import type { AuditTrail } from "@workflow/audit";
 import { newId } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
-import type { AuditTrail } from "@workflow/events";
 import type { RpcContext } from "@workflow/rpc";
 import type { CompanyWrites } from "@workflow/service";
 import { insertConnection, lockConnectionsOf, trimEndedConnections } from "../store/connections.ts";

@@ -1,5 +1,5 @@
-import { changesBetween, itemChanges, unchanged } from "@workflow/events";
-import type { AuditChange, AuditChanges, AuditEntry } from "@workflow/events";
+import { changesBetween, itemChanges, unchanged } from "@workflow/audit";
+import type { AuditChange, AuditChanges, AuditEntry } from "@workflow/audit";
 
 /** What a caller can do to a secret. */
 type SecretAction = "secret.created" | "secret.replaced" | "secret.deleted";

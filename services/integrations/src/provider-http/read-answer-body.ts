@@ -1,5 +1,5 @@
 import type { SafeResponse } from "@workflow/http-client";
-import { NESTING_MAX } from "@workflow/definition";
+import { NESTING_MAX } from "@workflow/json";
 import { ProviderCallError } from "./provider-call-error.ts";
 
 /**

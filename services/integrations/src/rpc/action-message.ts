@@ -1,5 +1,5 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type {
   ActionFailure,
   ConnectionChoice,

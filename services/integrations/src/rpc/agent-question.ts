@@ -1,5 +1,5 @@
-import { isStorableText, parseJsonText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText, parseJsonText } from "@workflow/json";
 import { AgentInputError } from "../agents/agent-input-error.ts";
 import { toCallError } from "../agents/executions/agent-error.ts";
 import { hasAtMost, INPUT_BYTES_MAX, USER_MESSAGE_CHARS_MAX } from "../agents/limits.ts";

@@ -1,8 +1,8 @@
 import { findProvider, PROVIDERS } from "@workflow/catalog";
 import type { ProviderManifest } from "@workflow/catalog";
-import { isStorableText, NESTING_MAX } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isStorableText, NESTING_MAX } from "@workflow/json";
 import { METADATA_BYTES_MAX, NAME_CHARS_MAX } from "../connections/limits.ts";
 
 /** BAD_REQUEST that names a field, and says what is wrong with it in words that follow the name. */

@@ -1,7 +1,7 @@
 import { fieldProblem, placeholdersOf } from "@workflow/catalog";
 import type { ProviderManifest } from "@workflow/catalog";
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type {
   CreateConnectionRequest,
   CreateConnectionResponse,

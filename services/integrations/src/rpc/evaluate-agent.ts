@@ -1,9 +1,9 @@
+import { isStorableText } from "@workflow/json";
 import type {
   AgentCaseResult,
   EvaluateAgentRequest,
   EvaluateAgentResponse,
 } from "@workflow/proto/integrations/v1/agents";
-import { isStorableText } from "@workflow/definition";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { Agent } from "../domain/agent.ts";

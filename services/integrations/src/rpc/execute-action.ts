@@ -1,5 +1,5 @@
 import { findProviderAction } from "@workflow/catalog";
-import { parseJsonText } from "@workflow/definition";
+import { parseJsonText } from "@workflow/json";
 import type {
   ExecuteActionRequest,
   ExecuteActionResponse,

@@ -1,4 +1,4 @@
-import { isStorableText, parseJsonText } from "@workflow/definition";
+import { isStorableText, parseJsonText } from "@workflow/json";
 import type {
   ExecuteAgentStepRequest,
   ExecuteAgentStepResponse,

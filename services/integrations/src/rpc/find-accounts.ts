@@ -1,4 +1,4 @@
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import type {
   FindAccountsRequest,
   FindAccountsResponse,

@@ -1,5 +1,5 @@
 import type { CursorCodec } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import type { ListAgentsRequest, ListAgentsResponse } from "@workflow/proto/integrations/v1/agents";
 import { AgentStatus as MessageStatus } from "@workflow/proto/integrations/v1/agents";
 import { rpc } from "@workflow/rpc";

@@ -1,5 +1,6 @@
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
+import { isJsonObject } from "@workflow/json";
 import { EmailServiceService } from "@workflow/proto/integrations/v1/email";
 import type { SendEmailResponse } from "@workflow/proto/integrations/v1/email";
 import { createRpcClient, createTokenMinter } from "@workflow/rpc";
@@ -113,13 +114,13 @@ function toStepError(error: AppError): AppError | StepError {
       });
     case "FORBIDDEN":
       // Without details the service's own identity lacks a permission.
-      if (!isRecord(details) || details["field"] !== "from") return error;
+      if (!isJsonObject(details) || details["field"] !== "from") return error;
       return new StepError("EMAIL_SENDER_NOT_ALLOWED", message, { retryable: false });
     case "RATE_LIMITED":
       // The quota lasts until the end of the day, which no retry policy waits for.
       return new StepError("EMAIL_QUOTA", message, {
         retryable: false,
-        ...(isRecord(details) ? { details } : {}),
+        ...(isJsonObject(details) ? { details } : {}),
       });
     case "NOT_CONFIGURED":
       return new StepError("NOT_CONFIGURED", message, { retryable: false });
@@ -135,8 +136,4 @@ function toStepError(error: AppError): AppError | StepError {
     default:
       return error;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

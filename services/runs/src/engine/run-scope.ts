@@ -52,7 +52,7 @@ export function scopeOf(
     input: inputValue === undefined ? JSON.parse(row.input) : inputValue,
     steps,
     secrets,
-    trigger: { ...(isObject(trigger) ? trigger : {}), type: facts.triggerType },
+    trigger: { ...(isObjectOrArray(trigger) ? trigger : {}), type: facts.triggerType },
     run: {
       id: facts.id,
       workflowId: facts.workflowId,
@@ -63,6 +63,6 @@ export function scopeOf(
   };
 }
 
-function isObject(value: unknown): value is object {
+function isObjectOrArray(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -23,7 +23,7 @@ export async function toErrorRecord(
   }
   const details: Record<string, unknown> = Object.fromEntries(entries);
   const clean = scrubber === null ? details : await scrubber.jsonInTurns(details);
-  return { code: error.code, message, details: isRecord(clean) ? clean : {} };
+  return { code: error.code, message, details: isObjectOrArray(clean) ? clean : {} };
 }
 
 async function excerptOf(
@@ -50,6 +50,6 @@ function cut(text: string, charsMax: number): string {
   return text.slice(0, end);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isObjectOrArray(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

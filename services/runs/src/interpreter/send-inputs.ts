@@ -1,5 +1,5 @@
-import { measureJson } from "@workflow/definition";
 import type { EvaluatedValue } from "@workflow/definition";
+import { measureJson } from "@workflow/json";
 import type { OpenStep } from "../domain/step-records.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import type { DoneCall, PausedCall } from "./effects/paused-call.ts";

@@ -1,8 +1,8 @@
+import { changesBetween } from "@workflow/audit";
+import type { AuditCaller, AuditTrail } from "@workflow/audit";
 import { idTimestamp, newId } from "@workflow/db";
-import { isJsonObject, jsonEquals } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
-import { changesBetween } from "@workflow/events";
-import type { AuditCaller, AuditTrail } from "@workflow/events";
+import { isJsonObject, jsonEquals } from "@workflow/json";
 import { recordedTraceparent } from "@workflow/tracing";
 import type { Tracer } from "@workflow/tracing";
 import type {

@@ -1,6 +1,6 @@
+import { changesBetween } from "@workflow/audit";
 import { isId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { changesBetween } from "@workflow/events";
 import type { CancelRunRequest, Run } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";

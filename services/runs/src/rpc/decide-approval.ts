@@ -1,10 +1,11 @@
+import { changesBetween, unchanged } from "@workflow/audit";
 import { isId } from "@workflow/db";
-import { compileJsonSchema, isStorableText, parseJsonText } from "@workflow/definition";
+import { compileJsonSchema } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
 import { ApprovalStatus } from "@workflow/proto/runs/v1/approvals";
 import type { Approval, DecideApprovalRequest } from "@workflow/proto/runs/v1/approvals";
-import { changesBetween, unchanged } from "@workflow/events";
+import { isStorableText, parseJsonText } from "@workflow/json";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

@@ -1,6 +1,6 @@
 import { isId } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type { GetRunStepRequest, StepResult } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

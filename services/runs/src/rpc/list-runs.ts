@@ -1,6 +1,6 @@
-import { isStorableText } from "@workflow/definition";
 import { isUuid } from "@workflow/db";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import type { ListRunsRequest, ListRunsResponse } from "@workflow/proto/runs/v1/runs";
 import { parseTime, rpc } from "@workflow/rpc";

@@ -1,8 +1,9 @@
 import { isUuid } from "@workflow/db";
-import { parseJsonText, triggerSchema, validateInTurns } from "@workflow/definition";
+import { triggerSchema, validateInTurns } from "@workflow/definition";
 import type { CompiledTrigger } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { parseJsonText } from "@workflow/json";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
 import type {
   DeploymentContent as ContentMessage,

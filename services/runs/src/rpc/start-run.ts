@@ -1,6 +1,6 @@
 import { isUuid } from "@workflow/db";
-import { isStorableText, parseJsonText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText, parseJsonText } from "@workflow/json";
 import type { Run, StartRunRequest, StartRunResponse } from "@workflow/proto/runs/v1/runs";
 import { TriggerType } from "@workflow/proto/runs/v1/runs";
 import { rpc } from "@workflow/rpc";

@@ -1,6 +1,6 @@
 import { isId, isUuid } from "@workflow/db";
-import { isStorableText, parseJsonText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText, parseJsonText } from "@workflow/json";
 import type {
   StartTriggeredRunsRequest,
   StartTriggeredRunsResponse,

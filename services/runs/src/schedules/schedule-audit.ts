@@ -1,5 +1,5 @@
-import { changesBetween, unchanged } from "@workflow/events";
-import type { AuditChanges, AuditFields } from "@workflow/events";
+import { changesBetween, unchanged } from "@workflow/audit";
+import type { AuditChanges, AuditFields } from "@workflow/audit";
 import type { ScheduleRow } from "../store/schedules.ts";
 
 /** The changes that a caller made to a schedule, and the workflow's id. */

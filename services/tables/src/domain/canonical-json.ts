@@ -1,4 +1,4 @@
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject } from "@workflow/json";
 
 /**
  * JSON that is the same for values that are the same: members sorted by their keys' code units,

@@ -1,7 +1,6 @@
-import { isStorableText } from "@workflow/definition";
+import { isJsonObject, isStorableText } from "@workflow/json";
 import { COLUMN_TYPES } from "./column.ts";
 import type { Column, ColumnType } from "./column.ts";
-import { isJsonObject } from "./json-object.ts";
 import { Problems } from "./problems.ts";
 import type { Place } from "./problems.ts";
 

@@ -1,9 +1,4 @@
-import {
-  INFINITE_NUMBER,
-  listInfiniteNumbers,
-  listLostNumbers,
-  LOST_NUMBER,
-} from "@workflow/definition";
+import { INFINITE_NUMBER, listInfiniteNumbers, listLostNumbers, LOST_NUMBER } from "@workflow/json";
 import type { Place } from "./problems.ts";
 
 /**

@@ -1,7 +1,7 @@
+import { isJsonObject } from "@workflow/json";
 import { isCalendarDay } from "./calendar-day.ts";
 import { textOf } from "./cell-text.ts";
 import type { Column } from "./column.ts";
-import { isJsonObject } from "./json-object.ts";
 import type { Place } from "./problems.ts";
 import type { Condition, OrderOperator, TextOperator } from "./row-query.ts";
 

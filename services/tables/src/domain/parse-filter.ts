@@ -1,9 +1,8 @@
-import { parseJsonText } from "@workflow/definition";
+import { isJsonObject, parseJsonText } from "@workflow/json";
 import { canonicalJson } from "./canonical-json.ts";
 import { isBlank, textOf } from "./cell-text.ts";
 import type { Column } from "./column.ts";
 import { FILTER_LIMITS } from "./filter-limits.ts";
-import { isJsonObject } from "./json-object.ts";
 import { reportLostNumbers } from "./json-numbers.ts";
 import { parseCondition } from "./parse-condition.ts";
 import { badRequest, Problems } from "./problems.ts";

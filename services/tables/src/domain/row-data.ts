@@ -1,4 +1,4 @@
-import { parseJsonText } from "@workflow/definition";
+import { parseJsonText } from "@workflow/json";
 import { reportLostNumbers } from "./json-numbers.ts";
 import { badRequest, Problems } from "./problems.ts";
 

@@ -1,7 +1,7 @@
-import { changesBetween, itemChanges } from "@workflow/events";
-import type { AuditChanges, AuditEntry, AuditFields, AuditItems } from "@workflow/events";
+import { changesBetween, itemChanges } from "@workflow/audit";
+import type { AuditChanges, AuditEntry, AuditFields, AuditItems } from "@workflow/audit";
+import { isJsonObject } from "@workflow/json";
 import type { Column } from "./column.ts";
-import { isJsonObject } from "./json-object.ts";
 import type { TableContent } from "./new-table.ts";
 
 /** A table as far as what becomes of it is recorded. */

@@ -1,9 +1,8 @@
-import { isStorableText, parseJsonText } from "@workflow/definition";
+import { isJsonObject, isStorableText, parseJsonText } from "@workflow/json";
 import type { Column } from "./column.ts";
 import { parseColumns } from "./columns.ts";
 import type { ColumnsOrigin } from "./columns.ts";
 import { reportInfiniteNumbers } from "./json-numbers.ts";
-import { isJsonObject } from "./json-object.ts";
 import { badRequest } from "./problems.ts";
 import type { Place } from "./problems.ts";
 

@@ -1,7 +1,7 @@
+import { isJsonObject } from "@workflow/json";
 import { stringify } from "csv-stringify/sync";
 import { isBlank } from "../domain/cell-text.ts";
 import type { Column } from "../domain/column.ts";
-import { isJsonObject } from "../domain/json-object.ts";
 import type { ExportedRow } from "../store/export-rows.ts";
 
 /** How a table is written as text. */

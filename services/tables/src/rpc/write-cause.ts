@@ -1,5 +1,5 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type { WriteOrigin } from "@workflow/proto/tables/v1/rows";
 import type { RpcContext } from "@workflow/rpc";
 import type { WriteCause } from "../writes/index.ts";

@@ -1,7 +1,7 @@
 import type { Transaction } from "@workflow/db";
 import { insertEvents } from "@workflow/events";
 import type { NewEvent } from "@workflow/events";
-import { isJsonObject } from "../domain/json-object.ts";
+import { isJsonObject } from "@workflow/json";
 import { parseRowData } from "../domain/row-data.ts";
 import { deleteRows, findRowsToChange, updateRows } from "../store/rows-change.ts";
 import type { RowUpdate } from "../store/rows-change.ts";

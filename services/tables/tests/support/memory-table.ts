@@ -1,10 +1,11 @@
+import type { JsonObject } from "@workflow/json";
 import { textOf } from "../../src/domain/cell-text.ts";
 import type { Column } from "../../src/domain/column.ts";
 import type { ColumnClause, SubstringClause } from "../../src/domain/row-query.ts";
 import { fold } from "../../src/domain/fold.ts";
 import { createVector, longIndexes, matchesValue } from "../../src/engine/index.ts";
 import type { RowSource, Vector, VectorType } from "../../src/engine/index.ts";
-import type { JsonObject, OracleRow, OracleTable } from "./oracle.ts";
+import type { OracleRow, OracleTable } from "./oracle.ts";
 
 /** A table in memory that the engine can query, and whose vectors follow its changes. */
 export class MemoryTable implements RowSource, OracleTable {

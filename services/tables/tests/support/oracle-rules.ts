@@ -1,3 +1,5 @@
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { Column } from "../../src/domain/column.ts";
 
 /** A table as the oracle sees it. */
@@ -13,8 +15,6 @@ export interface OracleRow {
   readonly data: JsonObject;
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 /** Of longer texts the order looks at the beginning only, and they are no groups. */
 const KEPT_CHARS_MAX = 2_000;
 
@@ -29,15 +29,15 @@ export function matchingRows({ columns, rows }: OracleTable, filter: JsonObject)
 function matches(columns: readonly Column[], filter: JsonObject, row: OracleRow): boolean {
   return Object.entries(filter).every(([key, clause]) => {
     if (key === "any" && Array.isArray(clause)) {
-      return clause.some((each) => isObject(each) && matches(columns, each, row));
+      return clause.some((each) => isJsonObject(each) && matches(columns, each, row));
     }
     const value = valueOf(row, key);
-    if (!isObject(clause)) return !isBlank(value) && includes(textOf(value), textOf(clause));
+    if (!isJsonObject(clause)) return !isBlank(value) && includes(textOf(value), textOf(clause));
     const column = columns.find(({ id }) => id === key);
     if (column === undefined) throw new Error(`no column ${key}`);
     const { condition, values, excludedValues } = clause;
     return (
-      (!isObject(condition) || meets(column, condition, value)) &&
+      (!isJsonObject(condition) || meets(column, condition, value)) &&
       (!Array.isArray(values) || values.some((each) => isSame(each, value))) &&
       (!Array.isArray(excludedValues) || !excludedValues.some((each) => isSame(each, value)))
     );
@@ -65,7 +65,7 @@ function meets(column: Column, { operator, value: operand }: JsonObject, value: 
 
 function meetsOrder(operator: unknown, value: unknown, operand: unknown): boolean {
   if (operator === "between") {
-    if (!isObject(operand)) throw new Error("between takes start and end");
+    if (!isJsonObject(operand)) throw new Error("between takes start and end");
     return order(value, operand["start"]) >= 0 && order(value, operand["end"]) <= 0;
   }
   const difference = order(value, operand);
@@ -105,7 +105,7 @@ export function without(filter: JsonObject, columnId: string): JsonObject {
   return Object.fromEntries(
     Object.entries(filter).flatMap(([key, clause]): [string, unknown][] => {
       if (key === "any" && Array.isArray(clause)) {
-        return [[key, clause.map((each) => (isObject(each) ? without(each, columnId) : each))]];
+        return [[key, clause.map((each) => (isJsonObject(each) ? without(each, columnId) : each))]];
       }
       return key === columnId ? [] : [[key, clause]];
     }),
@@ -199,7 +199,7 @@ function isSameRaw(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => isSameRaw(item, b[index]));
   }
-  if (isObject(a) && isObject(b)) {
+  if (isJsonObject(a) && isJsonObject(b)) {
     const keys = Object.keys(a);
     return (
       keys.length === Object.keys(b).length &&
@@ -225,7 +225,7 @@ export function textOf(value: unknown): string {
 /** JSON with the members of objects in the order of their keys. */
 export function jsonOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonOf).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.entries(value).toSorted(([a], [b]) => order(a, b));
   return `{${members.map(([key, item]) => `${JSON.stringify(key)}:${jsonOf(item)}`).join()}}`;
 }
@@ -242,8 +242,4 @@ export function columnOf({ columns }: OracleTable, id: string): Column {
   const column = columns.find((each) => each.id === id);
   if (column === undefined) throw new Error(`no column ${id}`);
   return column;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@workflow/json";
 import type { Column } from "../../src/domain/column.ts";
 import {
   columnOf,
@@ -13,9 +14,9 @@ import {
   valueOf,
   without,
 } from "./oracle-rules.ts";
-import type { JsonObject, OracleRow, OracleTable } from "./oracle-rules.ts";
+import type { OracleRow, OracleTable } from "./oracle-rules.ts";
 
-export type { JsonObject, OracleRow, OracleTable } from "./oracle-rules.ts";
+export type { OracleRow, OracleTable } from "./oracle-rules.ts";
 
 /** A page of rows as it is asked for. */
 export interface RowsQuery {

@@ -1,5 +1,6 @@
+import type { JsonObject } from "@workflow/json";
 import type { Column, ColumnType } from "../../src/domain/column.ts";
-import type { AggregateQuery, DistinctQuery, JsonObject, RowsQuery } from "./oracle.ts";
+import type { AggregateQuery, DistinctQuery, RowsQuery } from "./oracle.ts";
 import {
   randomDay,
   randomFitting,

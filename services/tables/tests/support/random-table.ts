@@ -1,5 +1,5 @@
+import type { JsonObject } from "@workflow/json";
 import { MemoryTable } from "./memory-table.ts";
-import type { JsonObject } from "./oracle.ts";
 import { randomColumns, randomData } from "./random-values.ts";
 import type { Random } from "./random-values.ts";
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from "@workflow/json";
 import type { Column, ColumnType } from "../../src/domain/column.ts";
 import { COLUMN_TYPES } from "../../src/domain/column.ts";
-import type { JsonObject } from "./oracle.ts";
 
 /** Chances that can be repeated: the same seed gives the same ones. */
 export interface Random {

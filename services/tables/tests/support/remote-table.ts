@@ -1,4 +1,5 @@
 import { isAppError } from "@workflow/errors";
+import type { JsonObject } from "@workflow/json";
 import {
   AggregateRowsRequest,
   BatchRowsRequest,
@@ -15,7 +16,7 @@ import type { Identity } from "@workflow/rpc";
 import type { Column } from "../../src/domain/column.ts";
 import type { Clients } from "./harness.ts";
 import { REFUSED } from "./oracle.ts";
-import type { JsonObject, OracleMeasure, OracleRow, OracleTable } from "./oracle.ts";
+import type { OracleMeasure, OracleRow, OracleTable } from "./oracle.ts";
 import type { RandomQuery } from "./random-query.ts";
 import { randomColumnType, randomColumns, randomData } from "./random-values.ts";
 import type { Random } from "./random-values.ts";

@@ -1,9 +1,9 @@
 import { newUuid, sql } from "@workflow/db";
+import { isJsonObject } from "@workflow/json";
 import type { Identity } from "@workflow/rpc";
 import { InsertRowRequest, QueryRowsRequest, SortOrder } from "@workflow/proto/tables/v1/rows";
 import { z } from "zod";
 import type { Column } from "../../src/domain/column.ts";
-import { isJsonObject } from "../../src/domain/json-object.ts";
 import type { Clients, Harness } from "./harness.ts";
 
 /** A table of a company, and the calls that concern its rows. */

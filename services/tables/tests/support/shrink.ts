@@ -1,5 +1,6 @@
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { Column } from "../../src/domain/column.ts";
-import type { JsonObject } from "./oracle.ts";
 import type { RandomQuery } from "./random-query.ts";
 
 /** A question about a table of certain rows. */
@@ -61,12 +62,12 @@ function* smallerFilters(filter: JsonObject): Generator<JsonObject> {
     if (Array.isArray(clause)) {
       for (const [index, each] of clause.entries()) {
         yield { ...filter, [key]: clause.toSpliced(index, 1) };
-        if (!isObject(each)) continue;
+        if (!isJsonObject(each)) continue;
         for (const smaller of smallerFilters(each)) {
           yield { ...filter, [key]: clause.with(index, smaller) };
         }
       }
-    } else if (isObject(clause)) {
+    } else if (isJsonObject(clause)) {
       for (const member of Object.keys(clause)) {
         yield { ...filter, [key]: withoutKey(clause, member) };
       }
@@ -76,8 +77,4 @@ function* smallerFilters(filter: JsonObject): Generator<JsonObject> {
 
 function withoutKey(object: JsonObject, key: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([each]) => each !== key));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

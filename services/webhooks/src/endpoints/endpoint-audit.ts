@@ -1,5 +1,5 @@
-import { changesBetween, itemChanges, unchanged } from "@workflow/events";
-import type { AuditChange, AuditEntry, AuditFields } from "@workflow/events";
+import { changesBetween, itemChanges, unchanged } from "@workflow/audit";
+import type { AuditChange, AuditEntry, AuditFields } from "@workflow/audit";
 import type { EndpointRow } from "../store/endpoints.ts";
 
 /** What a caller can do to an endpoint. */

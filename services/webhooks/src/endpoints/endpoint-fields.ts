@@ -1,5 +1,5 @@
 import { isUuid } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import { EVENT_TYPES } from "../event-types/event-types.ts";
 import { wrongField } from "./wrong-field.ts";
 

@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { isUuid } from "@workflow/db";
-import {
-  DEFINITION_LIMITS,
-  foldWebhookPath,
-  isJsonProblem,
-  isStorableText,
-  scanJsonObject,
-} from "@workflow/definition";
+import { DEFINITION_LIMITS, foldWebhookPath } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
+import { isJsonProblem, isStorableText, scanJsonObject } from "@workflow/json";
 import type { InboundContext } from "./inbound-context.ts";
 import type { InboundRequest, InboundRoute } from "./inbound-request.ts";
 import { requirePlainBody } from "./request-type.ts";

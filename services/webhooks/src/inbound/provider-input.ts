@@ -1,4 +1,4 @@
-import { isJsonProblem, scanJsonObject } from "@workflow/definition";
+import { isJsonProblem, scanJsonObject } from "@workflow/json";
 import type { NormalisedEvent } from "./provider-handler.ts";
 import { memberOf, SentJsonError } from "./sent-json.ts";
 import type { SentObject } from "./sent-json.ts";

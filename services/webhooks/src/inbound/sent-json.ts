@@ -1,4 +1,4 @@
-import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/definition";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
 
 /** A JSON object of a sender: as it was sent, and read. */
 export interface SentObject {

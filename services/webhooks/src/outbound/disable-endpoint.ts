@@ -1,7 +1,7 @@
+import type { AuditTrail } from "@workflow/audit";
 import { idTimestamp, newId, newUuid } from "@workflow/db";
 import type { Database, Transaction } from "@workflow/db";
 import { EVENT_ID_PREFIX } from "@workflow/events";
-import type { AuditTrail } from "@workflow/events";
 import type { Logger } from "pino";
 import { disableEndpoint } from "../store/delivery-endpoints.ts";
 import type { DisabledEndpoint } from "../store/delivery-endpoints.ts";

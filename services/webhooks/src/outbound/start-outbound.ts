@@ -1,7 +1,7 @@
+import type { AuditTrail } from "@workflow/audit";
 import { listen } from "@workflow/db";
 import type { Database } from "@workflow/db";
 import { createDeadLetters } from "@workflow/events";
-import type { AuditTrail } from "@workflow/events";
 import type { SafeHttpClient } from "@workflow/http-client";
 import type { KeyRing } from "@workflow/sealing";
 import type { Scope } from "@workflow/service";

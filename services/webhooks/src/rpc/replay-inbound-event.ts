@@ -1,7 +1,8 @@
+import { changesBetween } from "@workflow/audit";
+import type { AuditEntry } from "@workflow/audit";
 import { isId, newId } from "@workflow/db";
 import { AppError } from "@workflow/errors";
-import { changesBetween, EVENT_ID_PREFIX } from "@workflow/events";
-import type { AuditEntry } from "@workflow/events";
+import { EVENT_ID_PREFIX } from "@workflow/events";
 import type { InboundEvent, ReplayInboundEventRequest } from "@workflow/proto/webhooks/v1/events";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";

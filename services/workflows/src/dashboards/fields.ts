@@ -1,6 +1,6 @@
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isStorableText } from "@workflow/json";
 import type { RpcContext } from "@workflow/rpc";
 import { badRequest } from "../domain/content.ts";
 import { placeProblems } from "./layout.ts";

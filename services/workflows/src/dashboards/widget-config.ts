@@ -1,7 +1,8 @@
 import { isUuid } from "@workflow/db";
-import { isStorableText } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, isStorableText } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { badRequest } from "../domain/content.ts";
 import { below, readJson } from "../domain/json-text.ts";
@@ -52,7 +53,7 @@ const tableConfig = z
   .looseObject({
     source: z.literal("table"),
     tableId: z.string(TABLE).refine(isUuid, TABLE),
-    filter: z.custom<JsonObject>(isObject, "must be an object").optional(),
+    filter: z.custom<JsonObject>(isJsonObject, "must be an object").optional(),
     /** Figures: of all rows, or for each value of a column. */
     groupBy: columnId.optional(),
     measures: listOf(measureSchema, MEASURES_MAX).optional(),
@@ -77,8 +78,6 @@ export type TableConfig = z.output<typeof tableConfig>;
 export type RunsConfig = z.output<typeof runsConfig>;
 /** The content of a widget, and its source; without a source it shows nothing. */
 export type WidgetConfig = RunsConfig | TableConfig | z.output<typeof ownConfig>;
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Parses a config.
@@ -145,13 +144,9 @@ function parseObject(json: string): JsonObject {
     const violations = below(["config"], result.infinite);
     throw new AppError("VALIDATION_ERROR", message, { violations });
   }
-  if (result.ok && isObject(result.value)) return result.value;
+  if (result.ok && isJsonObject(result.value)) return result.value;
   const message = result.ok ? "must be a JSON object" : result.message;
   throw badRequest([{ path: ["config"], message }]);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function requireSize(json: string): void {

@@ -1,5 +1,6 @@
 import type { Violation } from "@workflow/errors";
 import { findStepType } from "@workflow/definition";
+import { isJsonObject } from "@workflow/json";
 
 const PROVIDERS = ["openai", "anthropic"] as const;
 type Provider = (typeof PROVIDERS)[number];
@@ -43,7 +44,7 @@ export function unsupportedModelsOfSteps(
     const configPath = [...path, String(index), "config"];
     const type = memberOf(step, "type");
     const config = memberOf(step, "config");
-    if (!isObject(config) || typeof type !== "string") return [];
+    if (!isJsonObject(config) || typeof type !== "string") return [];
     if (type === "agent") return problemsOfConfig(config, models, configPath);
     const blocks = findStepType(type)?.blocks(config) ?? [];
     return blocks.flatMap((block) =>
@@ -95,9 +96,5 @@ function isMade(choice: unknown): boolean {
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

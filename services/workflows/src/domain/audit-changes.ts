@@ -1,5 +1,5 @@
-import { changesBetween, itemChanges } from "@workflow/events";
-import type { AuditChanges, AuditFields } from "@workflow/events";
+import { changesBetween, itemChanges } from "@workflow/audit";
+import type { AuditChanges, AuditFields } from "@workflow/audit";
 import type { WorkflowContent } from "./content.ts";
 
 /** The parts of a workflow whose changes are recorded. */

@@ -1,9 +1,9 @@
 import type { AppError, Violation } from "@workflow/errors";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { badRequest, invalidDefinition } from "./content.ts";
 import { below, readJson } from "./json-text.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 const text = z.string();
 const map = (entry: z.ZodType) => z.record(text, entry);
@@ -115,15 +115,11 @@ function toViolations(
 
 function objectAt(value: unknown, key: string): JsonObject {
   const member = ownProperty(value, key);
-  return isObject(member) ? member : {};
+  return isJsonObject(member) ? member : {};
 }
 
 function ownProperty(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function explain(issue: z.core.$ZodRawIssue): string | undefined {

@@ -1,4 +1,4 @@
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import { badRequest } from "./content.ts";
 
 const SUMMARY_CHARS_MAX = 10_000;

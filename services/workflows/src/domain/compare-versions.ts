@@ -1,5 +1,7 @@
-import { findStepType, jsonEquals } from "@workflow/definition";
+import { findStepType } from "@workflow/definition";
 import type { NestedBlock } from "@workflow/definition";
+import { isJsonObject, jsonEquals } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { findMoved } from "./moved-steps.ts";
 import type { StepPlace } from "./moved-steps.ts";
 
@@ -57,8 +59,6 @@ export function compareSteps(from: unknown, to: unknown): StepsComparison {
   };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 interface FoundStep extends StepPlace {
   step: JsonObject;
 }
@@ -71,7 +71,7 @@ function stepsById(
 ): Map<string, FoundStep> {
   if (!Array.isArray(steps)) return found;
   for (const [index, step] of steps.entries()) {
-    if (!isObject(step)) continue;
+    if (!isJsonObject(step)) continue;
     const pointer = `${place.pointer}/${index}`;
     const { id } = step;
     if (typeof id === "string") found.set(id, { step, pointer, list: place.list });
@@ -88,7 +88,7 @@ function stepsById(
 
 /** The lists of steps that a step contains. */
 function blocksOf({ type, config }: JsonObject): readonly NestedBlock[] {
-  if (typeof type !== "string" || !isObject(config)) return [];
+  if (typeof type !== "string" || !isJsonObject(config)) return [];
   return findStepType(type)?.blocks(config) ?? [];
 }
 
@@ -158,13 +158,9 @@ function toShortJson(value: unknown): string | undefined {
 }
 
 function idOrValue(step: unknown): unknown {
-  return isObject(step) ? step["id"] : step;
+  return isJsonObject(step) ? step["id"] : step;
 }
 
 function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return isContainer(value) && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
-import { DEFINITION_LIMITS, isStorableText } from "@workflow/definition";
+import { DEFINITION_LIMITS } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import { below, readJson } from "./json-text.ts";
 
 /** The caller's part of a workflow. Stored JSON fields hold canonical text, see `readJson`. */

@@ -1,5 +1,5 @@
-import { INFINITE_NUMBER, listInfiniteNumbers, parseJsonText } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
+import { INFINITE_NUMBER, listInfiniteNumbers, parseJsonText } from "@workflow/json";
 
 /** A caller's JSON text, or its problem in words for the caller. */
 export type JsonReading =

@@ -1,6 +1,6 @@
+import { changesBetween } from "@workflow/audit";
 import { AppError } from "@workflow/errors";
 import type { ActivateWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
-import { changesBetween } from "@workflow/events";
 import { rpc } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";

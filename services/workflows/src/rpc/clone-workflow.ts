@@ -1,5 +1,5 @@
+import { unchanged } from "@workflow/audit";
 import { newUuid } from "@workflow/db";
-import { unchanged } from "@workflow/events";
 import type { CloneWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

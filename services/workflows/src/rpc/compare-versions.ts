@@ -1,4 +1,4 @@
-import { jsonEquals } from "@workflow/definition";
+import { jsonEquals } from "@workflow/json";
 import { StepChangeKind } from "@workflow/proto/workflows/v1/workflows";
 import type {
   CompareVersionsRequest,

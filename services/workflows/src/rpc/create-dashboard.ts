@@ -1,5 +1,5 @@
+import { changesBetween } from "@workflow/audit";
 import { newUuid } from "@workflow/db";
-import { changesBetween } from "@workflow/events";
 import type { CreateDashboardRequest, Dashboard } from "@workflow/proto/workflows/v1/dashboards";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

@@ -1,4 +1,4 @@
-import { changesBetween } from "@workflow/events";
+import { changesBetween } from "@workflow/audit";
 import type {
   DeleteWidgetRequest,
   DeleteWidgetResponse,

@@ -1,5 +1,5 @@
 import { AppError } from "@workflow/errors";
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import type { GetToolRequest, Tool } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

@@ -1,4 +1,4 @@
-import { isStorableText } from "@workflow/definition";
+import { isStorableText } from "@workflow/json";
 import { WorkflowStatus } from "@workflow/proto/workflows/v1/workflows";
 import type {
   ListWorkflowsRequest,

@@ -1,9 +1,9 @@
+import { changesBetween } from "@workflow/audit";
 import type { PauseWorkflowRequest, Workflow } from "@workflow/proto/workflows/v1/workflows";
 import { AppError } from "@workflow/errors";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
-import { changesBetween } from "@workflow/events";
 import { canBecome, transitionRefused } from "../domain/status.ts";
 import { getWorkflow } from "../store/get-workflow.ts";
 import { pause } from "../store/set-status.ts";

@@ -1,5 +1,6 @@
-import { parseJsonText, planDefinitionInTurns } from "@workflow/definition";
+import { planDefinitionInTurns } from "@workflow/definition";
 import type { DefinitionPlan } from "@workflow/definition";
+import { parseJsonText } from "@workflow/json";
 import type { PlanWorkflowRequest, WorkflowPlan } from "@workflow/proto/workflows/v1/workflows";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

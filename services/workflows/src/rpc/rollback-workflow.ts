@@ -1,4 +1,4 @@
-import { unchanged } from "@workflow/events";
+import { unchanged } from "@workflow/audit";
 import type {
   RollbackWorkflowRequest,
   RollbackWorkflowResponse,

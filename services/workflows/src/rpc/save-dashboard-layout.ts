@@ -1,4 +1,4 @@
-import { itemChanges } from "@workflow/events";
+import { itemChanges } from "@workflow/audit";
 import type {
   DashboardLayout,
   SaveDashboardLayoutRequest,

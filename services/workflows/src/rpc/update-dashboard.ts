@@ -1,4 +1,4 @@
-import { changesBetween } from "@workflow/events";
+import { changesBetween } from "@workflow/audit";
 import type { Dashboard, UpdateDashboardRequest } from "@workflow/proto/workflows/v1/dashboards";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";

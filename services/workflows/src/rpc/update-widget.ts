@@ -1,5 +1,5 @@
-import { changesBetween, itemChanges, unchanged } from "@workflow/events";
-import type { AuditChanges } from "@workflow/events";
+import { changesBetween, itemChanges, unchanged } from "@workflow/audit";
+import type { AuditChanges } from "@workflow/audit";
 import type {
   UpdateWidgetRequest,
   UpdateWidgetResponse,

@@ -1,6 +1,6 @@
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 import { choice, files, flag, list, text } from "../../action-input.ts";
-import { isRecord } from "../../json-path.ts";
 import { readMailFiles } from "../../mail-inputs.ts";
 import type { ActionManifest } from "../../provider-manifest.ts";
 import {
@@ -53,7 +53,7 @@ function documentsOf(inputs: Inputs) {
 function recipientsOf(inputs: Inputs) {
   const people = (key: string) => {
     const value = inputs[key];
-    return Array.isArray(value) ? value.filter(isRecord) : [];
+    return Array.isArray(value) ? value.filter(isJsonObject) : [];
   };
   const signing = people("signers");
   const copies = people("carbonCopies");

@@ -1,4 +1,5 @@
-import { isRecord, readPath } from "../../json-path.ts";
+import { isJsonObject } from "@workflow/json";
+import { readPath } from "../../json-path.ts";
 import type { ProviderAnswer } from "../../provider-manifest.ts";
 
 type Part = Readonly<Record<string, unknown>>;
@@ -11,7 +12,7 @@ const PARTS_DEPTH_MAX = 50;
  * `html` decoded, and `attachments` by the ids that `getAttachment` takes. Other formats stay as they are.
  */
 export function readMessage({ body }: ProviderAnswer): unknown {
-  if (!isRecord(body) || !isRecord(body["payload"])) return body;
+  if (!isJsonObject(body) || !isJsonObject(body["payload"])) return body;
   const { payload, ...rest } = body;
   const parts = partsOf(payload);
   return {
@@ -38,7 +39,7 @@ export function readAttachment({ body }: ProviderAnswer): unknown {
 }
 
 function partsOf(part: unknown, depth = 0): Part[] {
-  if (!isRecord(part) || depth > PARTS_DEPTH_MAX) return [];
+  if (!isJsonObject(part) || depth > PARTS_DEPTH_MAX) return [];
   const parts: unknown = part["parts"];
   const below = Array.isArray(parts) ? parts.flatMap((each) => partsOf(each, depth + 1)) : [];
   return [part, ...below];

@@ -1,7 +1,7 @@
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 import { json, list, text } from "../../action-input.ts";
 import type { ActionInput, InputTraits } from "../../action-input.ts";
-import { isRecord } from "../../json-path.ts";
 import type { ActionManifest, RequestParts } from "../../provider-manifest.ts";
 
 export const DOCS = "https://developers.hubspot.com/docs/api-reference";
@@ -104,7 +104,7 @@ export function buildRecord(types: AssociationTypes = {}): Build {
 
 /** `{properties}` of a body, with texts for values; null empties a property, as an empty text does. */
 export function propertiesOf({ body }: RequestParts): { properties: Record<string, string> } {
-  const given = isRecord(body) && isRecord(body["properties"]) ? body["properties"] : {};
+  const given = isJsonObject(body) && isJsonObject(body["properties"]) ? body["properties"] : {};
   const entries = Object.entries(given).map(([name, value]) => {
     const isScalar = typeof value === "string" || typeof value === "number";
     return [name, isScalar || typeof value === "boolean" ? String(value) : ""] as const;

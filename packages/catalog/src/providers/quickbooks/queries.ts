@@ -1,9 +1,10 @@
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 import { choice, flag, text } from "../../action-input.ts";
 import type { ActionManifest, Paging } from "../../provider-manifest.ts";
 import { fieldInput, givenText, whereInput, writeConditions } from "../../query-conditions.ts";
 import type { QueryLiterals } from "../../query-conditions.ts";
-import { isRecord, readPath } from "../../json-path.ts";
+import { readPath } from "../../json-path.ts";
 import { COMPANY, ENTITY_DOCS, entityOutputs, id, MINOR_VERSION } from "./inputs.ts";
 
 const QUERY_DOCS =
@@ -176,7 +177,7 @@ export const getRecord: ActionManifest = {
   answer: {
     read: ({ body }, inputs) => {
       const record = readPath(body, String(inputs["entity"]));
-      return isRecord(record) ? record : body;
+      return isJsonObject(record) ? record : body;
     },
   },
   readOnly: true,

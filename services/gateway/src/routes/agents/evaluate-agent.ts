@@ -1,5 +1,5 @@
-import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/definition";
-import type { JsonMembers } from "@workflow/definition";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
+import type { JsonMembers } from "@workflow/json";
 import type { AgentCase, AgentCaseResult } from "@workflow/proto/integrations/v1/agents";
 import { z } from "zod";
 import { rawOrNull } from "../../http/write-json.ts";

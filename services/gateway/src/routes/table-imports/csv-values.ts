@@ -4,7 +4,7 @@ import {
   listLostNumbers,
   LOST_NUMBER,
   scanJsonObject,
-} from "@workflow/definition";
+} from "@workflow/json";
 import type { ColumnTypeName } from "../tables/table-fields.ts";
 
 /** Reads the values of a column of a CSV file. */

@@ -1,7 +1,7 @@
-import { isJsonProblem, scanJsonObject } from "@workflow/definition";
-import type { JsonMembers } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isJsonProblem, scanJsonObject } from "@workflow/json";
+import type { JsonMembers } from "@workflow/json";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import { explainIssue, toViolations } from "../../errors/violations.ts";
 import { decodeUtf8, jsonRejection } from "../../http/json-body.ts";

@@ -1,5 +1,5 @@
-import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/definition";
-import type { JsonMembers } from "@workflow/definition";
+import { cutJsonArray, isJsonProblem, scanJsonObject } from "@workflow/json";
+import type { JsonMembers } from "@workflow/json";
 import { z } from "zod";
 import { invalidRequest } from "../../errors/invalid-request.ts";
 import { NO_QUERY, route } from "../../route.ts";

@@ -1,4 +1,4 @@
-import { isJsonProblem, scanJsonObject } from "@workflow/definition";
+import { isJsonProblem, scanJsonObject } from "@workflow/json";
 import { SortOrder } from "@workflow/proto/tables/v1/rows";
 import type { ListDistinctValuesResponse } from "@workflow/proto/tables/v1/rows";
 import { z } from "zod";

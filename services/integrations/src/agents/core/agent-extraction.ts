@@ -1,8 +1,8 @@
 import { oneOf } from "@workflow/catalog";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
 import { exactly, share, texts } from "./answer-schema.ts";
 import { defineCoreAgent } from "./core-agent.ts";
-import type { JsonObject } from "./json-object.ts";
 import { embedSchema } from "./embed-schema.ts";
 import { anyObject, customInstructions, shortText } from "./variables.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json-object.ts";
+import type { JsonObject } from "@workflow/json";
 
 /*
  * Parts of output schemas. Each member is required and nothing else is allowed, since providers' structured modes

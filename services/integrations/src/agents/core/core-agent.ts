@@ -2,10 +2,10 @@ import { boundedMessages, firstIssues, issueProblems, oneOf } from "@workflow/ca
 import { findOversized, ENTRIES_MAX } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
 import { readFileSync } from "node:fs";
+import type { JsonObject } from "@workflow/json";
 import type { z } from "zod";
 import type { AgentType } from "../../domain/agent.ts";
 import { AgentInputError } from "../agent-input-error.ts";
-import type { JsonObject } from "./json-object.ts";
 
 /** A core agent's input, found to be what it takes. */
 export interface PreparedInput {

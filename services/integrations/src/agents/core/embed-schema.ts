@@ -6,9 +6,9 @@ import {
   NAMING_KEYWORDS,
 } from "@workflow/definition";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { AgentInputError } from "../agent-input-error.ts";
-import { isObject } from "./json-object.ts";
-import type { JsonObject } from "./json-object.ts";
 
 /** The member of an answer that has to fit the schema of the caller. */
 const PLACE: readonly string[] = ["properties", "data"];
@@ -103,14 +103,14 @@ function withoutWords(schema: JsonObject, conversion: Conversion): JsonObject {
 function convertKeyword(key: string, value: unknown, conversion: Conversion): unknown {
   if (DATA_KEYWORDS.has(key)) return value;
   if (REFERENCES.has(key)) return conversion.moves ? moveReference(value) : value;
-  if (!NAMING_KEYWORDS.has(key) || !isObject(value)) return convertValue(value, conversion);
+  if (!NAMING_KEYWORDS.has(key) || !isJsonObject(value)) return convertValue(value, conversion);
   const named = Object.entries(value);
   return Object.fromEntries(named.map(([name, inner]) => [name, convertValue(inner, conversion)]));
 }
 
 function convertValue(value: unknown, conversion: Conversion): unknown {
   if (Array.isArray(value)) return value.map((item) => convertValue(item, conversion));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return withoutWords(value, { ...conversion, moves: conversion.moves && !isBase(value) });
 }
 
@@ -150,5 +150,5 @@ function moveReference(reference: unknown): unknown {
 
 function propertiesOf(answer: JsonObject): JsonObject {
   const { properties } = answer;
-  return isObject(properties) ? properties : {};
+  return isJsonObject(properties) ? properties : {};
 }

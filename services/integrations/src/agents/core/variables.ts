@@ -1,7 +1,7 @@
 import { describeKind } from "@workflow/catalog";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import { z } from "zod";
-import { isObject } from "./json-object.ts";
-import type { JsonObject } from "./json-object.ts";
 
 /** Variables that more than one core agent has. Lengths are in UTF-16 units. */
 
@@ -17,7 +17,7 @@ export const longText = z.string();
 export const customInstructions = z.string().max(20_000);
 
 /** Any JSON object. zod's own records take half a second for as many members as an input may have. */
-export const anyObject = z.custom<JsonObject>(isObject, {
+export const anyObject = z.custom<JsonObject>(isJsonObject, {
   error: ({ input }) => `must be an object, not ${describeKind(input)}`,
 });
 
@@ -30,7 +30,7 @@ export const background = z.custom<unknown>(
 /** Items that speak for themselves: sentences, or objects that say the same. */
 export const statements = z
   .array(
-    z.custom<string | JsonObject>((value) => typeof value === "string" || isObject(value), {
+    z.custom<string | JsonObject>((value) => typeof value === "string" || isJsonObject(value), {
       error: "must be a string or an object",
     }),
   )

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@workflow/definition";
+import type { JsonObject } from "@workflow/json";
 import type { AgentFailure } from "../agent-answer.ts";
 import type { AgentUsage } from "../../domain/agent.ts";
 

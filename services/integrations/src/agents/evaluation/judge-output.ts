@@ -1,6 +1,7 @@
-import { compileJsonSchema, isJsonObject, jsonEquals } from "@workflow/definition";
+import { compileJsonSchema } from "@workflow/definition";
 import { ExpressionError } from "@workflow/expressions";
 import type { ExpressionPool } from "@workflow/expressions";
+import { isJsonObject, jsonEquals } from "@workflow/json";
 import type { EvaluationCase } from "./evaluation-case.ts";
 
 /** What a difference or a violation shows of a value. */

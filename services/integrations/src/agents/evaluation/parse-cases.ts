@@ -4,12 +4,10 @@ import {
   countSchemaParts,
   DEFINITION_LIMITS,
   estimateSchemaPatterns,
-  isJsonObject,
-  isStorableText,
-  parseJsonText,
 } from "@workflow/definition";
 import { AppError } from "@workflow/errors";
 import type { Violation } from "@workflow/errors";
+import { isJsonObject, isStorableText, parseJsonText } from "@workflow/json";
 import type { AgentCase } from "@workflow/proto/integrations/v1/agents";
 import { hasAtMost, INPUT_BYTES_MAX, USER_MESSAGE_CHARS_MAX } from "../limits.ts";
 import type { EvaluationCase, Expectation } from "./evaluation-case.ts";

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@workflow/json";
 import type { ModelQuestion } from "./model.ts";
 
 type Schema = NonNullable<ModelQuestion["outputSchema"]>;
@@ -79,7 +80,7 @@ function hasMember(value: unknown, name: string, levels: number): boolean {
 }
 
 function fitsStrict(node: unknown, level: number, counts: Counts): boolean {
-  if (!isObject(node) || level > LIMITS.levels) return false;
+  if (!isJsonObject(node) || level > LIMITS.levels) return false;
   if (!Object.keys(node).every((keyword) => STRICT_KEYWORDS.has(keyword))) return false;
   const { type, items, anyOf, $defs, $ref, format, pattern } = node;
   if (format !== undefined && !STRICT_FORMATS.has(format)) return false;
@@ -92,7 +93,7 @@ function fitsStrict(node: unknown, level: number, counts: Counts): boolean {
   if (types.includes("array") && items === undefined) return false;
   const below: unknown[] = [
     ...(items === undefined ? [] : [items]),
-    ...(isObject($defs) ? Object.values($defs) : []),
+    ...(isJsonObject($defs) ? Object.values($defs) : []),
   ];
   const branches: unknown[] = Array.isArray(anyOf) ? anyOf : [];
   return (
@@ -110,7 +111,7 @@ function fitsStrictObject(
   level: number,
   counts: Counts,
 ): boolean {
-  if (additionalProperties !== false || !isObject(properties) || !Array.isArray(required))
+  if (additionalProperties !== false || !isJsonObject(properties) || !Array.isArray(required))
     return false;
   const names = Object.keys(properties);
   const wanted = new Set<unknown>(required);
@@ -127,8 +128,4 @@ function countEnum({ enum: values, const: value }: Schema, counts: Counts): bool
   counts.enumValues += values.length;
   counts.nameChars += values.reduce<number>((sum, each) => sum + String(each).length, 0);
   return values.every((each) => typeof each !== "object" || each === null);
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

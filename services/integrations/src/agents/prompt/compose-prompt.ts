@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
+import { isJsonObject } from "@workflow/json";
+import type { JsonObject } from "@workflow/json";
 import type { Agent } from "../../domain/agent.ts";
 import type { AgentQuestion } from "../agent-answer.ts";
 import { AgentInputError } from "../agent-input-error.ts";
 import { CORE_AGENTS } from "../core/core-agents.ts";
-import { isObject } from "../core/json-object.ts";
-import type { JsonObject } from "../core/json-object.ts";
 import type { ComposedPrompt } from "./composed-prompt.ts";
 import { chooseCode, delimit, randomCode } from "./delimiters.ts";
 import type { Block, MakeCode } from "./delimiters.ts";
@@ -109,6 +109,6 @@ function messageBlocks(userMessage: string | null): Block[] {
 /** It was checked when it was stored. */
 function parseSchema(schemaJson: string, { id }: Agent): JsonObject {
   const schema: unknown = JSON.parse(schemaJson);
-  if (isObject(schema)) return schema;
+  if (isJsonObject(schema)) return schema;
   throw new Error(`The output schema of agent ${id} is no object`);
 }

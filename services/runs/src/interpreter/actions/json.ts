@@ -1,4 +1,4 @@
-import { NESTING_MAX } from "@workflow/definition";
+import { NESTING_MAX } from "@workflow/json";
 import { nestsTooDeep } from "../../domain/json-nesting.ts";
 import { StepError } from "../../domain/step-error.ts";
 import { ActionInputs, invalidInput } from "./inputs.ts";

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@workflow/json";
 import { z } from "zod";
 import { StepError } from "../../domain/step-error.ts";
 import { storableJson, storableText } from "../../domain/storable-json.ts";
@@ -19,7 +20,7 @@ const agentId = "must be the id of an agent";
 const maxTokens = `must be a whole number from 1 to ${MAX_TOKENS_MAX}`;
 
 /** The input is taken as it is: a copy would lose members with unusual names. */
-const input = z.unknown().refine(isObject, "must be an object");
+const input = z.unknown().refine(isJsonObject, "must be an object");
 
 // A template whose path does not exist gives null, which counts as not given.
 const resolvedQuestion = z.object({
@@ -92,10 +93,6 @@ function isMessage(text: string): boolean {
   if (text.length <= USER_MESSAGE_CHARS_MAX) return true;
   if (text.length > 2 * USER_MESSAGE_CHARS_MAX) return false;
   return Array.from(text).length <= USER_MESSAGE_CHARS_MAX;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(problems: { path: string[]; message: string }[]): StepError {

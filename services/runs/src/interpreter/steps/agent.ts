@@ -1,5 +1,6 @@
-import { evaluate, measureJson } from "@workflow/definition";
+import { evaluate } from "@workflow/definition";
 import type { CompiledAgentStep, EvaluatedValue } from "@workflow/definition";
+import { measureJson } from "@workflow/json";
 import { StepError } from "../../domain/step-error.ts";
 import type { OpenStep } from "../../domain/step-records.ts";
 import { storableJson } from "../../domain/storable-json.ts";

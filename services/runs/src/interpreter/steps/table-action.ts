@@ -1,3 +1,4 @@
+import { isJsonObject } from "@workflow/json";
 import { storableJson } from "../../domain/storable-json.ts";
 import { ActionInputs, invalidInput } from "../actions/inputs.ts";
 import type { TablesCaller } from "../effects/tables-client.ts";
@@ -82,6 +83,6 @@ function readMerge(inputs: ActionInputs): boolean {
 
 function objectOf(inputs: ActionInputs, key: string): object {
   const value = inputs.value(key);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isJsonObject(value)) return value;
   throw invalidInput(key, "must be an object");
 }

@@ -1,9 +1,9 @@
 import { idTimestamp, newId } from "@workflow/db";
+import { EVENT_ID_PREFIX } from "@workflow/events";
+import type { NewEvent } from "@workflow/events";
 import { z } from "zod";
 import type { AuditChanges } from "./audit-changes.ts";
 import { fitChanges } from "./audit-changes.ts";
-import type { NewEvent } from "./envelope.ts";
-import { EVENT_ID_PREFIX } from "./envelope.ts";
 
 /** The stream on which services tell what callers changed (D51). */
 export const AUDIT_STREAM = "audit";

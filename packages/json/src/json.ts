@@ -1,4 +1,5 @@
-import { DEFINITION_LIMITS } from "./limits.ts";
+/** Containers (arrays, objects) that may be around a value; the API refuses deeper bodies already (D2). */
+export const JSON_DEPTH_MAX = 128;
 
 /** A JSON object after `JSON.parse`: own properties only are ever looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -50,13 +51,13 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   return true;
 }
 
-/** Whether a value nests deeper than `jsonDepthMax`. Walks no call stack. */
+/** Whether a value nests deeper than `JSON_DEPTH_MAX`. Walks no call stack. */
 export function isTooDeep(root: unknown): boolean {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, depth } = next;
     if (typeof value !== "object" || value === null) continue;
-    if (depth >= DEFINITION_LIMITS.jsonDepthMax) return true;
+    if (depth >= JSON_DEPTH_MAX) return true;
     for (const item of Object.values<unknown>({ ...value })) {
       pending.push({ value: item, depth: depth + 1 });
     }
@@ -66,14 +67,14 @@ export function isTooDeep(root: unknown): boolean {
 
 /**
  * Bytes of a value as JSON in UTF-8. Stops counting and answers Infinity as soon as the size passes
- * `bytesMax` or the nesting passes `jsonDepthMax`, so a hostile value costs no more than a
+ * `bytesMax` or the nesting passes `JSON_DEPTH_MAX`, so a hostile value costs no more than a
  * fitting one.
  */
 export function measureJson(value: unknown, bytesMax: number, depth = 0): number {
   if (typeof value === "string") return measureString(value, bytesMax);
   if (typeof value === "number") return String(value).length;
   if (typeof value !== "object" || value === null) return value === false ? 5 : 4;
-  if (depth >= DEFINITION_LIMITS.jsonDepthMax) return Infinity;
+  if (depth >= JSON_DEPTH_MAX) return Infinity;
   let bytes = 2;
   if (Array.isArray(value)) {
     for (const item of value) {

@@ -1,3 +1,5 @@
+import { NESTING_MAX } from "./json-text.ts";
+
 /** What can be wrong with a text that should be a JSON object fit for storage. */
 export interface JsonProblem {
   /** `type`: it is JSON, but no object. */
@@ -22,8 +24,6 @@ export interface ArrayCut {
   onArray: () => void;
   onElement: (span: Span) => void;
 }
-
-const DEPTH_MAX = 64;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERAL = /true|false|null/y;
@@ -166,7 +166,7 @@ class Scanner {
   }
 
   #enter(depth: number): void {
-    if (depth > DEPTH_MAX) throw new ScanFailure("depth", this.#at);
+    if (depth > NESTING_MAX) throw new ScanFailure("depth", this.#at);
     this.#at += 1;
     this.#skipSpace();
   }

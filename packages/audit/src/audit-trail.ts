@@ -1,9 +1,8 @@
 import type { Queryable } from "@workflow/db";
+import { createOutboxRelay, insertEvents } from "@workflow/events";
+import type { OutboxRelayOptions } from "@workflow/events";
 import type { AuditCaller, AuditEntry } from "./audit.ts";
 import { AUDIT_STREAM, toAuditEvent } from "./audit.ts";
-import { insertEvents } from "./outbox.ts";
-import { createOutboxRelay } from "./relay.ts";
-import type { OutboxRelayOptions } from "./relay-options.ts";
 
 /** What a service tells the audit log. */
 export interface AuditTrail {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { idTimestamp, newUuid } from "@workflow/db";
+import { eventEnvelopeSchema } from "@workflow/events";
 import { waitFor } from "@workflow/testkit";
-import { auditDataSchema, createAuditTrail, eventEnvelopeSchema } from "../src/index.ts";
-import { silentLogger } from "./support/events.ts";
-import type { OutboxDatabase } from "./support/outbox-database.ts";
-import { createOutboxDatabase } from "./support/outbox-database.ts";
-import { createRecordingBus } from "./support/recording-bus.ts";
+import { silentLogger } from "../../events/tests/support/events.ts";
+import type { OutboxDatabase } from "../../events/tests/support/outbox-database.ts";
+import { createOutboxDatabase } from "../../events/tests/support/outbox-database.ts";
+import { createRecordingBus } from "../../events/tests/support/recording-bus.ts";
+import { auditDataSchema, createAuditTrail } from "../src/index.ts";
 
 let outbox: OutboxDatabase;
 let schema: string;
