@@ -35,15 +35,21 @@ export async function dumpTables(database: Database): Promise<Record<string, str
     order by table_schema, table_name
   `);
   const outboxes = tables.filter(({ name }) => name === "outbox");
-  await waitFor(async () => {
-    for (const { schema } of outboxes) {
-      const outbox = sql.identifier([schema, "outbox"]);
-      const found = await database.one(sql.type(pending)`
-        select exists (select from ${outbox} where published_at is null) as pending
-      `);
-      if (found.pending) return false;
-    }
-    return !(await hasWebhooksUnderWay(database));
+  await waitFor(
+    async () => {
+      for (const { schema } of outboxes) {
+        const outbox = sql.identifier([schema, "outbox"]);
+        const found = await database.one(sql.type(pending)`
+          select exists (select from ${outbox} where published_at is null) as pending
+        `);
+        if (found.pending) return false;
+      }
+      return true;
+    },
+    { what: "all outboxes to be published" },
+  );
+  await waitFor(async () => !(await hasWebhooksUnderWay(database)), {
+    what: "events that came in and deliveries to come to an end",
   });
   const dump: Record<string, string> = {};
   for (const { schema, name } of tables.filter((each) => !MOVING.includes(each.name))) {

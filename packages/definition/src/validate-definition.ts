@@ -87,8 +87,10 @@ function* check(
 ): Generator<void, ValidationResult> {
   const problems = new Problems(options);
   checkDepth(input, problems);
+  yield;
   if (problems.violations.length === 0) {
     problems.parse(triggerSchema, input.trigger, ["trigger"]);
+    yield;
     yield* checkSteps(input.steps, problems);
     checkSchema(input.inputSchema, "inputSchema", problems);
     yield;

@@ -51,18 +51,22 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   return true;
 }
 
-/** Whether a value nests deeper than `JSON_DEPTH_MAX`. Walks no call stack. */
+/**
+ * Whether a value nests deeper than `JSON_DEPTH_MAX`. Goes through it level by level, so it needs no
+ * call stack. Only arrays and objects are noted down: a list of 100,000 numbers is one entry.
+ */
 export function isTooDeep(root: unknown): boolean {
-  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth } = next;
-    if (typeof value !== "object" || value === null) continue;
+  let level = containersIn([root]);
+  for (let depth = 0; level.length > 0; depth += 1) {
     if (depth >= JSON_DEPTH_MAX) return true;
-    for (const item of Object.values<unknown>({ ...value })) {
-      pending.push({ value: item, depth: depth + 1 });
-    }
+    level = level.flatMap(containersIn);
   }
   return false;
+}
+
+function containersIn(container: object): object[] {
+  const items: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
+  return items.filter((item) => typeof item === "object" && item !== null);
 }
 
 /**

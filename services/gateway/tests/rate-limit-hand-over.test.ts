@@ -118,6 +118,9 @@ describe("what gateways hand over", () => {
       { asked: { id: 1, questions: [{ ...question, hops: undefined }] } },
       { answered: [{ id: 1, outcomes: [[-1, 0, 1]] }] },
       { answered: [{ id: 1, outcomes: [[-1, 0, 1, null]] }] },
+      { answered: [{ id: 1, outcomes: [[-1, 0, 1, 60_000]], places: [] }] },
+      { answered: [{ id: 1, outcomes: [[-1, 0, 1, 60_000]], places: [-1] }] },
+      { asked: { ...batch.asked, takesParts: 1 } },
     ]) {
       expect(() => read(changes)).toThrow(TypeError);
     }

@@ -2,6 +2,7 @@ import type { AuditTrail } from "@workflow/audit";
 import type { CursorCodec, Database } from "@workflow/db";
 import type { AnswerTurns, Shares } from "@workflow/service";
 import type { Tracer } from "@workflow/tracing";
+import type { ContentReader } from "./deployments/content-reader.ts";
 import type { DeploymentCache } from "./deployments/deployment-cache.ts";
 import type { EndedRuns } from "./engine/ended-runs.ts";
 import type { WakeUps } from "./engine/wake-ups.ts";
@@ -20,6 +21,8 @@ export interface ServiceContext {
   database: Database;
   cursors: CursorCodec;
   deployments: DeploymentCache;
+  /** Judges what is handed over. */
+  contents: ContentReader;
   runtime: TaskRuntime;
   acceptedRuns: AcceptedRuns;
   pools: WorkerPools;

@@ -22,6 +22,7 @@ import { DATABASE_ROLE } from "./parts.ts";
 import type { Parts } from "./parts.ts";
 import { bulkRuns } from "./rpc/bulk-runs.ts";
 import { cancelRun } from "./rpc/cancel-run.ts";
+import { createContentReader } from "./deployments/content-reader.ts";
 import { checkDeployment } from "./rpc/check-deployment.ts";
 import { decideApproval } from "./rpc/decide-approval.ts";
 import { getRunStats } from "./rpc/get-run-stats.ts";
@@ -113,6 +114,7 @@ export async function startApi(
   scope.defer(() => audit.stop());
   const context: ServiceContext = {
     ...parts,
+    contents: createContentReader(options.metricsRegistry),
     audit,
     cursors: createCursorCodec(await getCursorKey(database)),
     starter: new RunStarter(parts),
@@ -173,7 +175,7 @@ export async function startApi(
   server.add(RunStatsServiceService, { getRunStats: getRunStats(context) });
   server.add(DeploymentsServiceService, {
     putDeployment: putDeployment(context),
-    checkDeployment: checkDeployment(),
+    checkDeployment: checkDeployment(context),
   });
   server.add(TriggersServiceService, { startTriggeredRuns: startTriggeredRuns(context) });
   server.add(RunEventsServiceService, {

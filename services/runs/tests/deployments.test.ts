@@ -3,6 +3,7 @@ import { newUuid, sql } from "@workflow/db";
 import { DeploymentStatus } from "@workflow/proto/runs/v1/deployments";
 import type { PutDeploymentRequest } from "@workflow/proto/runs/v1/deployments";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { createMetricsRegistry } from "@workflow/service";
 import { z } from "zod";
 import {
   delay,
@@ -14,9 +15,10 @@ import {
 } from "./support/runs-harness.ts";
 import type { RunsHarness } from "./support/runs-harness.ts";
 
+const registry = createMetricsRegistry();
 let harness: RunsHarness;
 beforeAll(async () => {
-  harness = await startRunsHarness();
+  harness = await startRunsHarness({ metricsRegistry: registry });
 });
 afterAll(() => harness.close());
 
@@ -240,5 +242,54 @@ describe("a hand-over is refused", () => {
       where workflow_id = ${workflowId}
     `);
     expect(rows).toEqual([{ owner: harness.identity.companyId }]);
+  });
+});
+
+describe("the validation of a definition", () => {
+  /** How often definitions were validated, and how often that was known already. */
+  async function validations(): Promise<{ made: number; known: number }> {
+    const lines = (await registry.metrics()).split("\n");
+    const read = (outcome: string): number => {
+      const series = `cache_reads_total{cache="definitions",outcome="${outcome}"} `;
+      return Number(lines.find((line) => line.startsWith(series))?.slice(series.length) ?? 0);
+    };
+    return { made: read("miss"), known: read("hit") };
+  }
+
+  it("is made once for the question and all hand-overs, also those that come at the same time", async () => {
+    const { deployments, identity } = harness;
+    // As large as a workflow may be, about.
+    const triggerJson = JSON.stringify({
+      type: "api",
+      list: Array.from({ length: 400_000 }, () => 0),
+    });
+    const content = { ...CONTENT, triggerJson };
+    const before = await validations();
+    await Promise.all([
+      deployments.checkDeployment({ content }, { identity }),
+      ...Array.from({ length: 4 }, () => put({ content })),
+    ]);
+    await put({ content: { ...content, name: "Renamed", version: 2 } });
+    const after = await validations();
+    expect({ made: after.made - before.made, known: after.known - before.known }).toEqual({
+      made: 1,
+      known: 5,
+    });
+  });
+
+  it("is made again for another company, for another text, and after a refusal", async () => {
+    const before = await validations();
+    await put({ content: version(1_001) });
+    await put({ content: version(1_001) }, testIdentity());
+    await put({ content: version(1_002) });
+    const wrong = { ...CONTENT, stepsJson: '[{"id":"a","type":"x","name":"a","config":{}}]' };
+    for (let time = 0; time < 2; time += 1) {
+      await expect(put({ content: wrong })).rejects.toMatchObject({ reason: "BAD_REQUEST" });
+    }
+    const after = await validations();
+    expect({ made: after.made - before.made, known: after.known - before.known }).toEqual({
+      made: 5,
+      known: 0,
+    });
   });
 });

@@ -148,6 +148,45 @@ describe("handing over to the execution plane", () => {
   });
 });
 
+describe("a hand-over that is slow", () => {
+  it("is waited for and not begun anew, for as long as the caller waits", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    harness.runs.gate = () => released;
+    const pushesOf = (isCaller: boolean) =>
+      harness.runs.received.filter(
+        ({ request, requestId }) =>
+          request.workflowId === id && (requestId === "patient") === isCaller,
+      );
+    const activation = harness.client.activateWorkflow(
+      { workflowId: id },
+      { identity, requestId: "patient" },
+    );
+    // The repair loop gives up a push after five seconds: when its second one is there, those have passed.
+    await waitFor(() => pushesOf(false).length >= 2, { what: "two pushes of the repair loop" });
+    release();
+    expect((await activation).status).toBe(WorkflowStatus.ACTIVE);
+    expect(pushesOf(true)).toHaveLength(1);
+  });
+
+  it("is over as soon as the repair loop's push has reached another replica", async () => {
+    const identity = newIdentity();
+    const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    // The caller's push meets a replica that stands still.
+    harness.runs.gate = () =>
+      harness.runs.received.at(-1)?.requestId === "stuck" ? released : Promise.resolve();
+    const activation = harness.client.activateWorkflow(
+      { workflowId: id },
+      { identity, requestId: "stuck" },
+    );
+    expect((await activation).status).toBe(WorkflowStatus.ACTIVE);
+    expect(harness.runs.deployed.get(id)?.status).toBe(DeploymentStatus.ACTIVE);
+    release();
+  });
+});
+
 describe("a hand-over that does not succeed in time", () => {
   it("is answered UNAVAILABLE with a time to retry; the change stays and takes effect by itself", async () => {
     const identity = newIdentity();

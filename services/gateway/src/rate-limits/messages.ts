@@ -26,6 +26,22 @@ export interface Question {
   readonly hops: number;
 }
 
+/** Questions of one message. */
+export interface Asked {
+  readonly id: number;
+  readonly questions: readonly Question[];
+  /** The sender takes each answer by itself. Gateways of a former version do not say so, and wait for all. */
+  readonly takesParts?: boolean;
+}
+
+/** Answers to questions of one message. */
+export interface Answered {
+  readonly id: number;
+  readonly outcomes: readonly Outcome[];
+  /** Which of the questions they answer; all of them, in their order, where it is left out. */
+  readonly places?: readonly number[];
+}
+
 /** What belongs to one turn of the event loop. */
 export interface Batch {
   readonly kind: "batch";
@@ -34,8 +50,8 @@ export interface Batch {
   readonly told: readonly (readonly [key: string, source: string, ages: Ages])[];
   /** What was let through just now, and by whom: one more in each of some windows. */
   readonly passed: readonly (readonly [source: string, keys: readonly string[]])[];
-  readonly asked: { readonly id: number; readonly questions: readonly Question[] } | null;
-  readonly answered: readonly { readonly id: number; readonly outcomes: readonly Outcome[] }[];
+  readonly asked: Asked | null;
+  readonly answered: readonly Answered[];
 }
 
 /** The sender lives. */
@@ -74,7 +90,7 @@ export function readGatewayMessage(text: string): GatewayMessage {
 
 /** What a message and its parts may have. */
 type Fields = Partial<
-  Record<keyof Batch | keyof Beat | "id" | "outcomes" | "questions" | keyof Question, unknown>
+  Record<keyof Batch | keyof Beat | keyof Asked | keyof Answered | keyof Question, unknown>
 >;
 
 function isGatewayMessage(value: unknown): value is GatewayMessage {
@@ -101,9 +117,20 @@ function isBatch({ told, passed, asked, answered }: Fields): boolean {
   return (
     isListOf(told, isTold) &&
     isListOf(passed, isPassedOn) &&
-    (asked === null || (isNumbered(asked) && isListOf(asked.questions, isQuestion))) &&
-    isListOf(answered, (each) => isNumbered(each) && isListOf(each.outcomes, isOutcome))
+    (asked === null || isAsked(asked)) &&
+    isListOf(answered, isAnswered)
   );
+}
+
+function isAsked(value: unknown): boolean {
+  if (!isNumbered(value) || !isListOf(value.questions, isQuestion)) return false;
+  return value.takesParts === undefined || typeof value.takesParts === "boolean";
+}
+
+function isAnswered(value: unknown): boolean {
+  if (!isNumbered(value) || !isListOf(value.outcomes, isOutcome)) return false;
+  const { outcomes, places } = value;
+  return places === undefined || (isListOf(places, isCount) && places.length === outcomes.length);
 }
 
 function isTold(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { Batch, GatewayMessage, Outcome, Question } from "./messages.ts";
+import type { Answered, Asked, Batch, GatewayMessage, Outcome, Question } from "./messages.ts";
 
 /** What an exchange needs of the gateway that it works for. */
 export interface ExchangeOptions {
@@ -23,7 +23,7 @@ const CHARS_MAX = 32 * 1024;
 const PART_CHARS = 64;
 const AGE_CHARS = 6;
 
-interface Asked {
+interface Pending {
   readonly question: Question;
   readonly patienceMs: number;
   readonly settle: (outcome: Outcome | null) => void;
@@ -32,7 +32,8 @@ interface Asked {
 /** Questions of one message. */
 interface Waiting {
   readonly to: string;
-  readonly asked: readonly Asked[];
+  /** Those without an answer, by their place in the message. */
+  readonly open: Map<number, Pending>;
   readonly cancel: () => void;
 }
 
@@ -43,13 +44,14 @@ interface Outbox {
   readonly told: List<Batch["told"]>;
   readonly passed: List<Batch["passed"]>;
   readonly answered: List<Batch["answered"]>;
-  readonly asked: Asked[];
+  readonly asked: Pending[];
   chars: number;
 }
 
 /**
  * Questions and news between gateways. What belongs to one turn of the event loop goes to a gateway in one
- * message, in this order: what is known, what has passed, questions, answers.
+ * message, in this order: what is known, what has passed, questions, answers. An answer that takes time, as that of a home
+ * whose deputy is silent, holds up no other one.
  */
 export class PeerExchange {
   readonly #options: ExchangeOptions;
@@ -109,8 +111,8 @@ export class PeerExchange {
       question.claims.length === 0 ? [view(), 0, 0, 0] : decide(question);
     for (const known of told) learn(known);
     for (const [source, keys] of passed) note(source, keys);
-    if (asked !== null) this.#answer(from, asked.id, asked.questions.map(answer));
-    for (const { id, outcomes } of answered) this.#settle(id, outcomes);
+    if (asked !== null) this.#answer(from, asked, asked.questions.map(answer));
+    for (const each of answered) this.#settle(each);
   }
 
   /** Waits no more for a gateway that is gone. */
@@ -125,16 +127,23 @@ export class PeerExchange {
     for (const id of this.#waiting.keys()) this.#drop(id);
   }
 
-  #answer(to: string, id: number, decided: readonly (Outcome | Promise<Outcome>)[]): void {
-    const send = (outcomes: readonly Outcome[]): void => {
+  #answer(
+    to: string,
+    { id, takesParts = false }: Asked,
+    decided: readonly (Outcome | Promise<Outcome>)[],
+  ): void {
+    const send = (answered: Answered): void => {
       const outbox = this.#outboxOf(to);
-      outbox.answered.push({ id, outcomes });
-      this.#fill(outbox, outcomes.length * PART_CHARS);
+      outbox.answered.push(answered);
+      this.#fill(outbox, answered.outcomes.length * PART_CHARS);
     };
-    const isAtOnce = (each: Outcome | Promise<Outcome>): each is Outcome =>
-      !(each instanceof Promise);
-    if (decided.every(isAtOnce)) send(decided);
-    else void Promise.all(decided.map(async (each) => each)).then(send);
+    if (decided.every(isAtOnce)) send({ id, outcomes: decided });
+    else if (takesParts) sendParts(id, decided, send);
+    else {
+      void Promise.all(decided.map(async (each) => each)).then((outcomes) =>
+        send({ id, outcomes }),
+      );
+    }
   }
 
   #outboxOf(to: string): Outbox {
@@ -174,7 +183,7 @@ export class PeerExchange {
     }
   }
 
-  #await(to: string, asked: readonly Asked[]): NonNullable<Batch["asked"]> {
+  #await(to: string, asked: readonly Pending[]): Asked {
     this.#lastId += 1;
     const id = this.#lastId;
     const { clock } = this.#options;
@@ -182,20 +191,50 @@ export class PeerExchange {
     for (const each of asked) patienceMs = Math.max(patienceMs, each.patienceMs);
     // An answer that is here already is read before that.
     const giveUp = (): void => clock.soon(() => this.#drop(id));
-    this.#waiting.set(id, { to, asked, cancel: clock.after(patienceMs, giveUp) });
-    return { id, questions: asked.map(({ question }) => question) };
+    const open = new Map(asked.entries());
+    this.#waiting.set(id, { to, open, cancel: clock.after(patienceMs, giveUp) });
+    return { id, questions: asked.map(({ question }) => question), takesParts: true };
   }
 
-  #settle(id: number, outcomes: readonly Outcome[]): void {
+  #settle({ id, outcomes, places }: Answered): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
-    this.#waiting.delete(id);
-    waiting.cancel();
-    for (const [index, { settle }] of waiting.asked.entries()) settle(outcomes[index] ?? null);
+    for (const [index, outcome] of outcomes.entries()) {
+      const place = places?.[index] ?? index;
+      waiting.open.get(place)?.settle(outcome);
+      waiting.open.delete(place);
+    }
+    // An answer that names no places is the only one.
+    if (waiting.open.size === 0 || places === undefined) this.#drop(id);
   }
 
   /** What is not settled by then is not answered. */
   #drop(id: number): void {
-    this.#settle(id, []);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(id);
+    waiting.cancel();
+    for (const { settle } of waiting.open.values()) settle(null);
   }
+}
+
+function isAtOnce(decided: Outcome | Promise<Outcome>): decided is Outcome {
+  return !(decided instanceof Promise);
+}
+
+/** Sends what is decided at once together, and each other answer when it is there. */
+function sendParts(
+  id: number,
+  decided: readonly (Outcome | Promise<Outcome>)[],
+  send: (answered: Answered) => void,
+): void {
+  const outcomes: Outcome[] = [];
+  const places: number[] = [];
+  for (const [place, each] of decided.entries()) {
+    if (isAtOnce(each)) {
+      outcomes.push(each);
+      places.push(place);
+    } else void each.then((outcome) => send({ id, outcomes: [outcome], places: [place] }));
+  }
+  if (outcomes.length > 0) send({ id, outcomes, places });
 }

@@ -1,22 +1,23 @@
-import { AppError } from "@workflow/errors";
 import type {
   CheckDeploymentRequest,
   CheckDeploymentResponse,
 } from "@workflow/proto/runs/v1/deployments";
 import { rpc } from "@workflow/rpc";
 import type { UnaryMethod } from "@workflow/rpc";
-import { parseContent } from "./put-deployment.ts";
+import type { ServiceContext } from "../context.ts";
+import { deploymentRefused } from "../deployments/content-reader.ts";
 
 /** Checks before a change is made whether this service would accept its deployment. */
-export function checkDeployment(): UnaryMethod<CheckDeploymentRequest, CheckDeploymentResponse> {
+export function checkDeployment({
+  contents,
+}: ServiceContext): UnaryMethod<CheckDeploymentRequest, CheckDeploymentResponse> {
   return rpc({
     scopes: "internal:deployments",
-    async handler({ content }) {
+    async handler({ content }, { identity }) {
       if (content === undefined) {
-        const violations = [{ path: ["content"], message: "is required" }];
-        throw new AppError("BAD_REQUEST", "The deployment cannot be executed.", { violations });
+        throw deploymentRefused([{ path: ["content"], message: "is required" }]);
       }
-      await parseContent(content);
+      await contents.check(identity.companyId, content);
       return {};
     },
   });

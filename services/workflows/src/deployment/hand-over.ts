@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "@workflow/db";
 import { AppError } from "@workflow/errors";
 import type { RpcContext } from "@workflow/rpc";
+import { findHandOver } from "../store/deployments.ts";
 import type { WorkflowKey } from "../store/workflow-row.ts";
 import { HandOverRefused, pushDeployment } from "./push-deployment.ts";
-import type { PushDependencies } from "./push-deployment.ts";
+import type { PushDependencies, PushOptions } from "./push-deployment.ts";
 import { activationRefused } from "./refusal.ts";
 
 /**
@@ -16,9 +18,10 @@ export type HandOver = (
   madeActive?: number,
 ) => Promise<void>;
 
-/** How long a request waits for the execution plane in all, and for one answer of it. */
+/** For how long attempts that fail are repeated. */
 const PATIENCE_MS = 5_000;
-const ATTEMPT_MS = 2_000;
+/** How often a request whose attempt is slow looks whether the repair loop was quicker. */
+const LOOK_MS = 2_000;
 /** Kept from the caller's own deadline, so that our answer still reaches it. */
 const ANSWER_MARGIN_MS = 250;
 
@@ -35,19 +38,19 @@ const RETRY_AFTER_MS = 1_000;
  * When it can't be reached in time, throws UNAVAILABLE; the change is committed all the same, and
  * the repair loop, which is woken at once, brings it over. What it refuses for good is answered at
  * once with VALIDATION_ERROR: an activation was taken back then, another change is not executed.
+ *
+ * An attempt has all the time that the caller has left: to cut a slow one and to begin it anew would
+ * double the work of an execution plane that is busy (ADR 68).
  */
 export function createHandOver(dependencies: PushDependencies, wakeRepair: () => void): HandOver {
   return async (key, context, madeActive = NOTHING) => {
     const { signal, requestId, traceparent, log } = context;
-    const giveUpAt = Math.min(
-      Date.now() + PATIENCE_MS,
-      context.deadline.getTime() - ANSWER_MARGIN_MS,
-    );
+    const deadline = new Date(context.deadline.getTime() - ANSWER_MARGIN_MS);
+    const giveUpAt = Math.min(Date.now() + PATIENCE_MS, deadline.getTime());
     for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS)) {
-      const deadline = new Date(Math.min(Date.now() + ATTEMPT_MS, giveUpAt));
       try {
         const options = { deadline, signal, requestId, traceparent };
-        const refused = await pushDeployment(dependencies, key, options);
+        const refused = await pushOrLearn(dependencies, key, options);
         if (refused !== null && refused >= madeActive) throw refusedBefore();
         return;
       } catch (error) {
@@ -68,6 +71,42 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
       await sleep(backoffMs, undefined, { signal }).catch(() => {});
     }
   };
+}
+
+/**
+ * Pushes, and learns meanwhile when another push has brought the state over: that of the repair loop may
+ * meet another replica of the execution plane than the one that does not answer here.
+ *
+ * @returns the newest revision that the execution plane has refused; null when there is none
+ * @throws what `pushDeployment` throws
+ */
+async function pushOrLearn(
+  dependencies: PushDependencies,
+  key: WorkflowKey,
+  options: PushOptions,
+): Promise<number | null> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  try {
+    return await Promise.race([
+      pushDeployment(dependencies, key, { ...options, signal }),
+      untilKnown(dependencies.database, key, signal),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function untilKnown(
+  database: Database,
+  key: WorkflowKey,
+  signal: AbortSignal,
+): Promise<number | null> {
+  for (;;) {
+    await sleep(LOOK_MS, undefined, { signal });
+    const handOver = await findHandOver(database, key);
+    if (handOver?.isDue === false) return handOver.refusedRevision;
+  }
 }
 
 /** Another request, or the repair loop, was quicker and keeps the reasons. */

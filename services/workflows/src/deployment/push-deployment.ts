@@ -25,7 +25,7 @@ export interface PushDependencies {
 }
 
 /** How one push is to be made. */
-interface PushOptions {
+export interface PushOptions {
   deadline: Date;
   signal: AbortSignal;
   requestId?: string;

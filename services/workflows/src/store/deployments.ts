@@ -42,6 +42,19 @@ export async function findDueDeployment(
   `);
 }
 
+const handOverRow = z.object({ isDue: z.boolean(), refusedRevision: z.number().nullable() });
+
+/** How far a workflow's hand-over is, without the workflow's content; null when the workflow is missing. */
+export async function findHandOver(database: Queryable, key: WorkflowKey) {
+  return database.maybeOne(sql.prepared("workflows_find_hand_over", handOverRow)`
+    select
+      deploy_revision > deployed_revision as "isDue",
+      refused_revision as "refusedRevision"
+    from workflows.workflows
+    where id = ${key.workflowId} and company_id = ${key.companyId}
+  `);
+}
+
 const refusedRow = z.object({ refusedRevision: z.number().nullable() });
 
 /**
