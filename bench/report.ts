@@ -46,7 +46,7 @@ export function formatReport(
 export async function writeReport(
   text: string,
   { startedAt, commit }: Circumstances,
-  { out, only, isQuick }: Options,
+  { out, only, isQuick }: Pick<Options, "out" | "only" | "isQuick">,
 ): Promise<string> {
   const part = only === null ? "" : `-${[...only].toSorted().join("")}`;
   const name = `${startedAt.slice(0, 10)}-${commit}${part}${isQuick ? "-quick" : ""}.md`;
@@ -101,12 +101,13 @@ function formatVerdict(figure: Figure): string {
 }
 
 /** Three significant digits are more than a repetition confirms. */
-function formatNumber(value: number): string {
+export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table in Markdown, its columns aligned. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) =>
     Math.max(3, ...all.map((row) => row[column]?.length ?? 0)),

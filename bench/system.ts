@@ -13,8 +13,8 @@ import { garbageCollectorOf } from "./memory.ts";
 import type { CollectGarbage } from "./memory.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
-const START = join(REPOSITORY, "deploy/dev/src/start.ts");
-const ADMIN = join(REPOSITORY, "deploy/dev/src/admin.ts");
+const START = "deploy/dev/src/start.ts";
+const ADMIN = "deploy/dev/src/admin.ts";
 const START_TIMEOUT_MS = 120_000;
 const OUTPUT_SHOWN = 4_000;
 /** Settings that would lead away from the embedded parts. */
@@ -46,6 +46,8 @@ export interface System {
   runsGrpcAddress: string;
   /** Runs an admin command on the system; returns what it prints with `--json`. */
   admin(...words: readonly string[]): Promise<unknown>;
+  /** The tree whose code it runs. */
+  repository: string;
   /** Holds the key that signs the tokens between the services. */
   dataDir: string;
   /** Where the system looks for the provider that scenarios play, on this machine. */
@@ -59,6 +61,8 @@ export interface System {
 export interface SystemOptions {
   /** Where the system writes a CPU profile when it ends; none without. */
   cpuProfileDir?: string | undefined;
+  /** The tree whose code runs; this one by default. */
+  repository?: string;
   /** Further settings of the system. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -79,19 +83,22 @@ export async function startSystem(scope: Scope, options: SystemOptions = {}): Pr
     ...(await environment(dataDir, { port, providerPort, modelPort })),
     ...options.settings,
   };
+  const { repository = REPOSITORY, cpuProfileDir } = options;
   const startedAt = performance.now();
-  const { pid, collectGarbage } = await launch(scope, env, options);
+  const { pid, collectGarbage } = await launch(scope, { repository, env, cpuProfileDir });
   const startedInMs = performance.now() - startedAt;
   const database = await findLocalPostgres(dataDir);
   if (database === null) throw new Error(`No Postgres was found in ${dataDir}.`);
+  const admin: System["admin"] = (...words) => runAdmin(scope, { repository, env }, words);
   return {
     pid,
     collectGarbage,
     baseUrl: `http://127.0.0.1:${port}/api/v1`,
     origin: `http://127.0.0.1:${port}`,
-    ...(await createCompany(scope, env, "bench")),
-    addCompany: async (name) => (await createCompany(scope, env, name)).apiKey,
-    admin: (...words) => runAdmin(scope, env, words),
+    ...createdCompany.parse(await admin(...createCompany("bench"))),
+    addCompany: async (name) => createdCompany.parse(await admin(...createCompany(name))).apiKey,
+    admin,
+    repository,
     databaseUrl: database.connectionUri,
     workflowsGrpcAddress: env["WORKFLOWS_GRPC_ADDR"] ?? "",
     runsGrpcAddress: env["RUNS_GRPC_ADDR"] ?? "",
@@ -134,17 +141,22 @@ async function environment(
   };
 }
 
+/** What runs, and with which settings. */
+interface Program {
+  repository: string;
+  env: NodeJS.ProcessEnv;
+}
+
 async function launch(
   scope: Scope,
-  env: NodeJS.ProcessEnv,
-  { cpuProfileDir }: SystemOptions,
+  { repository, env, cpuProfileDir }: Program & Pick<SystemOptions, "cpuProfileDir">,
 ): Promise<Pick<System, "pid" | "collectGarbage">> {
   const profiling =
     cpuProfileDir === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", cpuProfileDir];
   // As `npm start` has it; the debugger's port counts only when somebody asks for the debugger.
   const flags = ["--max-semi-space-size=64", ...NODE_FLAGS, "--inspect-port=0", ...profiling];
-  const child = spawn(process.execPath, [...flags, START], {
-    cwd: REPOSITORY,
+  const child = spawn(process.execPath, [...flags, join(repository, START)], {
+    cwd: repository,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -172,21 +184,19 @@ async function launch(
 
 const createdCompany = z.object({ companyId: z.string(), apiKey: z.string() });
 
-async function createCompany(scope: Scope, env: NodeJS.ProcessEnv, name: string) {
+/** The words of the command that makes a company and its owner. */
+function createCompany(name: string): string[] {
   const email = `${name}@example.com`;
-  const owner = ["--name", name, "--email", email, "--password", "bench-password"];
-  return createdCompany.parse(await runAdmin(scope, env, ["create-company", ...owner]));
+  return ["create-company", "--name", name, "--email", email, "--password", "bench-password"];
 }
 
 async function runAdmin(
   scope: Scope,
-  env: NodeJS.ProcessEnv,
+  { repository, env }: Program,
   words: readonly string[],
 ): Promise<unknown> {
-  const command = promisify(execFile)(process.execPath, [ADMIN, ...words, "--json"], {
-    cwd: REPOSITORY,
-    env,
-  });
+  const args = [join(repository, ADMIN), ...words, "--json"];
+  const command = promisify(execFile)(process.execPath, args, { cwd: repository, env });
   // Left alone by a system that stops, it would start a Postgres itself.
   endWithScope(scope, command.child, "SIGTERM");
   return JSON.parse((await command).stdout);

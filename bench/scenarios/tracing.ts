@@ -21,7 +21,7 @@ export const tracing: Scenario = {
   async measure({ system, load, sizes, scope }) {
     const endpoint = await startCollector(scope);
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: RATIO };
-    const traced = await startSystem(scope, { settings });
+    const traced = await startSystem(scope, { repository: system.repository, settings });
     const pairs = await alternate({
       load,
       sizes,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startHttpDouble, waitFor } from "@workflow/testkit";
-import type { HttpDouble } from "@workflow/testkit";
+import type { CheckedOutCommit, HttpDouble } from "@workflow/testkit";
 import { PARTS } from "../../deploy/dev/src/topology.ts";
 import { callApi } from "../support/api-client.ts";
 import { makeEndpoint, receivedBy } from "../support/received-webhooks.ts";
@@ -20,7 +20,6 @@ import { makeTable, rowsOf } from "../support/tables.ts";
 import { startReplicatedSystem } from "../support/whole-system.ts";
 import type { ReplicatedSystem } from "../support/whole-system.ts";
 import { checkOutBaseline } from "./support/baseline.ts";
-import type { BaselineTree } from "./support/baseline.ts";
 
 /*
  * The middle of an upgrade, and the way back from it (docs/ops/upgrades.md): the schema is this tree's, the
@@ -37,7 +36,7 @@ const REST_MS = 30_000;
 const NEW = "gateway-1";
 const OLD = "gateway-2";
 
-let baseline: BaselineTree;
+let baseline: CheckedOutCommit;
 let receiver: HttpDouble;
 let system: ReplicatedSystem;
 const lines: string[] = [];

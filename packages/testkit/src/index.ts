@@ -1,4 +1,6 @@
 export { startBrowser } from "./browser.ts";
+export { checkOutCommit } from "./checked-out-commit.ts";
+export type { CheckedOutCommit } from "./checked-out-commit.ts";
 export { COMPILE_CACHE } from "./environment.ts";
 export { createTestDatabase } from "./test-database.ts";
 export type { TestDatabase } from "./test-database.ts";
