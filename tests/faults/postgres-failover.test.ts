@@ -42,11 +42,11 @@ let workflowId: string;
 beforeAll(async () => {
   receiver = await startHttpDouble();
   scope.defer(() => receiver.close());
-  primary = await startPrimary();
-  servers.push(primary);
   scope.defer(async () => {
-    for (const server of servers) await removeServer(server);
+    // Newest first: one may have taken over the folder of another.
+    for (const server of servers.toReversed()) await removeServer(server);
   });
+  primary = keep(await startPrimary());
   relay = await createRelay(place);
   place.port = primary.postgres.port;
   await relay.open();
@@ -71,7 +71,7 @@ describe("a standby that takes over from a primary that was killed", () => {
   it(
     "has every accepted run when it is synchronous; else the last ones are gone, whole, and their starts can be repeated",
     async () => {
-      const standby = await startStandby(primary);
+      const standby = keep(await startStandby(primary));
       await replicateSynchronously(primary);
       const keys = newKeys();
       const starting = startAll(keys);
@@ -85,7 +85,7 @@ describe("a standby that takes over from a primary that was killed", () => {
       await expectTold([...accepted.values()]);
 
       // From now on nobody waits for the standby, which stops getting anything.
-      const late = await startStandby(primary);
+      const late = keep(await startStandby(primary));
       const kept = await startAll(newKeys());
       await untilAllDone(2 * RUNS);
       await waitFor(async () => isLevel(late), { what: "the standby to have what was done" });
@@ -94,7 +94,7 @@ describe("a standby that takes over from a primary that was killed", () => {
       const lost = await startAll(lostKeys);
       await untilAllDone(3 * RUNS);
       await primary.crash();
-      await takeOver(await late.startAlone());
+      await takeOver(keep(await late.startAlone()));
 
       expect(await statusesOf([...lost.values()])).toEqual({});
       const [runId = ""] = lost.values();
@@ -114,11 +114,16 @@ describe("a standby that takes over from a primary that was killed", () => {
   );
 });
 
+/** The end of this file stops and removes it, also when a test fails before it takes over. */
+function keep(server: DatabaseServer): DatabaseServer {
+  servers.push(server);
+  return server;
+}
+
 const newKeys = (): string[] => Array.from({ length: RUNS }, () => newUuid());
 
 /** Leads the services to another server, as an operator does once the old one cannot come back; then promotes it. */
 async function takeOver(standby: DatabaseServer): Promise<void> {
-  servers.push(standby);
   primary = standby;
   await relay.close();
   place.port = standby.postgres.port;

@@ -194,34 +194,37 @@ async function prepare(): Promise<void> {
 
 /** Takes the backup while runs are accepted and rows written, and goes on after it. */
 async function backUpUnderLoad(stopWebhooks: () => Promise<void>): Promise<void> {
-  const [calm, done] = [new AbortController(), new AbortController()];
-  const load = async (accepted: string[], signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
+  await underLoad(runs.before, async () => {
+    await waitFor(() => expect(runs.before.length).toBeGreaterThan(10), { timeoutMs: 60_000 });
+    runs.ended.push(...runs.before.slice(0, 1));
+    for (const runId of runs.ended) await endOf(runId);
+  });
+  await underLoad([], async () => {
+    const [from, to] = [join(folder, "first"), join(folder, "second")];
+    await mkdir(to);
+    await takeBaseBackup(postgres.connectionUri, join(from, "pgdata"), join(to, "pgdata"));
+    // Holds the superuser's password, which is in the database.
+    await copyFile(join(from, "postgres.json"), join(to, "postgres.json"));
+  });
+  // What NATS has of the runs from here on waits for the restored system.
+  await stopWebhooks();
+  for (let n = 0; n < 3; n += 1) runs.after.push(await startRun(workflowId));
+  lostWorkflowId = await create({ type: "api" });
+  for (const runId of runs.after) expect(await endOf(runId)).toMatchObject({ status: "completed" });
+}
+
+/** Starts runs and writes rows until `meanwhile` is done, or has failed. */
+async function underLoad(accepted: string[], meanwhile: () => Promise<void>): Promise<void> {
+  const done = new AbortController();
+  const load = async (): Promise<void> => {
+    while (!done.signal.aborted) {
       accepted.push(await startRun(workflowId));
       const body = { data: { n: 1_000 } };
       expect((await call("POST", `/tables/${tableId}/rows`, body)).status).toBe(201);
       await sleep(50);
     }
   };
-  const loading = load(runs.before, calm.signal);
-  await waitFor(() => expect(runs.before.length).toBeGreaterThan(10), { timeoutMs: 60_000 });
-  runs.ended.push(...runs.before.slice(0, 1));
-  for (const runId of runs.ended) await endOf(runId);
-  calm.abort();
-  await loading;
-  const during = load([], done.signal);
-  const [from, to] = [join(folder, "first"), join(folder, "second")];
-  await mkdir(to);
-  await takeBaseBackup(postgres.connectionUri, join(from, "pgdata"), join(to, "pgdata"));
-  // Holds the superuser's password, which is in the database.
-  await copyFile(join(from, "postgres.json"), join(to, "postgres.json"));
-  done.abort();
-  await during;
-  // What NATS has of the runs from here on waits for the restored system.
-  await stopWebhooks();
-  for (let n = 0; n < 3; n += 1) runs.after.push(await startRun(workflowId));
-  lostWorkflowId = await create({ type: "api" });
-  for (const runId of runs.after) expect(await endOf(runId)).toMatchObject({ status: "completed" });
+  await Promise.all([load(), meanwhile().finally(() => done.abort())]);
 }
 
 /** What an operator does: the copy becomes the folder of another server, and services start on it. */

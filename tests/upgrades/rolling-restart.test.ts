@@ -8,7 +8,7 @@ import { makeTable } from "../support/tables.ts";
 import { startReplicatedSystem } from "../support/whole-system.ts";
 import type { ReplicatedSystem } from "../support/whole-system.ts";
 import { startLoad } from "./support/steady-load.ts";
-import type { Kind } from "./support/steady-load.ts";
+import type { Kind, SteadyLoad } from "./support/steady-load.ts";
 
 /*
  * A rolling restart under load: every process gets SIGTERM and is started again, one after the other, while
@@ -23,6 +23,7 @@ const REPLICAS = { workflows: 2, integrations: 2 } as const;
 const WAVES = [1, 2] as const;
 
 let system: ReplicatedSystem;
+let load: SteadyLoad | undefined;
 const lines: string[] = [];
 beforeAll(async () => {
   const onLine = (line: string): void => void lines.push(line);
@@ -31,7 +32,11 @@ beforeAll(async () => {
     { replicas: REPLICAS, onLine, environment: { STOP_DELAY_MS: "2000" } },
   );
 }, TIMEOUT_MS);
-afterAll(() => system?.stop(), TIMEOUT_MS);
+afterAll(async () => {
+  // A test that has failed leaves its callers behind: they would go on for ever.
+  await load?.stop();
+  await system?.stop();
+}, TIMEOUT_MS);
 
 /** Lets a process stop in an orderly way, and waits until the next one has all that it needs. */
 async function restart(name: string): Promise<void> {
@@ -109,7 +114,7 @@ it(
   "every part may be restarted in turn without a failed request, a lost run, row or event",
   async () => {
     const { kinds, tableId, hookedId } = await makeKinds();
-    const load = startLoad(system, kinds);
+    load = startLoad(system, kinds);
     for (const wave of WAVES) {
       await Promise.all(PARTS.map(({ name }) => restart(`${name}-${wave}`)));
     }

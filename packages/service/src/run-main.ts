@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import type { Logger } from "pino";
 import { ConfigError } from "./config-error.ts";
 import { createLogger } from "./logger.ts";
@@ -21,7 +22,8 @@ export interface RunMainOptions {
 
 /**
  * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM. The
- * log begins with a warning for each setting in the environment that has no effect yet.
+ * log begins with a warning for each setting in the environment that has no effect yet. Where
+ * NODE_COMPILE_CACHE is set, the cache is written before the start.
  * The signal given to `start` is aborted when the process is asked to stop, also half-way through
  * the start. Exit code 0 after a stop in time, 1 when the start failed or the stop did not end. A
  * second signal ends the process at once.
@@ -42,6 +44,8 @@ export async function runMain(
     stopRequest.abort();
   });
 
+  // Else Node does it at the end, after /livez is gone. That may take longer than a supervisor waits.
+  flushCompileCache();
   for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
   let running: Running | undefined;
   // A start may wait for something that never comes, and hear nothing of the signal.

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it } from "@jest/globals";
@@ -31,6 +33,27 @@ describe("a service process", () => {
       "stopping",
     ]);
     expect(service.lines[0]).toMatchObject({ level: "warn" });
+  });
+
+  it("has written the compile cache when it is ready, and writes nothing while it ends", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "compile-cache-"));
+    const countFiles = async () => {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      return entries.filter((entry) => entry.isFile()).length;
+    };
+    try {
+      const service = run("works", { NODE_COMPILE_CACHE: folder });
+      await service.logged("ready");
+      const written = await countFiles();
+      expect(written).toBeGreaterThan(0);
+
+      service.kill("SIGTERM");
+
+      expect(await service.exit()).toEqual({ code: 0, signal: null });
+      expect(await countFiles()).toBe(written);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("that cannot start ends with 1 and the reason, whatever it left open", async () => {

@@ -52,12 +52,18 @@ export async function startStandby(primary: DatabaseServer): Promise<DatabaseSer
   const follow = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${STANDBY}`;
   const postgres = await startLocalPostgres({ dataDir, settings: { primary_conninfo: follow } });
   const standby = serverOf(dataDir, postgres);
-  await waitFor(
-    async () =>
-      (await primary.ask("select 1 from pg_stat_replication where state = 'streaming'")).length > 0,
-    { what: "the standby to follow" },
-  );
-  return standby;
+  try {
+    await waitFor(
+      async () =>
+        (await primary.ask("select 1 from pg_stat_replication where state = 'streaming'")).length >
+        0,
+      { what: "the standby to follow" },
+    );
+    return standby;
+  } catch (error) {
+    await removeServer(standby);
+    throw error;
+  }
 }
 
 /** Lets a primary confirm a commit once its standby has it, and waits until it does. */
