@@ -21,6 +21,8 @@ export type {
 export { fromServiceError } from "./error-status.ts";
 export { isPrincipalType } from "./identity.ts";
 export type { Identity, Principal, PrincipalType } from "./identity.ts";
+export { fromItemFailure, toItemFailure } from "./item-failure.ts";
+export type { ItemFailure } from "./item-failure.ts";
 export { generateSigningKey, readSigningKey, readVerificationKey } from "./keys.ts";
 export type { GeneratedSigningKey } from "./keys.ts";
 export { LARGE_MESSAGE_BYTES_MAX } from "./message-size.ts";

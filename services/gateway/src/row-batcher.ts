@@ -1,6 +1,7 @@
 import type { InsertRowRequest, Row, RowsServiceService } from "@workflow/proto/tables/v1/rows";
+import { fromItemFailure } from "@workflow/rpc";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
-import { createTurnBatcher, failureError } from "./turn-batcher.ts";
+import { createTurnBatcher } from "./turn-batcher.ts";
 
 /** Adds single rows, those that arrive together in one call. */
 export interface RowBatcher {
@@ -25,7 +26,7 @@ export function createRowBatcher(rows: RpcClient<RowsServiceService>): RowBatche
         call,
       );
       for (const [index, { row, failure }] of results.entries()) {
-        yield { index, result: row ?? failureError(failure) };
+        yield { index, result: row ?? fromItemFailure(failure) };
       }
     },
   });

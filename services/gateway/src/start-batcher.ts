@@ -6,10 +6,11 @@ import type {
   StartRunResponse,
   StartRunsResult,
 } from "@workflow/proto/runs/v1/runs";
+import { fromItemFailure } from "@workflow/rpc";
 import type { RpcCallOptions, RpcClient } from "@workflow/rpc";
 import { isSampled } from "@workflow/tracing";
 import { StoppableWaits } from "./stoppable-waits.ts";
-import { createTurnBatcher, failureError } from "./turn-batcher.ts";
+import { createTurnBatcher } from "./turn-batcher.ts";
 import type { BatchItem, BatchResult } from "./turn-batcher.ts";
 
 /** Starts runs, those that arrive together in one call. */
@@ -66,7 +67,7 @@ export function createStartBatcher(
         if (result instanceof AppError) throw result;
         return result;
       }
-      throw failureError(undefined);
+      throw fromItemFailure(undefined);
     },
     sendMany: (items, call) => startAll(runs, items, call),
   });
@@ -131,5 +132,5 @@ function isRecorded(traceparent: string | undefined): boolean {
 }
 
 function responseOf(result: StartRunsResult | undefined): StartRunResponse | AppError {
-  return result?.started ?? failureError(result?.failure);
+  return result?.started ?? fromItemFailure(result?.failure);
 }

@@ -1,5 +1,5 @@
-import { AppError, isReason } from "@workflow/errors";
-import type { Violation } from "@workflow/errors";
+import { AppError } from "@workflow/errors";
+import { fromItemFailure } from "@workflow/rpc";
 import type { Identity, RpcCallOptions } from "@workflow/rpc";
 
 /** One of the requests that go together. */
@@ -34,17 +34,6 @@ export interface TurnBatcherOptions<Request, Response> {
 export interface BatchResult<Response> {
   index: number;
   result: Response | AppError;
-}
-
-/** Why one of several requests has failed, as services tell it. */
-interface Failure {
-  reason: string;
-  message: string;
-  violations: readonly Violation[];
-  /** JSON, or empty. */
-  detailsJson?: string;
-  /** 0 when it says nothing. */
-  retryAfterMs: number;
 }
 
 interface Waiting<Request, Response> extends BatchItem<Request> {
@@ -114,7 +103,7 @@ export function createTurnBatcher<Request, Response extends object>(
         if (result instanceof AppError) item.reject(result);
         else item.resolve(result);
       }
-      for (const item of unanswered) item.reject(failureError(undefined));
+      for (const item of unanswered) item.reject(fromItemFailure(undefined));
     } catch (error) {
       // Whoever has an answer does not notice.
       for (const item of batch) item.reject(error);
@@ -133,21 +122,6 @@ export function createTurnBatcher<Request, Response extends object>(
       setImmediate(flush, line, identity, name);
     });
   };
-}
-
-/** The error that a service reports for one of several requests. */
-export function failureError(failure: Failure | undefined): AppError {
-  if (failure === undefined || !isReason(failure.reason)) {
-    return new AppError("INTERNAL_ERROR", "An internal error occurred.", {
-      internal: `no known result within a batch: ${failure?.reason ?? "none"}`,
-    });
-  }
-  const { detailsJson = "", retryAfterMs } = failure;
-  return new AppError(failure.reason, failure.message, {
-    violations: failure.violations,
-    ...(detailsJson === "" ? {} : { details: JSON.parse(detailsJson) as unknown }),
-    ...(retryAfterMs === 0 ? {} : { retryAfterMs }),
-  });
 }
 
 /** How many of those that wait go into the next call. */

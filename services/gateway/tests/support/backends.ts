@@ -7,12 +7,17 @@ import { RunsServiceService } from "@workflow/proto/runs/v1/runs";
 import type {
   GetRunRequest,
   GetRunStatusesResponse,
-  StartRunFailure,
   StartRunsAndWaitRequest,
   WatchRunRequest,
 } from "@workflow/proto/runs/v1/runs";
 import { WorkflowsServiceService } from "@workflow/proto/workflows/v1/workflows";
-import { createRpcServer, createTokenVerifier, rpc, rpcServerStream } from "@workflow/rpc";
+import {
+  createRpcServer,
+  createTokenVerifier,
+  rpc,
+  rpcServerStream,
+  toItemFailure,
+} from "@workflow/rpc";
 import type {
   IssuerKeys,
   TokenAudience,
@@ -64,17 +69,6 @@ const notFound = (what: string) => async (): Promise<never> => {
   throw new AppError("NOT_FOUND", `${what} not found`);
 };
 
-function toFailure(thrown: unknown): StartRunFailure {
-  const { reason, message, violations, details, retryAfterMs = 0 } = toAppError(thrown);
-  return {
-    reason,
-    message,
-    violations: violations.map(({ path, message }) => ({ path: [...path], message })),
-    detailsJson: details === undefined ? "" : JSON.stringify(details),
-    retryAfterMs,
-  };
-}
-
 export async function startBackendDoubles(
   publicKeys: IssuerKeys,
   logger: Logger,
@@ -107,7 +101,7 @@ export async function startBackendDoubles(
       for (const [index, request] of requests.entries()) {
         const result = await runs.startRun(request, context).then(
           (started) => ({ started, failure: undefined }),
-          (error: unknown) => ({ started: undefined, failure: toFailure(error) }),
+          (error: unknown) => ({ started: undefined, failure: toItemFailure(toAppError(error)) }),
         );
         yield { results: [{ index, result, waiting: undefined }] };
       }

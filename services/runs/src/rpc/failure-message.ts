@@ -1,20 +1,14 @@
 import { databaseErrorToAppError } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
 import type { AppError } from "@workflow/errors";
-import type { StartRunFailure } from "@workflow/proto/runs/v1/runs";
-import type { RpcContext } from "@workflow/rpc";
+import { toItemFailure } from "@workflow/rpc";
+import type { ItemFailure, RpcContext } from "@workflow/rpc";
 
 /**
  * The failure of one of several items in a call. Our own faults are logged here, since nobody else does.
  */
-export function toFailure(thrown: unknown, { log }: RpcContext): StartRunFailure {
+export function toFailure(thrown: unknown, { log }: RpcContext): ItemFailure {
   const error: AppError = isAppError(thrown) ? thrown : databaseErrorToAppError(thrown);
   if (error.reason === "INTERNAL_ERROR") log.error({ err: thrown }, "one part of a call failed");
-  return {
-    reason: error.reason,
-    message: error.message,
-    violations: error.violations.map(({ path, message }) => ({ path, message })),
-    detailsJson: error.details === undefined ? "" : JSON.stringify(error.details),
-    retryAfterMs: error.retryAfterMs ?? 0,
-  };
+  return toItemFailure(error);
 }

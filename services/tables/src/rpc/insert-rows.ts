@@ -1,12 +1,11 @@
 import type {
-  InsertRowFailure,
   InsertRowRequest,
   InsertRowsRequest,
   InsertRowsResponse,
   InsertRowsResult,
 } from "@workflow/proto/tables/v1/rows";
 import { databaseErrorToAppError } from "@workflow/db";
-import { rpc } from "@workflow/rpc";
+import { rpc, toItemFailure } from "@workflow/rpc";
 import type { RpcContext, UnaryMethod } from "@workflow/rpc";
 import type { ServiceContext } from "../context.ts";
 import { badRequest } from "../domain/problems.ts";
@@ -49,12 +48,6 @@ async function insertOne(
     if (failure.reason === "INTERNAL_ERROR") {
       logger.error({ err: error, requestId: call.requestId }, "a row could not be added");
     }
-    return { row: undefined, failure: toFailure(failure) };
+    return { row: undefined, failure: toItemFailure(failure) };
   }
-}
-
-function toFailure(error: ReturnType<typeof databaseErrorToAppError>): InsertRowFailure {
-  const { reason, message, violations, details, retryAfterMs = 0 } = error;
-  const detailsJson = details === undefined ? "" : JSON.stringify(details);
-  return { reason, message, violations: [...violations], retryAfterMs, detailsJson };
 }
