@@ -80,9 +80,9 @@ async function measureTurn({ root }: Side, { only, isQuick }: Options): Promise<
 }
 
 async function checkOut(scope: Scope, commit: string): Promise<Side> {
-  const { root, remove } = await checkOutCommit({ commit, packages: "own" });
-  scope.defer(remove);
-  return { commit, root };
+  const checkedOut = await checkOutCommit({ commit, packages: "own" });
+  scope.defer(() => checkedOut.remove());
+  return { commit, root: checkedOut.root };
 }
 
 async function findCommit(ref: string): Promise<string> {

@@ -1,6 +1,8 @@
+import type { FailureCode } from "@workflow/errors";
+
 /** Why a step fails; the codes are those of steps (docs/errors.md). */
 export interface StepFailure {
-  code: string;
+  code: FailureCode;
   /** For people. */
   message: string;
   details: Readonly<Record<string, unknown>>;

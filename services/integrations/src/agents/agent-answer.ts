@@ -1,3 +1,4 @@
+import type { FailureCode } from "@workflow/errors";
 import type { Agent, AgentOverrides, AgentUsage } from "../domain/agent.ts";
 import type { FinishReason } from "../domain/finish-reason.ts";
 import type { Spent } from "./spending.ts";
@@ -38,7 +39,7 @@ export interface AgentAnswer {
 /** Why an answer is no output. */
 export interface AgentFailure {
   /** AGENT_OUTPUT_INVALID, AGENT_OUTPUT_CUT (length), AGENT_OUTPUT_REFUSED or AGENT_OUTPUT_TOO_LARGE. */
-  readonly code: string;
+  readonly code: FailureCode;
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
 }

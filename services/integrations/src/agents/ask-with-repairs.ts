@@ -108,7 +108,11 @@ function judge(answer: ModelAnswer, schema: JsonSchemaValidator | null): Judged 
     schema === null
       ? "The model gave no text."
       : "The model's answer is no JSON that fits the output schema.";
-  const failure = { code: "AGENT_OUTPUT_INVALID", message, details: { violations } };
+  const failure: AgentFailure = {
+    code: "AGENT_OUTPUT_INVALID",
+    message,
+    details: { violations },
+  };
   return { failure, repair: output.violations };
 }
 

@@ -49,6 +49,10 @@ export function toExecutionMessage(row: ExecutionRow): AgentExecution {
 }
 
 /** The message for why there is no output. */
-export function toErrorMessage({ code, message, details }: AgentFailure): AgentError {
+export function toErrorMessage({
+  code,
+  message,
+  details,
+}: Omit<AgentFailure, "code"> & { readonly code: string }): AgentError {
   return { code, message, detailsJson: JSON.stringify(details) };
 }

@@ -1,3 +1,5 @@
+import type { FailureCode } from "@workflow/errors";
+
 /** Long enough for an approval's comment with a few words around it. */
 const MESSAGE_CHARS_MAX = 5_000;
 
@@ -14,6 +16,11 @@ export class Excerpt {
     this.charsMax = charsMax;
     this.mayBeCut = mayBeCut;
   }
+}
+
+/** A code from another service or a record, which may be of another version with codes of its own. */
+export interface ToldCode {
+  told: string;
 }
 
 /** How a step failed, and what may be done about it. */
@@ -48,9 +55,9 @@ export class StepError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly output: unknown;
 
-  constructor(code: string, message: string, options: StepErrorOptions = {}) {
+  constructor(code: FailureCode | ToldCode, message: string, options: StepErrorOptions = {}) {
     super(message);
-    this.code = code;
+    this.code = typeof code === "string" ? code : code.told;
     this.details = options.details;
     this.messageCharsMax = options.messageCharsMax ?? MESSAGE_CHARS_MAX;
     this.retryable = options.retryable ?? true;

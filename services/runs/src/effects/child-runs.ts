@@ -1,5 +1,5 @@
 import { isAppError } from "@workflow/errors";
-import type { AppError } from "@workflow/errors";
+import type { AppError, FailureCode } from "@workflow/errors";
 import { Turns } from "@workflow/service";
 import { findActiveDeployment, inactiveMessage } from "../deployments/active-deployment.ts";
 import type { Deployment, DeploymentCache } from "../deployments/deployment-cache.ts";
@@ -161,7 +161,7 @@ function childFacts(parent: RunFacts, command: ChildCommand): NewRunFacts {
   };
 }
 
-function refused(code: string, message: string, details?: Record<string, unknown>): StepError {
+function refused(code: FailureCode, message: string, details?: Record<string, unknown>): StepError {
   return new StepError(code, message, {
     retryable: false,
     ...(details === undefined ? {} : { details }),

@@ -18,7 +18,7 @@ export function failureOf(
 ): StepError {
   if (failure === undefined) return toUnavailable("the answer holds nothing");
   const { code, message, retryable, answered, retryAfterMs, detailsJson } = failure;
-  return new StepError(code, message, {
+  return new StepError({ told: code }, message, {
     retryable,
     answered,
     messageCharsMax: MESSAGE_CHARS_MAX,

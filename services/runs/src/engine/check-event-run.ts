@@ -1,5 +1,5 @@
 import type { CompiledContent } from "../deployments/deployment-cache.ts";
-import type { ExecutionError } from "../domain/execution-error.ts";
+import type { FoundError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import type { StartFault } from "../domain/start-fault.ts";
 
@@ -18,7 +18,7 @@ export function findEventRunFault(
   { triggerType, triggerDepth, startFault }: RunFacts,
   { inputSchema }: CompiledContent,
   input: string,
-): ExecutionError | null {
+): FoundError | null {
   if (triggerType !== "table" && triggerType !== "webhook") return null;
   if (startFault !== null) return { code: startFault, message: START_FAULT_MESSAGES[startFault] };
   if (triggerDepth > TRIGGER_DEPTH_MAX) {

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { acquireSlot } from "../concurrency/acquire-slot.ts";
 import type { CompiledContent, Deployment } from "../deployments/deployment-cache.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { ExecutionError } from "../domain/execution-error.ts";
+import type { FoundError } from "../domain/execution-error.ts";
 import type { RunFacts } from "../domain/run-facts.ts";
 import { storableJson } from "../domain/storable-json.ts";
 import { advance } from "../interpreter/advance.ts";
@@ -220,7 +220,10 @@ async function acquireSlotOf(
   if (entered === "entered") return null;
   if (entered === "queued") return { status: "pending", wakeAt: null };
   const message = `The workflow had as many runs as its concurrency limit of ${limit} allows.`;
-  return { status: "cancelled", error: { code: "CONCURRENCY_LIMIT", message } };
+  return {
+    status: "cancelled",
+    error: { code: "CONCURRENCY_LIMIT", message } satisfies FoundError,
+  };
 }
 
 async function advanceUntil(
@@ -294,14 +297,17 @@ function completion(schema: JsonSchemaValidator | null, output: unknown): Ending
         code: "OUTPUT_INVALID",
         message: "The output does not fit the workflow's outputSchema.",
         details: { violations },
-      },
+      } satisfies FoundError,
     };
   }
   const text = storableJson(output);
   if (text.length > OUTPUT_CHARS_MAX) {
     return {
       status: "failed",
-      error: { code: "OUTPUT_TOO_LARGE", message: "The run's output is larger than 10 MiB." },
+      error: {
+        code: "OUTPUT_TOO_LARGE",
+        message: "The run's output is larger than 10 MiB.",
+      } satisfies FoundError,
     };
   }
   return { status: "completed", output: text };
@@ -318,7 +324,7 @@ function timeoutAfter(timeoutMs: number): Ending {
     error: {
       code: "RUN_TIMEOUT",
       message: `The run was executed for longer than ${timeoutMs} ms.`,
-    },
+    } satisfies FoundError,
   };
 }
 
@@ -326,7 +332,7 @@ function systemFailure(
   triggerStatus: string,
   message: string,
   triggerErrorCode?: string,
-): ExecutionError {
+): FoundError {
   return {
     code: "RUNTIME_ERROR",
     message,

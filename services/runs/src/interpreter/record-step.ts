@@ -1,5 +1,5 @@
 import type { CompiledStep } from "@workflow/definition";
-import type { ExecutionError } from "../domain/execution-error.ts";
+import type { ExecutionError, FoundError } from "../domain/execution-error.ts";
 import type { RunLimitError } from "../domain/run-limits.ts";
 import type { OpenStep } from "../domain/step-records.ts";
 import { storable } from "../domain/storable-json.ts";
@@ -73,7 +73,7 @@ export async function recordFailure(
 
 /** Records a step that had begun when a step around it had its outcome or its timeout. */
 export function recordGivenUp(execution: Execution, step: CompiledStep, open: OpenStep): void {
-  const error = {
+  const error: FoundError = {
     code: "CANCELLED",
     message: "The step was given up: a step around it had its outcome, or no time left.",
   };

@@ -106,7 +106,7 @@ async function tryStep(
     );
     if (outcome.kind === "failed") {
       // The nested step has failed for good; only the container's own policy begins it anew.
-      const error = new StepError(outcome.error.code, outcome.error.message);
+      const error = new StepError({ told: outcome.error.code }, outcome.error.message);
       if (mayRetry(step, open, error)) {
         return scheduleRetry(execution, step, open, { error, record: outcome.error, startedAt });
       }

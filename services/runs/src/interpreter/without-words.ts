@@ -27,7 +27,7 @@ export function withoutWords(error: unknown): unknown {
     const value = details?.[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return new StepError(code, message, {
+  return new StepError({ told: code }, message, {
     retryable,
     answered,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -1,4 +1,4 @@
-import { isAppError } from "@workflow/errors";
+import { isAppError, isFailureCode } from "@workflow/errors";
 import { StepFailureError } from "../../actions/action-failure.ts";
 import type { ExecutionRow } from "../../store/agent-executions.ts";
 import { AgentInputError } from "../agent-input-error.ts";
@@ -72,7 +72,8 @@ export function unusableAnswer({ id, error }: ExecutionRow): StepFailureError {
     details: {},
   };
   return new StepFailureError({
-    code,
+    // The record may be of a version with other codes.
+    code: isFailureCode(code) ? code : "AGENT_OUTPUT_INVALID",
     message,
     details: { ...details, executionId: id },
     answered: true,

@@ -152,7 +152,7 @@ function cleaned(error: StepError, scrubber: Scrubber): StepError {
       ? new Excerpt(scrubber.json(value.whole), value.charsMax)
       : scrubber.json(value),
   ]);
-  return new StepError(code, scrubber.text(error.message), {
+  return new StepError({ told: code }, scrubber.text(error.message), {
     ...(details === undefined ? {} : { details: Object.fromEntries(clean) }),
     messageCharsMax,
     retryable,
