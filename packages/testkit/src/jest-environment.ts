@@ -3,6 +3,7 @@ import type vm from "node:vm";
 import { setFlagsFromString } from "node:v8";
 import { TestEnvironment } from "jest-environment-node";
 import { explainError } from "./explain-error.ts";
+import { takePiledListeners } from "./piled-listeners.ts";
 
 /*
  * Every test file loads undici anew, whose parser is WebAssembly. Node 24 ends now and then with
@@ -22,11 +23,13 @@ interface TestEvent {
   name: string;
   error?: unknown;
   promise?: unknown;
+  /** Of events about one test: what has failed it. */
+  test?: { readonly errors: unknown[] };
 }
 
 /**
- * Node's environment, in which every error that fails a test says where it is from, and in which globals cost
- * what they cost outside of Jest. The files of a worker have the same one after each other.
+ * Node's environment, in which every error that fails a test says where it is from, listeners that pile up on an answer
+ * fail the test during which they did, and globals cost what they cost outside of Jest. The files of a worker have the same one after each other.
  */
 class ExplainingEnvironment extends TestEnvironment {
   /** The globals as they were before the first test file. */
@@ -74,7 +77,8 @@ class ExplainingEnvironment extends TestEnvironment {
   }
 
   /** Called before Jest prints the errors that the events carry. */
-  handleTestEvent({ name, error, promise }: TestEvent): void {
+  handleTestEvent({ name, error, promise, test }: TestEvent): void {
+    if (name === "test_done") test?.errors.push(...takePiledListeners());
     if (name === "test_fn_failure" || name === "hook_failure") explainError(error, "thrown");
     if (name === "error") {
       explainError(error, promise === undefined ? "uncaught" : "unhandled rejection");

@@ -30,8 +30,9 @@ const ANSWERS: Record<string, DoubleHandler> = {
   "/endless": async (_, response) => {
     const piece = Buffer.alloc(256 * 1024, "[");
     response.writeHead(200, { "content-type": "application/json" });
+    const isClosed = closed(response);
     while (!response.destroyed) {
-      if (!response.write(piece)) await Promise.race([once(response, "drain"), closed(response)]);
+      if (!response.write(piece)) await Promise.race([once(response, "drain"), isClosed]);
     }
   },
   "/hangs": async (_, response) => closed(response),

@@ -149,7 +149,7 @@ describe("handing over to the execution plane", () => {
 });
 
 describe("a hand-over that is slow", () => {
-  it("is waited for and not begun anew, for as long as the caller waits", async () => {
+  it("is waited for as long as the caller waits, with one more push beside the first", async () => {
     const identity = newIdentity();
     const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -167,16 +167,25 @@ describe("a hand-over that is slow", () => {
     await waitFor(() => pushesOf(false).length >= 2, { what: "two pushes of the repair loop" });
     release();
     expect((await activation).status).toBe(WorkflowStatus.ACTIVE);
-    expect(pushesOf(true)).toHaveLength(1);
+    expect(pushesOf(true)).toHaveLength(2);
   });
 
-  it("is over as soon as the repair loop's push has reached another replica", async () => {
+  it.each([
+    ["the repair loop's push", (requestId: string) => requestId !== "stuck"],
+    [
+      "its own second push",
+      (requestId: string) =>
+        requestId === "stuck" &&
+        harness.runs.received.filter((each) => each.requestId === "stuck").length === 2,
+    ],
+  ])("is over as soon as %s has reached another replica", async (_, isOther) => {
     const identity = newIdentity();
     const { id } = await harness.client.createWorkflow(validWorkflow(), { identity });
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    // The caller's push meets a replica that stands still.
+    harness.runs.received.length = 0;
+    // All other pushes meet a replica that stands still.
     harness.runs.gate = () =>
-      harness.runs.received.at(-1)?.requestId === "stuck" ? released : Promise.resolve();
+      isOther(harness.runs.received.at(-1)?.requestId ?? "") ? Promise.resolve() : released;
     const activation = harness.client.activateWorkflow(
       { workflowId: id },
       { identity, requestId: "stuck" },

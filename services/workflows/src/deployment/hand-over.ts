@@ -20,7 +20,10 @@ export type HandOver = (
 
 /** For how long attempts that fail are repeated. */
 const PATIENCE_MS = 5_000;
-/** How often a request whose attempt is slow looks whether the repair loop was quicker. */
+/**
+ * After so long a request whose attempt is slow makes a second one beside it, which meets another replica where there
+ * is one; and so often it looks whether the repair loop was quicker.
+ */
 const LOOK_MS = 2_000;
 /** Kept from the caller's own deadline, so that our answer still reaches it. */
 const ANSWER_MARGIN_MS = 250;
@@ -39,8 +42,8 @@ const RETRY_AFTER_MS = 1_000;
  * the repair loop, which is woken at once, brings it over. What it refuses for good is answered at
  * once with VALIDATION_ERROR: an activation was taken back then, another change is not executed.
  *
- * An attempt has all the time that the caller has left: to cut a slow one and to begin it anew would
- * double the work of an execution plane that is busy (ADR 68).
+ * An attempt has all the time that the caller has left: to cut a slow one and to begin it anew, again and again,
+ * makes an execution plane slower that is busy (ADR 68).
  */
 export function createHandOver(dependencies: PushDependencies, wakeRepair: () => void): HandOver {
   return async (key, context, madeActive = NOTHING) => {
@@ -74,8 +77,8 @@ export function createHandOver(dependencies: PushDependencies, wakeRepair: () =>
 }
 
 /**
- * Pushes, and learns meanwhile when another push has brought the state over: that of the repair loop may
- * meet another replica of the execution plane than the one that does not answer here.
+ * Pushes, and when that is slow once more beside it: the first push may have met a replica of the execution plane that
+ * stands still. Learns meanwhile when the repair loop has brought the state over.
  *
  * @returns the newest revision that the execution plane has refused; null when there is none
  * @throws what `pushDeployment` throws
@@ -87,9 +90,15 @@ async function pushOrLearn(
 ): Promise<number | null> {
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
+  const push = () => pushDeployment(dependencies, key, { ...options, signal });
+  const pushLater = async (): Promise<number | null> => {
+    await sleep(LOOK_MS, undefined, { signal });
+    return push();
+  };
   try {
     return await Promise.race([
-      pushDeployment(dependencies, key, { ...options, signal }),
+      push(),
+      pushLater(),
       untilKnown(dependencies.database, key, signal),
     ]);
   } finally {
