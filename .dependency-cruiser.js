@@ -126,6 +126,13 @@ export default {
       to: { path: "^(services|deploy|tests|bench|examples)/" },
     },
     {
+      name: "frame-of-processes-is-on-top",
+      comment: "it knows events, rpc and db; no package knows it, so that none go round in a circle",
+      severity: "error",
+      from: { path: "^packages/[^/]+/src" },
+      to: { path: "^packages/service/src/run-service\\.ts$" },
+    },
+    {
       name: "proto-depends-on-nothing",
       severity: "error",
       from: { path: "^proto/" },

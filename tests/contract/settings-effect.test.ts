@@ -16,10 +16,16 @@ const NOT_FOR_NPM_START = ["RUNS_ROLE", "STOP_DELAY_MS"];
 const OF_SEPARATE_PARTS = ["deploy/dev/src/topology.ts"];
 
 /** The functions of packages/service that read settings, and their files. */
-const READERS: Readonly<Record<string, string>> = {
-  startOperations: "/operations.ts",
-  traceSettings: "/tracing.ts",
+const READERS: Readonly<Record<string, readonly string[]>> = {
+  runService: ["/run-service.ts", "/operations.ts", "/tracing.ts"],
+  traceSettings: ["/tracing.ts"],
 };
+
+/** What services read of settings wherever they run: npm start takes their options from it. */
+const CONFIGURED = [
+  ...SERVICES.map((service) => `services/${service}/src/configured-options.ts`),
+  "services/integrations/src/agents/models/model-settings.ts",
+];
 
 /** A file without what only mentions settings: comments, texts, and lists of what is required. */
 interface Source {
@@ -56,8 +62,11 @@ describe("a setting", () => {
 
   it("that has an effect has it on npm start as well", () => {
     const files = sources.get("deploy/dev") ?? [];
+    const configured = [...sources.values()].flat().filter(({ file }) => CONFIGURED.includes(file));
+    expect(configured).toHaveLength(CONFIGURED.length);
     const own = [
       ...readIn(files.filter(({ file }) => !OF_SEPARATE_PARTS.includes(file))),
+      ...readIn(configured),
       ...readFor(files),
     ];
     const missing = NAMES.filter((name) => !isMarked(name) && !own.includes(name));
@@ -81,12 +90,11 @@ describe("a setting", () => {
 /** What some code has a package read for it. */
 function readFor(own: readonly Source[]): string[] {
   const called = own.flatMap(
-    ({ code }) => code.match(/\b(?:startOperations|traceSettings)(?=\()/g) ?? [],
+    ({ code }) => code.match(/\b(?:runService|traceSettings)(?=\()/g) ?? [],
   );
   const files = sources.get("packages/service") ?? [];
-  return readIn(
-    files.filter(({ file }) => called.some((name) => file.endsWith(READERS[name] ?? "-"))),
-  );
+  const readers = called.flatMap((name) => READERS[name] ?? []);
+  return readIn(files.filter(({ file }) => readers.some((reader) => file.endsWith(reader))));
 }
 
 function isMarked(name: string): boolean {

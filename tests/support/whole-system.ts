@@ -17,11 +17,7 @@ import {
   startIntegrationsService,
 } from "@workflow/service-integrations";
 import {
-  createAgentClient,
-  createEmailClient,
-  createProviderClient,
-  createSecretsClient,
-  createTablesClient,
+  connectPeers,
   EVENT_CONSUMERS as RUNS_CONSUMERS,
   startRunsService,
 } from "@workflow/service-runs";
@@ -238,17 +234,16 @@ async function startServices(
     scope.defer(() => integrations.stop());
     const tokenSigner = tokens.signerOf("runs");
     const tracer = traces?.tracer("runs");
-    const toIntegrations = { address: integrations.grpcAddress, tokenSigner, tracer };
-    const secrets = createSecretsClient(toIntegrations);
-    scope.defer(() => secrets.close());
-    const email = createEmailClient(toIntegrations);
-    scope.defer(() => email.close());
-    const providerCalls = createProviderClient(toIntegrations);
-    scope.defer(() => providerCalls.close());
-    const agents = createAgentClient(toIntegrations);
-    scope.defer(() => agents.close());
-    const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
-    scope.defer(() => tableRows.close());
+    const peers = connectPeers(
+      {
+        integrationsGrpcAddress: integrations.grpcAddress,
+        tablesGrpcAddress: tables.grpcAddress,
+        tokenSigner,
+        grpcTls: undefined,
+        tracer,
+      },
+      scope,
+    );
     const runs = await startRunsService({
       ...common,
       ...companyLimits,
@@ -256,11 +251,7 @@ async function startServices(
       role: "all",
       grpcAddress: "127.0.0.1:0",
       bus,
-      secrets,
-      email,
-      providers: providerCalls,
-      agents,
-      tables: tableRows,
+      ...peers,
       ...outboundOptions,
       workerConcurrency: 50,
       leaseMs,

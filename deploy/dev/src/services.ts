@@ -4,19 +4,19 @@ import { createTokenSigner, httpTlsOf, loadTls, TOKEN_ISSUERS } from "@workflow/
 import type { IssuerKeys, RpcTls, TokenIssuer, TokenSigner } from "@workflow/rpc";
 import { createMetricsRegistry, followCertificates, startMetricsServer } from "@workflow/service";
 import type { Scope } from "@workflow/service";
+import type { ProcessParts } from "@workflow/service/run-service";
 import { startGatewayService } from "@workflow/service-gateway";
+import { configuredOptions as gatewayOptions } from "@workflow/service-gateway/configured";
 import { startIntegrationsService } from "@workflow/service-integrations";
-import {
-  createAgentClient,
-  createEmailClient,
-  createProviderClient,
-  createSecretsClient,
-  createTablesClient,
-  startRunsService,
-} from "@workflow/service-runs";
+import { configuredOptions as integrationsOptions } from "@workflow/service-integrations/configured";
+import { connectPeers, startRunsService } from "@workflow/service-runs";
+import { configuredOptions as runsOptions } from "@workflow/service-runs/configured";
 import { startTablesService } from "@workflow/service-tables";
+import { configuredOptions as tablesOptions } from "@workflow/service-tables/configured";
 import { startWebhooksService } from "@workflow/service-webhooks";
+import { configuredOptions as webhooksOptions } from "@workflow/service-webhooks/configured";
 import { startWorkflowsService } from "@workflow/service-workflows";
+import { configuredOptions as workflowsOptions } from "@workflow/service-workflows/configured";
 import type { Registry } from "prom-client";
 import { EVENT_STREAMS } from "./event-consumers.ts";
 import type { SigningKeys } from "./keys.ts";
@@ -24,6 +24,7 @@ import type { ServiceLog } from "./service-log.ts";
 import type { DatabaseUrlOf } from "./service-logins.ts";
 import type { Settings } from "./settings.ts";
 import { explain, StartError } from "./start-error.ts";
+import type { ServiceName } from "./topology.ts";
 import { openTracers } from "./tracers.ts";
 
 /** What the services share. */
@@ -51,199 +52,83 @@ export async function startServices(
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
   const metricsRegistry = await startMetrics(settings, scope);
-  const tls = await loadTlsFiles(settings);
+  const grpcTls = await loadTlsFiles(settings);
   const logger = log.loggerOf("certificates");
-  followCertificates(tls, { registry: metricsRegistry, logger }, scope);
-  const httpTls = settings.WEBHOOKS_HTTP_TLS ? httpTlsOf(tls) : undefined;
-  const common = {
-    databasePoolSize: settings.DATABASE_POOL_SIZE,
-    tokenPublicKeys: publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {}),
-    grpcTls: tls,
-    grpcReflection: settings.GRPC_REFLECTION,
-    metricsRegistry,
-  };
-  const tracerOf = openTracers(settings, log, common.metricsRegistry, scope);
-  const bus = createEventBus(settings, log, common.metricsRegistry);
+  followCertificates(grpcTls, { registry: metricsRegistry, logger }, scope);
+  const httpTls = settings.WEBHOOKS_HTTP_TLS ? httpTlsOf(grpcTls) : undefined;
+  const tokenPublicKeys = publicKeysOf(signingKeys, settings.INTERNAL_TOKEN_PUBLIC_KEYS ?? {});
+  const tracerOf = openTracers(settings, log, metricsRegistry, scope);
+  const bus = createEventBus(settings, log, metricsRegistry);
   scope.defer(() => bus.close());
+  const partsOf = (name: ServiceName): ProcessParts => ({
+    databaseUrl: databaseUrlOf(name),
+    bus,
+    grpcTls,
+    logger: log.loggerOf(name),
+    metricsRegistry,
+    tracer: tracerOf(name),
+  });
 
   const tables = await launch("tables", "TABLES_GRPC_ADDR", scope, () =>
-    startTablesService({
-      ...common,
-      databaseUrl: databaseUrlOf("tables"),
-      bus,
-      cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
-      tableBytesMax: settings.TABLE_BYTES_MAX,
-      threads: settings.TABLES_THREADS,
-      grpcAddress: settings.TABLES_GRPC_ADDR,
-      logger: log.loggerOf("tables"),
-      tracer: tracerOf("tables"),
-    }),
+    startTablesService({ ...tablesOptions(settings), ...partsOf("tables"), tokenPublicKeys }),
   );
   const integrations = await launch("integrations", "INTEGRATIONS_GRPC_ADDR", scope, () =>
     startIntegrationsService({
-      ...common,
-      databaseUrl: databaseUrlOf("integrations"),
+      ...integrationsOptions(settings),
+      ...partsOf("integrations"),
+      tokenPublicKeys,
       loadKeks: surroundings.loadSecretsKeks,
-      bus,
-      mail: {
-        smtpUrl: settings.SMTP_URL,
-        emailFrom: settings.EMAIL_FROM,
-        fromDomains: settings.EMAIL_FROM_DOMAINS,
-        perDay: settings.EMAIL_PER_DAY,
-      },
-      agentCalls: {
-        tokensPerDay: settings.AGENT_TOKENS_PER_DAY,
-        retentionDays: settings.AGENT_EXECUTION_RETENTION_DAYS,
-      },
-      providers: settings.providers,
-      broker:
-        settings.NANGO_SECRET_KEY === undefined
-          ? null
-          : { baseUrl: settings.NANGO_BASE_URL, secretKey: settings.NANGO_SECRET_KEY },
-      models: {
-        openai: {
-          apiKey: settings.OPENAI_API_KEY,
-          baseUrl: settings.OPENAI_BASE_URL,
-          model: settings.OPENAI_MODEL,
-          api: settings.OPENAI_API,
-        },
-        anthropic: {
-          apiKey: settings.ANTHROPIC_API_KEY,
-          baseUrl: settings.ANTHROPIC_BASE_URL,
-          model: settings.ANTHROPIC_MODEL,
-        },
-      },
-      agentTimeoutMs: settings.AGENT_TIMEOUT_MS,
-      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
-      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
-      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
-      grpcAddress: settings.INTEGRATIONS_GRPC_ADDR,
-      logger: log.loggerOf("integrations"),
-      tracer: tracerOf("integrations"),
     }),
   );
-  const toIntegrations = {
-    address: integrations.grpcAddress,
-    tokenSigner: signerOf("runs"),
-    tls: common.grpcTls,
-    tracer: tracerOf("runs"),
+  const addresses = {
+    integrationsGrpcAddress: integrations.grpcAddress,
+    tablesGrpcAddress: tables.grpcAddress,
   };
-  const secrets = createSecretsClient(toIntegrations);
-  scope.defer(() => secrets.close());
-  const email = createEmailClient(toIntegrations);
-  scope.defer(() => email.close());
-  const providers = createProviderClient(toIntegrations);
-  scope.defer(() => providers.close());
-  const agents = createAgentClient(toIntegrations);
-  scope.defer(() => agents.close());
-  const tableRows = createTablesClient({ ...toIntegrations, address: tables.grpcAddress });
-  scope.defer(() => tableRows.close());
+  const peers = { ...addresses, ...partsOf("runs"), tokenSigner: signerOf("runs") };
+  const ways = connectPeers(peers, scope);
   const runs = await launch("runs", "RUNS_GRPC_ADDR", scope, () =>
     startRunsService({
-      ...common,
-      databaseUrl: databaseUrlOf("runs"),
+      ...runsOptions(settings),
+      ...partsOf("runs"),
+      ...ways,
       role: "all",
-      grpcAddress: settings.RUNS_GRPC_ADDR,
-      tls: common.grpcTls,
-      bus,
-      secrets,
-      email,
-      providers,
-      agents,
-      tables: tableRows,
-      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
-      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
-      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
-      workerConcurrency: settings.WORKER_CONCURRENCY,
-      workerPool: settings.RUNS_POOL,
-      workerMemoryBytes: settings.WORKER_MEMORY_MB * 1024 * 1024,
-      runBytesMax: settings.RUN_BYTES_MAX,
-      leaseMs: settings.RUNS_LEASE_MS,
-      companyBacklogMax: settings.COMPANY_BACKLOG_MAX,
-      companyWatchersMax: settings.COMPANY_WATCHERS_MAX,
-      companySyncWaitsMax: settings.COMPANY_SYNC_WAITS_MAX,
-      runRetentionDays: settings.RUN_RETENTION_DAYS,
-      logger: log.loggerOf("runs"),
-      tracer: tracerOf("runs"),
+      tokenPublicKeys,
     }),
   );
   const runsGrpcAddress = runs.grpcAddress ?? settings.RUNS_GRPC_ADDR;
   const workflows = await launch("workflows", "WORKFLOWS_GRPC_ADDR", scope, () =>
     startWorkflowsService({
-      ...common,
-      databaseUrl: databaseUrlOf("workflows"),
-      grpcAddress: settings.WORKFLOWS_GRPC_ADDR,
+      ...workflowsOptions(settings),
+      ...partsOf("workflows"),
       runsGrpcAddress,
+      tokenPublicKeys,
       tokenSigner: signerOf("workflows"),
-      agentModels: { openai: settings.OPENAI_MODEL, anthropic: settings.ANTHROPIC_MODEL },
-      bus,
-      logger: log.loggerOf("workflows"),
-      tracer: tracerOf("workflows"),
     }),
   );
   const webhooks = await launch("webhooks", "WEBHOOKS_GRPC_ADDR, WEBHOOKS_HTTP_ADDR", scope, () =>
     startWebhooksService({
-      ...common,
-      databaseUrl: databaseUrlOf("webhooks"),
-      loadKeks: surroundings.loadSecretsKeks,
-      bus,
-      grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
-      httpAddress: settings.WEBHOOKS_HTTP_ADDR,
-      httpTls,
+      ...webhooksOptions(settings),
+      ...partsOf("webhooks"),
+      ...addresses,
       runsGrpcAddress,
-      integrationsGrpcAddress: integrations.grpcAddress,
+      tokenPublicKeys,
       tokenSigner: signerOf("webhooks"),
-      inboundSecrets: {
-        stripe: settings.STRIPE_WEBHOOK_SECRET,
-        resend: settings.RESEND_WEBHOOK_SECRET,
-        airwallex: settings.AIRWALLEX_WEBHOOK_SECRET,
-        hubspot: settings.HUBSPOT_CLIENT_SECRET,
-        finance: settings.FINANCE_WEBHOOK_SECRET,
-        nango: settings.NANGO_WEBHOOK_SECRET,
-      },
-      requireSignature: settings.WEBHOOK_REQUIRE_SIGNATURE,
-      retryDelaysMs: settings.DELIVERY_RETRY_DELAYS_MS,
-      retentionDays: settings.WEBHOOK_RETENTION_DAYS,
+      loadKeks: surroundings.loadSecretsKeks,
+      httpTls,
       publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
-      outboundAllowPrivate: settings.OUTBOUND_ALLOW_PRIVATE,
-      outboundDnsServers: settings.OUTBOUND_DNS_SERVERS,
-      outboundNat64Prefixes: settings.OUTBOUND_NAT64_PREFIXES,
-      logger: log.loggerOf("webhooks"),
-      tracer: tracerOf("webhooks"),
     }),
   );
   await launch("gateway", "PORT", scope, () =>
     startGatewayService({
-      ...common,
-      databaseUrl: databaseUrlOf("gateway"),
-      port: settings.PORT,
-      publicUrl: settings.PUBLIC_URL,
-      trustedProxies: settings.TRUSTED_PROXIES,
-      corsOrigins: settings.CORS_ORIGINS,
-      connectionsMax: settings.CONNECTIONS_MAX,
-      companyConnectionsMax: settings.COMPANY_CONNECTIONS_MAX,
-      auditRetentionDays: settings.AUDIT_RETENTION_DAYS,
-      tokenSigner: signerOf("gateway"),
-      bus,
+      ...gatewayOptions(settings),
+      ...partsOf("gateway"),
+      ...addresses,
       workflowsGrpcAddress: workflows.grpcAddress,
       runsGrpcAddress,
-      tablesGrpcAddress: tables.grpcAddress,
-      integrationsGrpcAddress: integrations.grpcAddress,
       webhooksGrpcAddress: webhooks.grpcAddress,
       webhooksHttpAddress: webhooks.httpAddress,
       webhooksHttpTls: httpTls,
-      rateLimits: {
-        limits: {
-          read: settings.RATE_LIMIT_READ,
-          write: settings.RATE_LIMIT_WRITE,
-          execute: settings.RATE_LIMIT_EXECUTE,
-        },
-        companyFactor: settings.RATE_LIMIT_COMPANY_FACTOR,
-        inbound: settings.RATE_LIMIT_INBOUND,
-        natsUrl: settings.NATS_URL,
-      },
-      logger: log.loggerOf("gateway"),
-      tracer: tracerOf("gateway"),
+      tokenSigner: signerOf("gateway"),
     }),
   );
 }

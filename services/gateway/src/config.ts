@@ -2,7 +2,7 @@ import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "PORT",
   "PUBLIC_URL",
   "TRUSTED_PROXIES",
@@ -39,7 +39,16 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PRIVATE_KEY: true });
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type GatewaySettings = z.output<typeof picked>;
+
+export const settings = picked.required({
+  DATABASE_URL: true,
+  NATS_URL: true,
+  INTERNAL_TOKEN_PRIVATE_KEY: true,
+});
 
 /** The settings of a gateway that runs as its own process. */
 export type GatewayConfig = z.output<typeof settings>;

@@ -1,12 +1,8 @@
-import type { RpcTlsFiles } from "@workflow/rpc";
 import { parseConfig, parseProviderSettings, pickSettings } from "@workflow/service";
 import type { Environment, ProviderSettings } from "@workflow/service";
 import type { z } from "zod";
-import { toModelSettings } from "./agents/models/model-settings.ts";
-import type { ModelSettings } from "./agents/models/model-settings.ts";
-import type { BrokerOptions } from "./authorization/nango.ts";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -45,7 +41,12 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type IntegrationsSettings = z.output<typeof picked>;
+
+export const settings = picked.required({
   DATABASE_URL: true,
   NATS_URL: true,
   SECRETS_KEK: true,
@@ -54,26 +55,11 @@ export const settings = pickSettings(
 
 /** The settings of an integrations service that runs as a process of its own. */
 export type IntegrationsConfig = z.output<typeof settings> & {
-  tlsFiles: RpcTlsFiles;
-  /** The OAuth broker; null without NANGO_SECRET_KEY. */
-  broker: BrokerOptions | null;
-  /** The models that agents use. */
-  models: ModelSettings;
   /** What is set for each provider, by its id. */
   providers: ReadonlyMap<string, ProviderSettings>;
 };
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): IntegrationsConfig {
-  const config = parseConfig(settings, env);
-  const tlsFiles = {
-    certFile: config.GRPC_TLS_CERT_FILE,
-    keyFile: config.GRPC_TLS_KEY_FILE,
-    caFile: config.GRPC_TLS_CA_FILE,
-    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
-  };
-  const { NANGO_BASE_URL: baseUrl, NANGO_SECRET_KEY: secretKey } = config;
-  const broker = secretKey === undefined ? null : { baseUrl, secretKey };
-  const providers = parseProviderSettings(env);
-  return { ...config, tlsFiles, broker, models: toModelSettings(config), providers };
+  return { ...parseConfig(settings, env), providers: parseProviderSettings(env) };
 }

@@ -2,7 +2,7 @@ import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -38,7 +38,12 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type RunsSettings = z.output<typeof picked>;
+
+export const settings = picked.required({
   DATABASE_URL: true,
   NATS_URL: true,
   INTERNAL_TOKEN_PRIVATE_KEY: true,

@@ -24,7 +24,7 @@ export interface RunsServiceOptions {
   tokenPublicKeys: IssuerKeys;
   /** Whether reflection is served; by default only on loopback addresses and unix sockets. */
   grpcReflection?: boolean | undefined;
-  tls?: RpcTls | undefined;
+  grpcTls?: RpcTls | undefined;
   /** The bus on which run lifecycle events are published. */
   bus: EventBus;
   /** The client from which workers get the secrets that templates name; without it there are none. */

@@ -27,7 +27,7 @@ export async function startRunsService(options: RunsServiceOptions): Promise<Run
   });
 }
 
-export { createAgentClient } from "./effects/agent-client.ts";
+export { connectPeers } from "./connect-peers.ts";
 export { createEmailClient } from "./effects/email-client.ts";
 export type { EmailClient } from "./interpreter/effects/email-client.ts";
 export { createProviderClient } from "./effects/provider-client.ts";

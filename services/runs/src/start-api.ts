@@ -135,7 +135,7 @@ export async function startApi(
       revoked: createRevokedTokens(database, "runs"),
     }),
     toAppError: databaseErrorToAppError,
-    tls: options.tls,
+    tls: options.grpcTls,
     protoRoot: PROTO_ROOT,
     reflection: options.grpcReflection,
     tracer: options.tracer,

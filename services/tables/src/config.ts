@@ -1,9 +1,8 @@
-import type { RpcTlsFiles } from "@workflow/rpc";
 import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -25,19 +24,21 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({ DATABASE_URL: true, NATS_URL: true, INTERNAL_TOKEN_PUBLIC_KEYS: true });
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type TablesSettings = z.output<typeof picked>;
+
+export const settings = picked.required({
+  DATABASE_URL: true,
+  NATS_URL: true,
+  INTERNAL_TOKEN_PUBLIC_KEYS: true,
+});
 
 /** The settings of a tables service that runs as a process of its own. */
-export type TablesConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
+export type TablesConfig = z.output<typeof settings>;
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): TablesConfig {
-  const config = parseConfig(settings, env);
-  const tlsFiles = {
-    certFile: config.GRPC_TLS_CERT_FILE,
-    keyFile: config.GRPC_TLS_KEY_FILE,
-    caFile: config.GRPC_TLS_CA_FILE,
-    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
-  };
-  return { ...config, tlsFiles };
+  return parseConfig(settings, env);
 }

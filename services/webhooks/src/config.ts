@@ -1,10 +1,8 @@
-import type { RpcTlsFiles } from "@workflow/rpc";
 import { ConfigError, parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
-import type { InboundSecrets } from "./options.ts";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -43,7 +41,12 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type WebhooksSettings = z.output<typeof picked>;
+
+export const settings = picked.required({
   DATABASE_URL: true,
   NATS_URL: true,
   SECRETS_KEK: true,
@@ -52,10 +55,7 @@ export const settings = pickSettings(
 });
 
 /** The settings of a webhooks service that runs as a process of its own. */
-export type WebhooksConfig = z.output<typeof settings> & {
-  tlsFiles: RpcTlsFiles;
-  inboundSecrets: InboundSecrets;
-};
+export type WebhooksConfig = z.output<typeof settings>;
 
 /** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
 export function readConfig(env: Environment): WebhooksConfig {
@@ -64,19 +64,5 @@ export function readConfig(env: Environment): WebhooksConfig {
     const message = "needs GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE";
     throw new ConfigError([{ setting: "WEBHOOKS_HTTP_TLS", message }]);
   }
-  const tlsFiles = {
-    certFile: config.GRPC_TLS_CERT_FILE,
-    keyFile: config.GRPC_TLS_KEY_FILE,
-    caFile: config.GRPC_TLS_CA_FILE,
-    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
-  };
-  const inboundSecrets = {
-    stripe: config.STRIPE_WEBHOOK_SECRET,
-    resend: config.RESEND_WEBHOOK_SECRET,
-    airwallex: config.AIRWALLEX_WEBHOOK_SECRET,
-    hubspot: config.HUBSPOT_CLIENT_SECRET,
-    finance: config.FINANCE_WEBHOOK_SECRET,
-    nango: config.NANGO_WEBHOOK_SECRET,
-  };
-  return { ...config, tlsFiles, inboundSecrets };
+  return config;
 }

@@ -1,9 +1,8 @@
-import type { RpcTlsFiles } from "@workflow/rpc";
 import { parseConfig, pickSettings } from "@workflow/service";
 import type { Environment } from "@workflow/service";
 import type { z } from "zod";
 
-export const settings = pickSettings(
+const picked = pickSettings(
   "DATABASE_URL",
   "DATABASE_POOL_SIZE",
   "NATS_URL",
@@ -26,7 +25,12 @@ export const settings = pickSettings(
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_TRACES_SAMPLER",
   "OTEL_TRACES_SAMPLER_ARG",
-).required({
+);
+
+/** The settings of the service wherever it runs; `npm start` makes those itself that a process requires. */
+export type WorkflowsSettings = z.output<typeof picked>;
+
+export const settings = picked.required({
   DATABASE_URL: true,
   NATS_URL: true,
   INTERNAL_TOKEN_PRIVATE_KEY: true,
@@ -34,7 +38,7 @@ export const settings = pickSettings(
 });
 
 /** The settings of a workflows service that runs as its own process. */
-export type WorkflowsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
+export type WorkflowsConfig = z.output<typeof settings>;
 
 /**
  * Reads the settings.
@@ -42,12 +46,5 @@ export type WorkflowsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFile
  * @throws ConfigError with everything that is missing or wrong
  */
 export function readConfig(env: Environment): WorkflowsConfig {
-  const config = parseConfig(settings, env);
-  const tlsFiles = {
-    certFile: config.GRPC_TLS_CERT_FILE,
-    keyFile: config.GRPC_TLS_KEY_FILE,
-    caFile: config.GRPC_TLS_CA_FILE,
-    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
-  };
-  return { ...config, tlsFiles };
+  return parseConfig(settings, env);
 }

@@ -1,0 +1,159 @@
+import { fileURLToPath } from "node:url";
+import { createNatsEventBus } from "@workflow/events";
+import type { EventBus } from "@workflow/events";
+import { loadTls } from "@workflow/rpc";
+import type { RpcTls } from "@workflow/rpc";
+import type { Tracer } from "@workflow/tracing";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Environment } from "./config.ts";
+import { createLogger } from "./logger.ts";
+import { createMetricsRegistry } from "./metrics.ts";
+import { startOperations } from "./operations.ts";
+import type { Operations, Peer } from "./operations.ts";
+import { runMain } from "./run-main.ts";
+import type { Running } from "./run-main.ts";
+import { createScope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
+import type { SETTINGS } from "./settings.ts";
+import { openServiceTraces, traceSettings } from "./tracing.ts";
+
+/** Above the time that a server takes to finish its calls. */
+const STOP_TIMEOUT_MS = 15_000;
+
+type Setting<Name extends keyof typeof SETTINGS> = ReturnType<(typeof SETTINGS)[Name]["parse"]>;
+
+/** What the process of any service is told. */
+export interface ProcessConfig extends Readonly<Parameters<typeof traceSettings>[0]> {
+  DATABASE_URL: string;
+  NATS_URL: string;
+  NATS_REPLICAS: Setting<"NATS_REPLICAS">;
+  GRPC_TLS_CERT_FILE?: string | undefined;
+  GRPC_TLS_KEY_FILE?: string | undefined;
+  GRPC_TLS_CA_FILE?: string | undefined;
+  GRPC_ALLOW_PLAINTEXT: boolean;
+  LOG_LEVEL: Setting<"LOG_LEVEL">;
+  METRICS_HOST: string;
+  METRICS_PORT: number;
+}
+
+/** What every process has, under the names by which services take it. */
+export interface ProcessParts {
+  databaseUrl: string;
+  bus: EventBus;
+  /** Undefined without files of certificates. */
+  grpcTls: RpcTls | undefined;
+  logger: Logger;
+  metricsRegistry: Registry;
+  /** Undefined without a collector of traces. */
+  tracer: Tracer | undefined;
+}
+
+/** A service, as far as its process has to know it. */
+export interface ServiceDescription<Config extends ProcessConfig> {
+  /** The service, which is also the name of its database schema and of its connection to NATS. */
+  name: string;
+  /** The folder of its migrations. */
+  migrations: URL;
+  /** Throws a ConfigError that names everything missing or wrong. */
+  readConfig: (env: Environment) => Config;
+  /** The services that it calls; none by default. */
+  peers?: (config: Config) => readonly Peer[];
+  /**
+   * Starts the service once its database can be used. It is called again when the database goes away
+   * meanwhile. What it defers to the scope is closed after the service, or after a start that failed.
+   */
+  start: (config: Config, parts: ProcessParts, scope: Scope) => Promise<Running>;
+  /** How long a stop may take, in milliseconds; 15,000 by default. */
+  stopTimeoutMs?: number;
+}
+
+/**
+ * The life of a service's process, from reading its settings to its exit code: opens logger, metrics,
+ * traces, event bus and certificates, serves the operations port, and starts the service. On SIGTERM or
+ * SIGINT it closes all of them, the last one first. Exit codes are those of `runMain`.
+ */
+export async function runService<Config extends ProcessConfig>(
+  service: ServiceDescription<Config>,
+): Promise<void> {
+  const { name, stopTimeoutMs = STOP_TIMEOUT_MS } = service;
+  await runMain(name, (signal) => startProcess(service, signal), { stopTimeoutMs });
+}
+
+async function startProcess<Config extends ProcessConfig>(
+  service: ServiceDescription<Config>,
+  signal: AbortSignal,
+): Promise<Running> {
+  const config = service.readConfig(process.env);
+  const scope = createScope();
+  return scope.guard(async () => {
+    const opened = await openParts(service.name, config, scope);
+    const operations = await openOperations(service, { config, opened, signal }, scope);
+    await operations.start(() => startIn(scope, (own) => service.start(config, opened.parts, own)));
+    return { stop: () => scope.close() };
+  });
+}
+
+interface OpenedParts {
+  parts: ProcessParts;
+  /** Why events cannot leave at the moment; null when they can. */
+  busTrouble: () => string | null;
+}
+
+async function openParts(name: string, config: ProcessConfig, scope: Scope): Promise<OpenedParts> {
+  const logger = createLogger({ name, level: config.LOG_LEVEL });
+  const metricsRegistry = createMetricsRegistry();
+  const traces = openServiceTraces(traceSettings(config), { logger, metricsRegistry });
+  scope.defer(() => traces?.close());
+  const bus = createNatsEventBus({
+    servers: config.NATS_URL,
+    name,
+    logger,
+    replicas: config.NATS_REPLICAS,
+    metricsRegistry,
+  });
+  scope.defer(() => bus.close());
+  const grpcTls = await loadTls({
+    certFile: config.GRPC_TLS_CERT_FILE,
+    keyFile: config.GRPC_TLS_KEY_FILE,
+    caFile: config.GRPC_TLS_CA_FILE,
+    allowPlaintext: config.GRPC_ALLOW_PLAINTEXT,
+  });
+  const tracer = traces?.tracer(name);
+  const { DATABASE_URL: databaseUrl } = config;
+  const parts = { databaseUrl, bus, grpcTls, logger, metricsRegistry, tracer };
+  return { parts, busTrouble: () => bus.trouble() };
+}
+
+function openOperations<Config extends ProcessConfig>(
+  service: ServiceDescription<Config>,
+  given: { config: Config; opened: OpenedParts; signal: AbortSignal },
+  scope: Scope,
+): Promise<Operations> {
+  const { config, opened, signal } = given;
+  const { parts, busTrouble } = opened;
+  return startOperations(
+    {
+      name: service.name,
+      config,
+      migrations: fileURLToPath(service.migrations),
+      busTrouble,
+      peers: service.peers?.(config) ?? [],
+      tls: parts.grpcTls,
+      registry: parts.metricsRegistry,
+      logger: parts.logger,
+      signal,
+    },
+    scope,
+  );
+}
+
+/** Starts a service with a scope of its own, which a failure closes at once, and hands both over. */
+async function startIn(scope: Scope, start: (own: Scope) => Promise<Running>): Promise<void> {
+  const own = createScope();
+  await own.guard(async () => {
+    const running = await start(own);
+    own.defer(() => running.stop());
+  });
+  scope.defer(() => own.close());
+}

@@ -1,0 +1,14 @@
+import type { TablesSettings } from "./config.ts";
+import type { TablesServiceOptions } from "./service.ts";
+
+/** The options that settings alone decide. */
+export function configuredOptions(settings: TablesSettings) {
+  return {
+    databasePoolSize: settings.DATABASE_POOL_SIZE,
+    cacheBytesMax: settings.TABLES_CACHE_MB * 1024 * 1024,
+    tableBytesMax: settings.TABLE_BYTES_MAX,
+    threads: settings.TABLES_THREADS,
+    grpcAddress: settings.TABLES_GRPC_ADDR,
+    grpcReflection: settings.GRPC_REFLECTION,
+  } satisfies Partial<TablesServiceOptions>;
+}
