@@ -120,13 +120,18 @@ export type PoolFigures = z.infer<typeof poolRow>;
 /** The longest pause of a task that came to nothing: what is due later was not postponed. */
 const PAUSE_SECONDS_MAX = 60;
 
-/**
- * What is due in each pool that has tasks, or that a rule names: along the index, and no further than `limit`
- * tasks of each.
- */
+/** What to measure. */
+interface PoolMeasure {
+  /** A pool that is measured though it may have neither tasks nor rules, as the default one is. */
+  served?: string | undefined;
+  /** Tasks of each pool that are counted. */
+  limit: number;
+}
+
+/** What is due in each pool that has tasks, that a rule names or that is served: along the index. */
 export async function measurePools(
   queryable: Queryable,
-  limit: number,
+  { served = DEFAULT_POOL, limit }: PoolMeasure,
 ): Promise<readonly PoolFigures[]> {
   return queryable.any(sql.prepared("figures_pools", poolRow)`
     with recursive used (pool) as (
@@ -143,7 +148,7 @@ export async function measurePools(
       union
       select pool from runs.worker_pools
       union
-      select ${DEFAULT_POOL}
+      values (${DEFAULT_POOL}), (${served})
     )
     select named.pool, figures.due, figures."oldestAgeSeconds", figures.postponed
     from named
