@@ -52,6 +52,7 @@ async function start(signal: AbortSignal) {
         migrations: MIGRATIONS,
         busTrouble: () => bus.trouble(),
         peers: config.RUNS_ROLE === "api" ? [] : peersOf(config),
+        details: config.RUNS_ROLE === "api" ? {} : { pool: config.RUNS_POOL },
         tls,
         registry: metricsRegistry,
         logger,
