@@ -92,6 +92,11 @@ function placeOf(url: URL): NetConnectOpts {
 const pidsOf = ({ parts }: Apart) => parts.processes.map((each) => each.pid());
 const says = (text: string) => (state: { missing: string[] }) =>
   state.missing.some((each) => each.includes(text));
+/** What a process says of its database that it goes on without. */
+const onlyTells = (text: string) => (state: { missing: string[]; impaired: string[] }) =>
+  state.missing.length === 0 && state.impaired.some((each) => each.startsWith(`database: ${text}`));
+const isWhole = (state: { missing: string[]; impaired: string[] }) =>
+  state.missing.length + state.impaired.length === 0;
 const isReady = ({ missing }: { missing: string[] }) => missing.length === 0;
 
 describe("parts that are started before what they need", () => {
@@ -188,6 +193,119 @@ describe("a database that a part cannot use", () => {
       expect(lines.join("\n")).not.toContain(password);
       // The schema must be left as the role finds it, or it cannot be dropped.
       await admin.query(`revoke workflow_tables from ${login}`);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("what hinders all replicas alike", () => {
+  it(
+    "is told by those that run, which stay ready, and keeps new ones waiting: a read-only database, a locked table",
+    async () => {
+      const { url, admin } = await database();
+      const login = `apart_${randomBytes(6).toString("hex")}`;
+      const password = randomBytes(12).toString("hex");
+      await admin.query(
+        `create role ${login} login password '${password}' in role workflow_tables`,
+      );
+      scope.defer(async () => {
+        await admin.query(`revoke workflow_tables from ${login}`);
+        await admin.query(`drop role ${login}`);
+      });
+      const own = new URL(url);
+      own.username = login;
+      own.password = password;
+      const at = { databaseUrl: own.toString(), replicas: { ...NONE, tables: 1 } };
+      const old = await start(at);
+      await untilAll(old, isWhole, "the part to be ready");
+
+      await admin.query(`alter role ${login} set default_transaction_read_only = on`);
+      const readOnly = "Postgres takes no writes: default_transaction_read_only is on";
+      await untilAll(old, onlyTells(readOnly), "the read-only database to be told");
+      const fresh = await start(at);
+      await untilAll(fresh, says(readOnly), "a new process to wait");
+      await admin.query(`alter role ${login} reset default_transaction_read_only`);
+      await untilAll(fresh, isWhole, "the new process to be ready");
+
+      const holder = new Client({ connectionString: url });
+      await holder.connect();
+      const waiter = new Client({ connectionString: url });
+      await waiter.connect();
+      try {
+        await holder.query("begin");
+        await holder.query("lock table tables.rows in access exclusive mode");
+        const waiting = waiter.query("select 1 from tables.rows limit 1");
+        const locked = "the table tables.rows is locked";
+        await untilAll(old, onlyTells(locked), "the locked table to be told");
+        await holder.query("rollback");
+        await waiting;
+        await untilAll(old, isWhole, "the lock to be gone");
+        await holder.query("begin");
+        await holder.query("lock table tables.schema_migrations in access exclusive mode");
+        const own = "the table tables.schema_migrations is locked";
+        await untilAll(old, onlyTells(own), "the look's own table to be told");
+        await holder.query("rollback");
+        await untilAll(old, isWhole, "that lock to be gone");
+      } finally {
+        await Promise.all([holder.end(), waiter.end()]);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("a gateway whose key the services do not know", () => {
+  it(
+    "is not ready and names them, at both of its ports, and others stay ready",
+    async () => {
+      const { url } = await database();
+      const apart = await start({
+        databaseUrl: url,
+        replicas: { ...NONE, gateway: 1, workflows: 1, "runs-api": 1 },
+      });
+      const [gateway] = apart.parts.of("gateway");
+      if (gateway === undefined) throw new Error("There is no gateway.");
+      await untilAll(apart, isReady, "all parts to be ready");
+      const { plan } = gateway;
+      const ports = new Map([...plan.ports.keys()].map((setting) => [setting, 0]));
+      for (const setting of ports.keys()) ports.set(setting, await freePort());
+      const { gateway: strange } = createTestTokens().keys;
+      const environment = {
+        ...plan.environment,
+        ...Object.fromEntries([...ports].map(([setting, port]) => [setting, String(port)])),
+        INTERNAL_TOKEN_PRIVATE_KEY: Buffer.from(strange.privateKeyPem).toString("base64"),
+      };
+      const other = startPartProcess({
+        plan: { ...plan, name: "strange gateway", environment, ports },
+        onLine: () => {},
+        onEnd: () => {},
+      });
+      scope.defer(() => other.stop());
+
+      const refuses = "refuses the tokens of gateway: its INTERNAL_TOKEN_PUBLIC_KEYS lack the key";
+      const lacks = (name: string) => expect.stringContaining(`${name}: ${refuses}`);
+      await waitFor(
+        async () => {
+          const { missing } = await other.state();
+          expect(missing).toEqual([lacks("workflows"), lacks("runs")]);
+        },
+        { timeoutMs: PATIENCE_MS, what: "the refusals to be told" },
+      );
+      const answer = await fetch(`http://127.0.0.1:${ports.get("PORT") ?? 0}/readyz`);
+      expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+        status: 503,
+        body: {
+          error: {
+            details: {
+              missing: [
+                "workflows refuses the gateway's tokens",
+                "runs refuses the gateway's tokens",
+              ],
+            },
+          },
+        },
+      });
+      expect((await gateway.state()).missing).toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -89,6 +89,12 @@ async function renewalsAt({ METRICS_PORT: port }: Record<string, string>): Promi
   return /^tls_certificate_renewals_total\{outcome="used"\} (\d+)/m.exec(text)?.[1] ?? "0";
 }
 
+/** What a process tells of itself beside its state, as JSON. */
+async function detailsAt({ METRICS_PORT: port }: Record<string, string>): Promise<string> {
+  const answer = await (await fetch(`http://127.0.0.1:${port}/readyz`)).json();
+  return JSON.stringify(z.object({ details: z.unknown() }).parse(answer).details);
+}
+
 /** A run that needs every part on its way, from the making of its workflow; the last answer. */
 async function runOnce({ baseUrl }: StartedSystem, apiKey: string): Promise<unknown> {
   const post = (path: string, body: object) => postJson(baseUrl + path, apiKey, body);
@@ -136,10 +142,17 @@ describe("npm run start:separate", () => {
       });
       const parts = await partsOf(system.child.pid);
       expect(parts.size).toBe(13);
-      const pools = await Promise.all(
-        [...parts.keys()].map(async (pid) => (await environmentAt(pid))["RUNS_POOL"]),
-      );
-      expect(pools.filter((pool) => pool !== undefined)).toEqual(["heavy"]);
+      const environments = await Promise.all([...parts.keys()].map(environmentAt));
+      const pooled = environments.filter(({ RUNS_POOL: pool }) => pool !== undefined);
+      expect(pooled.map(({ RUNS_POOL: pool }) => pool)).toEqual(["heavy"]);
+      const told = environments
+        .filter(({ RUNS_ROLE: role }) => role !== undefined)
+        .map(async (environment) => `${environment["RUNS_ROLE"]} ${await detailsAt(environment)}`);
+      const ofWorker = (pool: string) => `worker {"pool":"${pool}"}`;
+      expect((await Promise.all(told)).toSorted()).toEqual([
+        ...["api {}", "api {}"],
+        ...[ofWorker("default"), ofWorker("default"), ofWorker("heavy")],
+      ]);
       expect([...new Set(parts.values())].toSorted()).toEqual(SERVICES);
       expect(await usersIn(settings.DATA_DIR)).toEqual(SERVICES.map((name) => `workflow_${name}`));
       // Nobody can make one more certificate.
@@ -244,6 +257,17 @@ describe("what contradicts separate parts", () => {
     const proxies = await launch([START], { ...settings, TRUSTED_PROXIES: "10" }).ended;
     expect(proxies).toMatchObject({ exitCode: 1, stdout: "" });
     expect(proxies.stderr).toContain("TRUSTED_PROXIES: npm run start:separate");
+    const names = ["Heavy", "under_score", "1st", "-x", "", "a".repeat(41)];
+    const flags = names.map((name) => `--pool=${name}`);
+    const pools = await launch([START, "--pool", "good", ...flags], settings).ended;
+    expect(pools).toMatchObject({ exitCode: 1, stdout: "" });
+    for (const name of names) {
+      expect(pools.stderr).toContain(`--pool ${name}: is no name of a worker pool`);
+    }
+    expect(pools.stderr).not.toContain("--pool good");
+    const pool = await launch([START], { ...settings, RUNS_POOL: "Heavy" }).ended;
+    expect(pool).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(pool.stderr).toContain("RUNS_POOL: ");
     const typo = await launch([START, "--tsl"], settings).ended;
     expect(typo).toMatchObject({ exitCode: 1, stdout: "" });
     expect(typo.stderr).toContain("npm run start:separate [-- --tls]");

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,7 @@ import { z } from "zod";
 import { readAdminSettings } from "../../dev/src/admin/settings.ts";
 import { partOf, PARTS } from "../../dev/src/topology.ts";
 import type { Part } from "../../dev/src/topology.ts";
+import { problemsOf, readApiSchemas } from "./support/api-schemas.ts";
 import { environmentOf, makeSecrets } from "./support/environment.ts";
 import type { Secrets } from "./support/environment.ts";
 import { only, render } from "./support/kustomize.ts";
@@ -44,48 +45,22 @@ function manifestsOf(folder: string): Manifest[] {
 }
 
 describe("the manifests and the API of Kubernetes", () => {
-  const schemaFile = z.object({
-    version: z.string(),
-    kinds: z.record(z.string(), z.string()),
-    definitions: z.record(z.string(), z.unknown()),
-  });
-
-  async function validators() {
-    const folder = new URL("../schemas/", import.meta.url);
-    const files = (await readdir(folder)).filter((name) => name.endsWith(".json"));
-    const schemas = files.map(async (name) =>
-      schemaFile.parse(JSON.parse(await readFile(new URL(name, folder), "utf8"))),
-    );
-    return Promise.all(schemas);
-  }
-
   it("fit each other in three versions, and no member is unknown", async () => {
-    const versions = await validators();
+    const versions = await readApiSchemas();
     expect(versions).toHaveLength(3);
-    for (const { version, kinds, definitions } of versions) {
-      const ajv = new Ajv({
-        allErrors: true,
-        strictTypes: false,
-        schemas: [{ $id: "kubernetes", definitions }],
-      });
+    for (const api of versions) {
       for (const folder of FOLDERS) {
-        for (const manifest of manifestsOf(folder)) {
-          const definition = kinds[`${manifest.apiVersion} ${manifest.kind}`];
-          const where = `${version} ${folder} ${manifest.kind} ${manifest.metadata.name}`;
-          const isValid =
-            definition !== undefined &&
-            ajv.validate(`kubernetes#/definitions/${definition}`, manifest);
-          expect({ where, problems: isValid ? [] : [definition, ajv.errors] }).toEqual({
-            where,
-            problems: [],
-          });
-        }
+        expect([api.version, folder, problemsOf(manifestsOf(folder), api)]).toEqual([
+          api.version,
+          folder,
+          [],
+        ]);
       }
     }
   });
 
   it("are told apart from wrong ones", async () => {
-    const [{ definitions } = { definitions: {} }] = await validators();
+    const [{ definitions } = { definitions: {} }] = await readApiSchemas();
     const ajv = new Ajv({ strictTypes: false, schemas: [{ $id: "kubernetes", definitions }] });
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "x" } };
     const isService = (spec: object) =>
@@ -326,7 +301,8 @@ describe("scaling", () => {
       await rm(folder, { recursive: true });
     }
     for (const { name } of PARTS) {
-      const age = { type: "External", external: { metric: { name: AGE }, target: AGE_TARGET } };
+      const metric = { name: AGE, selector: { matchLabels: { pool: "default" } } };
+      const age = { type: "External", external: { metric, target: AGE_TARGET } };
       expect([name, metricsOf(manifests, name)]).toEqual([
         name,
         name === "runs-worker" ? [age, cpu] : [cpu],
@@ -340,7 +316,7 @@ describe("scaling", () => {
   });
 
   const AGE_TARGET = { type: "Value", value: "10" };
-  const AGE = "runs_oldest_due_task_age_seconds";
+  const AGE = "runs_pool_oldest_due_task_age_seconds";
 });
 
 describe.each(OVERLAYS)("operations of %s", (overlay) => {

@@ -18,7 +18,7 @@ export interface NeededDatabase {
 export interface DatabaseTrouble {
   /** A text for operators, without a password. */
   message: string;
-  /** Whether a process that has connections can go on all the same. */
+  /** Whether a running process only reports it and goes on: other processes would fare no better. */
   isOnlyForNewcomers: boolean;
 }
 
@@ -29,6 +29,10 @@ const TIMEOUT_MS = 3_000;
  */
 const CLOCK_OFF_MS_MAX = 15_000;
 const GOODBYE_MS = 1_000;
+/** Below the time that the answer may take: a table that somebody locks is no database that is away. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** A lock that others have waited for so long is told. */
+const LOCKED_SECONDS_MIN = 2;
 
 const UNDEFINED_TABLE = ["42P01", "3F000"];
 const WRONG_LOGIN = ["28000", "28P01"];
@@ -41,6 +45,43 @@ const WRONG_ROLE = ["22023", "42501"];
  */
 const CONNECT_CHECK = "CheckMyDatabase";
 const TOO_MANY_CONNECTIONS = "53300";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** What one look finds. */
+interface Found {
+  newest: number | null;
+  nowMs: number;
+  isReadOnly: boolean;
+  isStandby: boolean;
+  /** The table whose lock a session has waited for longest, and for how long; null when there is none. */
+  lockedTable: string | null;
+  lockedSeconds: number | null;
+}
+
+function lookOf(schema: string): string {
+  return `
+    with newest as (
+      select max(number) as number from ${schema}.schema_migrations
+    ), waited as (
+      select class.relname::text as name,
+        floor(extract(epoch from clock_timestamp() - min(lock.waitstart)))::integer as seconds
+      from pg_locks as lock
+      join pg_class as class on class.oid = lock.relation
+      where not lock.granted and lock.locktype = 'relation'
+        and lock.database = (select oid from pg_database where datname = current_database())
+        and class.relnamespace = to_regnamespace('${schema}')
+      group by class.relname
+      order by min(lock.waitstart)
+      limit 1
+    )
+    select newest.number as newest,
+      (extract(epoch from clock_timestamp()) * 1000)::double precision as "nowMs",
+      current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      pg_is_in_recovery() as "isStandby",
+      waited.name as "lockedTable", waited.seconds as "lockedSeconds"
+    from newest left join waited on true
+  `;
+}
 
 /**
  * Checks over a connection of its own whether a service could work with a database; null when it
@@ -67,14 +108,17 @@ export async function examineDatabase(
   client.on("error", () => {});
   try {
     await client.connect();
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
     const askedAt = now();
-    const { rows } = await client.query<{ newest: number | null; nowMs: number }>(
-      `select max(number) as newest,
-        (extract(epoch from clock_timestamp()) * 1000)::double precision as "nowMs"
-      from ${needed.schema}.schema_migrations`,
+    const { rows } = await client.query<Found>(lookOf(needed.schema));
+    const [found] = rows;
+    const nowMs = found?.nowMs ?? askedAt;
+    return (
+      outdated(needed, found?.newest ?? 0) ??
+      readOnlyTrouble(found) ??
+      lockTrouble(needed, found) ??
+      clockTrouble(nowMs, { from: askedAt, to: now() })
     );
-    const { newest = null, nowMs = askedAt } = rows[0] ?? {};
-    return outdated(needed, newest ?? 0) ?? clockTrouble(nowMs, { from: askedAt, to: now() });
   } catch (error) {
     return explain(needed, error);
   } finally {
@@ -100,6 +144,24 @@ function outdated({ schema, migration }: NeededDatabase, newest: number): Databa
   return trouble(
     `the schema ${schema} has migration ${newest} and this release needs ${migration}: migrate the database`,
   );
+}
+
+/** New sessions cannot write; those that are open may still, and reads go on. */
+function readOnlyTrouble(found: Found | undefined): DatabaseTrouble | null {
+  if (found?.isReadOnly !== true) return null;
+  const why = found.isStandby ? "it is a standby" : "default_transaction_read_only is on";
+  return { message: `Postgres takes no writes: ${why}`, isOnlyForNewcomers: true };
+}
+
+function lockTrouble({ schema }: NeededDatabase, found: Found | undefined): DatabaseTrouble | null {
+  const { lockedTable = null, lockedSeconds = null } = found ?? {};
+  if (lockedTable === null || (lockedSeconds ?? 0) < LOCKED_SECONDS_MIN) return null;
+  return locked(`${schema}.${lockedTable}`);
+}
+
+function locked(table: string): DatabaseTrouble {
+  const message = `the table ${table} is locked, and sessions wait for it: see pg_locks`;
+  return { message, isOnlyForNewcomers: true };
 }
 
 /** @param own the time on this machine when Postgres read its clock */
@@ -135,6 +197,7 @@ function explain({ schema, role }: NeededDatabase, error: unknown): DatabaseTrou
   if (state === TOO_MANY_CONNECTIONS) {
     return { message: "Postgres has no connection free", isOnlyForNewcomers: true };
   }
+  if (state === LOCK_NOT_AVAILABLE) return locked(`${schema}.schema_migrations`);
   return trouble(`Postgres cannot be reached (${state === "" ? codeOf(error) : state})`);
 }
 

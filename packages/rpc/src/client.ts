@@ -1,5 +1,5 @@
 import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream";
-import { Client } from "@grpc/grpc-js";
+import { Client, Metadata } from "@grpc/grpc-js";
 import type { ClientReadableStream } from "@grpc/grpc-js";
 import { AppError } from "@workflow/errors";
 import { channelTarget } from "./address.ts";
@@ -15,7 +15,9 @@ import type { RpcCallOptions, RpcClientOptions } from "./client-options.ts";
 import { releaseClosedStreams } from "./closed-streams.ts";
 import { limitConnecting } from "./connect-limit.ts";
 import type { RequestOf, ResponseOf, RpcDefinition, RpcMethodDefinition } from "./definition.ts";
-import { checkServing } from "./health-check.ts";
+import { checkHealth } from "./health-check.ts";
+import type { ServerHealth } from "./health-check.ts";
+import type { Identity } from "./identity.ts";
 import { MESSAGE_BYTES_MAX } from "./message-size.ts";
 import { renewingOptions } from "./renewing-resolver.ts";
 import { Replacement } from "./replacement.ts";
@@ -49,6 +51,11 @@ interface ClientLife {
   waitForReady(timeoutMs: number): Promise<void>;
   /** Whether the server's health service answers SERVING in time; never rejects. */
   isServing(timeoutMs: number): Promise<boolean>;
+  /**
+   * What the server's health service answers to a caller with a token, which needs the client's minter; one
+   * that takes no notice of tokens answers as to anybody. Rejects when the token cannot be signed.
+   */
+  health(timeoutMs: number, identity: Identity): Promise<ServerHealth>;
   /** Closes the channel; running calls end with UNAVAILABLE. */
   close(): void;
 }
@@ -88,7 +95,10 @@ export function createRpcClient(
   }
   const life: ClientLife = {
     waitForReady: (timeoutMs) => waitForReady(client, timeoutMs),
-    isServing: (timeoutMs) => checkServing(client, timeoutMs),
+    isServing: async (timeoutMs) =>
+      (await checkHealth(client, timeoutMs, new Metadata())) === "serving",
+    health: async (timeoutMs, identity) =>
+      checkHealth(client, timeoutMs, await callMetadata(options, { identity })),
     close: () => client.close(),
   };
   return { ...methods, ...life };

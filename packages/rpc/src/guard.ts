@@ -9,6 +9,7 @@ import type { CallStart } from "./context.ts";
 import { CallContext } from "./context.ts";
 import type { RequiredScopes } from "./definition.ts";
 import { toErrorStatus } from "./error-status.ts";
+import { HEALTH_CHECK } from "./health-check.ts";
 import type { Identity } from "./identity.ts";
 import { isRequestId } from "./request-id.ts";
 import type { ReportRequest } from "./request-log.ts";
@@ -51,20 +52,43 @@ export interface GuardOptions {
 export function createGuard(options: GuardOptions): ServerInterceptor {
   return (descriptor, call) => {
     const method = options.methods.get(descriptor.path);
-    return method === undefined
-      ? trackCall(options.openCalls, call)
-      : guardCall(options, method, call);
+    if (method !== undefined) return guardCall(options, method, call);
+    return trackCall(options, descriptor.path === HEALTH_CHECK, call);
   };
 }
 
+/**
+ * Lets everybody in.
+ *
+ * @param judgesTokens whether a caller who shows a token is told when it is worth nothing: that is how a process finds out
+ * before its first call
+ */
 function trackCall(
-  calls: Set<ServerInterceptingCallInterface>,
+  { openCalls: calls, verifier }: GuardOptions,
+  judgesTokens: boolean,
   call: ServerInterceptingCallInterface,
 ): ServerInterceptingCall {
   calls.add(call);
   return new ServerInterceptingCall(call, {
-    start: (next) => next({ onCancel: () => calls.delete(call) }),
+    start: (next) =>
+      next({
+        onReceiveMetadata(metadata, proceed) {
+          if (!judgesTokens || firstText(metadata, "authorization") === undefined) {
+            proceed(metadata);
+            return;
+          }
+          judge(verifier, metadata).then(
+            () => proceed(metadata),
+            (error: unknown) => call.sendStatus(toErrorStatus(toAppError(error))),
+          );
+        },
+        onCancel: () => calls.delete(call),
+      }),
   });
+}
+
+async function judge(verifier: TokenVerifier, metadata: Metadata): Promise<void> {
+  await verifier.verify(bearerToken(metadata));
 }
 
 function guardCall(

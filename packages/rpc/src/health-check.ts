@@ -1,23 +1,34 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
-import { Metadata } from "@grpc/grpc-js";
-import type { Client } from "@grpc/grpc-js";
+import { status as Code } from "@grpc/grpc-js";
+import type { Client, Metadata } from "@grpc/grpc-js";
 
 const SERVING = 1;
+export const HEALTH_CHECK = "/grpc.health.v1.Health/Check";
+
+/** What a server's health service answers: that it serves, something else, or that the token is worth nothing. */
+export type ServerHealth = "serving" | "away" | "refuses-token";
 
 /**
- * Asks the standard health service about the whole server. The two messages are one optional string
- * and one enum, so they are encoded here.
+ * Asks the standard health service about the whole server; it also judges the token in the metadata.
+ * The two messages are one optional string and one enum, so they are encoded here. Never rejects.
  */
-export function checkServing(client: Client, timeoutMs: number): Promise<boolean> {
+export function checkHealth(
+  client: Client,
+  timeoutMs: number,
+  metadata: Metadata,
+): Promise<ServerHealth> {
   return new Promise((resolve) => {
     client.makeUnaryRequest(
-      "/grpc.health.v1.Health/Check",
+      HEALTH_CHECK,
       () => Buffer.alloc(0),
       readStatus,
       undefined,
-      new Metadata(),
+      metadata,
       { deadline: Date.now() + timeoutMs },
-      (error, status) => resolve(error === null && status === SERVING),
+      (error, status) => {
+        if (error?.code === Code.UNAUTHENTICATED) resolve("refuses-token");
+        else resolve(error === null && status === SERVING ? "serving" : "away");
+      },
     );
   });
 }

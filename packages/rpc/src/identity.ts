@@ -27,6 +27,14 @@ export interface Identity {
   readonly scopes: readonly string[];
 }
 
+/** Nobody's. */
+const NO_COMPANY = "00000000-0000-0000-0000-000000000000";
+
+/** A service in its own name, without any right: to find out whether its tokens are accepted. */
+export function serviceItself(name: string): Identity {
+  return { companyId: NO_COMPANY, principal: { type: "service", id: name }, scopes: [] };
+}
+
 /** Whether a claim names one of the principal types. */
 export function isPrincipalType(value: unknown): value is PrincipalType {
   return PRINCIPAL_TYPES.some((type) => type === value);

@@ -19,7 +19,8 @@ export type {
   UnaryMethod,
 } from "./definition.ts";
 export { fromServiceError } from "./error-status.ts";
-export { isPrincipalType } from "./identity.ts";
+export type { ServerHealth } from "./health-check.ts";
+export { isPrincipalType, serviceItself } from "./identity.ts";
 export type { Identity, Principal, PrincipalType } from "./identity.ts";
 export { fromItemFailure, toItemFailure } from "./item-failure.ts";
 export type { ItemFailure } from "./item-failure.ts";
@@ -43,6 +44,7 @@ export {
 } from "./revoked-tokens.ts";
 export type { NamedRevocation, RevokedToken, RevokedTokens } from "./revoked-tokens.ts";
 export {
+  isTokenAudience,
   isTokenIssuer,
   MINTED_LIFE_SECONDS_MAX,
   callersOf,

@@ -128,6 +128,11 @@ function mayHold(
   return scopes[audience]?.includes(scope) ?? false;
 }
 
+/** Whether a name is one of a service that takes tokens. */
+export function isTokenAudience(value: unknown): value is TokenAudience {
+  return TOKEN_AUDIENCES.some((audience) => audience === value);
+}
+
 /** Whether a claim names one of the issuers. */
 export function isTokenIssuer(value: unknown): value is TokenIssuer {
   return TOKEN_ISSUERS.some((issuer) => issuer === value);

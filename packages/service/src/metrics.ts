@@ -69,7 +69,8 @@ interface Page {
 async function readinessPage(readiness: Readiness): Promise<Page> {
   const report = await readiness.report();
   const isReady = report.missing.length === 0;
-  return jsonPage(isReady ? 200 : 503, { status: isReady ? "ready" : "not ready", ...report });
+  const status = isReady ? "ready" : "not ready";
+  return jsonPage(isReady ? 200 : 503, { status, ...report, details: readiness.details });
 }
 
 function jsonPage(status: number, body: object): Page {

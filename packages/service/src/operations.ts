@@ -1,15 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { examineDatabase, newestMigration } from "@workflow/db";
 import { isAppError } from "@workflow/errors";
-import { createRpcClient } from "@workflow/rpc";
-import type { RpcTls } from "@workflow/rpc";
+import {
+  createRpcClient,
+  createTokenMinter,
+  createTokenSigner,
+  isTokenAudience,
+  isTokenIssuer,
+  serviceItself,
+} from "@workflow/rpc";
+import type { RpcTls, ServerHealth, TokenMinter } from "@workflow/rpc";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { ConfigError } from "./config-error.ts";
 import { followCertificates } from "./follow-certificates.ts";
 import { startMetricsServer } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
-import type { Readiness, ReadinessCheck } from "./readiness.ts";
+import type { Readiness, ReadinessCheck, ReadinessDetails } from "./readiness.ts";
 import type { Scope } from "./scope.ts";
 
 /** A service that a process calls. */
@@ -25,12 +32,20 @@ export interface Peer {
 export interface OperationsOptions {
   /** The service, which is also the name of its database schema. */
   name: string;
-  config: { DATABASE_URL: string; METRICS_HOST: string; METRICS_PORT: number };
+  config: {
+    DATABASE_URL: string;
+    METRICS_HOST: string;
+    METRICS_PORT: number;
+    /** With it the peers are asked whether they take the process's tokens. */
+    INTERNAL_TOKEN_PRIVATE_KEY?: string;
+  };
   /** The folder of the service's migrations. */
   migrations: string;
   /** Why events cannot leave at the moment; null when they can. */
   busTrouble: () => string | null;
   peers?: readonly Peer[];
+  /** What /readyz tells besides. */
+  details?: ReadinessDetails;
   tls: RpcTls | undefined;
   /** How often files of certificates are read, in milliseconds (default 10,000). */
   certificatesEveryMs?: number;
@@ -72,13 +87,21 @@ export async function startOperations(
     schema: name,
     migration: await newestMigration(options.migrations),
   };
+  let isDatabaseNeeded = true;
   const databaseTrouble = async (): Promise<string | null> => {
     const trouble = await examineDatabase(needed);
-    if (trouble === null || (isStarted && trouble.isOnlyForNewcomers)) return null;
+    if (trouble === null) return null;
+    // What all replicas see alike must not take out all of them at once (ADR 71).
+    isDatabaseNeeded = !(isStarted && trouble.isOnlyForNewcomers);
     return `database: ${trouble.message}`;
   };
   const checks: ReadinessCheck[] = [
-    { isNeeded: true, trouble: databaseTrouble },
+    {
+      get isNeeded() {
+        return isDatabaseNeeded;
+      },
+      trouble: databaseTrouble,
+    },
     {
       isNeeded: false,
       trouble: async () => {
@@ -86,13 +109,14 @@ export async function startOperations(
         return text === null ? null : `events: ${text}`;
       },
     },
-    ...(options.peers ?? []).map((peer) => checkOf(peer, options.tls, scope)),
+    ...(options.peers ?? []).map((peer) => checkOf(peer, options, scope)),
     ...followCertificates(options.tls, { ...options, everyMs: options.certificatesEveryMs }, scope),
   ];
-  const readiness = createReadiness(checks, () => {
+  const own = (): string | null => {
     if (signal.aborted) return `${name} is stopping`;
     return isStarted ? null : `${name} is starting`;
-  });
+  };
+  const readiness = createReadiness(checks, own, options.details);
   await serve(options, readiness, scope);
   return {
     async start(start) {
@@ -133,15 +157,35 @@ async function untilUsable(
   }
 }
 
-function checkOf(peer: Peer, tls: RpcTls | undefined, scope: Scope): ReadinessCheck {
+function checkOf(peer: Peer, options: OperationsOptions, scope: Scope): ReadinessCheck {
   const { name, setting, address, isNeeded = false } = peer;
-  const client = createRpcClient({}, { address, tls });
+  const minter = minterFor(peer, options);
+  const client = createRpcClient({}, { address, tls: options.tls, minter });
   scope.defer(() => client.close());
+  const ask = async (): Promise<ServerHealth> => {
+    if (minter !== undefined) return client.health(PEER_TIMEOUT_MS, serviceItself(options.name));
+    return (await client.isServing(PEER_TIMEOUT_MS)) ? "serving" : "away";
+  };
   return {
     isNeeded,
-    trouble: async () =>
-      (await client.isServing(PEER_TIMEOUT_MS)) ? null : `${name}: does not serve at ${setting}`,
+    async trouble() {
+      const health = await ask();
+      if (health === "serving") return null;
+      return health === "away"
+        ? `${name}: does not serve at ${setting}`
+        : `${name}: refuses the tokens of ${options.name}: its INTERNAL_TOKEN_PUBLIC_KEYS lack the key of INTERNAL_TOKEN_PRIVATE_KEY`;
+    },
   };
+}
+
+/** Signs as the process does; undefined where it has no key, or the peer takes no tokens. */
+function minterFor({ name: audience }: Peer, options: OperationsOptions): TokenMinter | undefined {
+  const { name: issuer, config } = options;
+  const { INTERNAL_TOKEN_PRIVATE_KEY: privateKeyPem } = config;
+  if (privateKeyPem === undefined || !isTokenIssuer(issuer) || !isTokenAudience(audience)) {
+    return undefined;
+  }
+  return createTokenMinter(createTokenSigner({ issuer, privateKeyPem }), { audience });
 }
 
 async function serve(

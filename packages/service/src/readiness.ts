@@ -6,6 +6,9 @@ export interface ReadinessReport {
   impaired: readonly string[];
 }
 
+/** What a process tells of itself beside its state, such as the pool that it serves; known from its start. */
+export type ReadinessDetails = Readonly<Record<string, string>>;
+
 /** Something that a process needs. */
 export interface ReadinessCheck {
   /** Why it cannot be used, in words; null when it can. Must not reject. */
@@ -16,6 +19,7 @@ export interface ReadinessCheck {
 
 /** Readiness of a process, as it is served at /readyz. */
 export interface Readiness {
+  details: ReadinessDetails;
   /** Never rejects. */
   report(): Promise<ReadinessReport>;
 }
@@ -31,6 +35,7 @@ const ANSWER_FOR_MS = 1_000;
 export function createReadiness(
   checks: readonly ReadinessCheck[],
   own: () => string | null,
+  details: ReadinessDetails = {},
 ): Readiness {
   let answer: Promise<ReadinessReport> | undefined;
   let askedAt = 0;
@@ -43,6 +48,7 @@ export function createReadiness(
   }
 
   return {
+    details,
     async report() {
       const now = performance.now();
       if (answer === undefined || now - askedAt > ANSWER_FOR_MS) {

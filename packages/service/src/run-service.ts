@@ -11,6 +11,7 @@ import { createLogger } from "./logger.ts";
 import { createMetricsRegistry } from "./metrics.ts";
 import { startOperations } from "./operations.ts";
 import type { Operations, Peer } from "./operations.ts";
+import type { ReadinessDetails } from "./readiness.ts";
 import { runMain } from "./run-main.ts";
 import type { Running } from "./run-main.ts";
 import { createScope } from "./scope.ts";
@@ -18,12 +19,12 @@ import type { Scope } from "./scope.ts";
 import type { SETTINGS } from "./settings.ts";
 import { openServiceTraces, traceSettings } from "./tracing.ts";
 
-/** Above the time that a server takes to finish its calls. */
+/** Longer than the time that a server takes to finish its calls. */
 const STOP_TIMEOUT_MS = 15_000;
 
 type Setting<Name extends keyof typeof SETTINGS> = ReturnType<(typeof SETTINGS)[Name]["parse"]>;
 
-/** What the process of any service is told. */
+/** The settings that the process of every service has. */
 export interface ProcessConfig extends Readonly<Parameters<typeof traceSettings>[0]> {
   DATABASE_URL: string;
   NATS_URL: string;
@@ -37,7 +38,7 @@ export interface ProcessConfig extends Readonly<Parameters<typeof traceSettings>
   METRICS_PORT: number;
 }
 
-/** What every process has, under the names by which services take it. */
+/** The parts of every process, by the names of the services' options. */
 export interface ProcessParts {
   databaseUrl: string;
   bus: EventBus;
@@ -49,19 +50,21 @@ export interface ProcessParts {
   tracer: Tracer | undefined;
 }
 
-/** A service, as far as its process has to know it. */
+/** The description of a service that its process needs. */
 export interface ServiceDescription<Config extends ProcessConfig> {
   /** The service, which is also the name of its database schema and of its connection to NATS. */
   name: string;
   /** The folder of its migrations. */
   migrations: URL;
-  /** Throws a ConfigError that names everything missing or wrong. */
+  /** @throws ConfigError with everything that is missing or wrong */
   readConfig: (env: Environment) => Config;
   /** The services that it calls; none by default. */
   peers?: (config: Config) => readonly Peer[];
+  /** Further facts for /readyz; none by default. */
+  details?: (config: Config) => ReadinessDetails;
   /**
-   * Starts the service once its database can be used. It is called again when the database goes away
-   * meanwhile. What it defers to the scope is closed after the service, or after a start that failed.
+   * Starts the service once its database can be used, and again when the database goes away meanwhile.
+   * Whatever it defers to the scope is closed after the service, or after a start that failed.
    */
   start: (config: Config, parts: ProcessParts, scope: Scope) => Promise<Running>;
   /** How long a stop may take, in milliseconds; 15,000 by default. */
@@ -139,6 +142,7 @@ function openOperations<Config extends ProcessConfig>(
       migrations: fileURLToPath(service.migrations),
       busTrouble,
       peers: service.peers?.(config) ?? [],
+      details: service.details?.(config) ?? {},
       tls: parts.grpcTls,
       registry: parts.metricsRegistry,
       logger: parts.logger,

@@ -51,6 +51,7 @@ it("readiness and metrics tell of certificates that cannot be used, and of those
       status: "ready",
       missing: [],
       impaired: [expect.stringMatching(/^certificates: GRPC_TLS_KEY_FILE is not the key/)],
+      details: {},
     }),
   );
   await writeFile(keyFile(), next.key);

@@ -1,4 +1,5 @@
 import type { Database } from "@workflow/db";
+import { serviceItself } from "@workflow/rpc";
 import type { Backends } from "./route-context.ts";
 import { isAnswering } from "./store/is-answering.ts";
 
@@ -36,16 +37,21 @@ export function createReadiness(database: Database, backends: Backends): Readine
 }
 
 async function findMissing(database: Database, backends: Backends): Promise<readonly string[]> {
-  const checks: readonly [string, Promise<boolean>][] = [
-    ["database", answers(database)],
-    ["workflows", backends.workflows.isServing(CHECK_TIMEOUT_MS)],
-    ["runs", backends.runs.isServing(CHECK_TIMEOUT_MS)],
+  const checks = [
+    answers(database).then((isThere) => (isThere ? [] : ["database"])),
+    troubleOf("workflows", backends.workflows),
+    troubleOf("runs", backends.runs),
   ];
-  const missing: string[] = [];
-  for (const [name, check] of checks) {
-    if (!(await check)) missing.push(name);
-  }
-  return missing;
+  return (await Promise.all(checks)).flat();
+}
+
+async function troubleOf(
+  name: "workflows" | "runs",
+  backend: Pick<Backends["runs"], "health">,
+): Promise<readonly string[]> {
+  const health = await backend.health(CHECK_TIMEOUT_MS, serviceItself("gateway"));
+  if (health === "serving") return [];
+  return [health === "away" ? name : `${name} refuses the gateway's tokens`];
 }
 
 function answers(database: Database): Promise<boolean> {

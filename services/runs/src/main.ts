@@ -9,7 +9,7 @@ await runService({
   name: "runs",
   migrations: new URL("../migrations", import.meta.url),
   readConfig,
-  /** What a worker calls; without them steps of some types wait or fail. */
+  // A worker calls these; without them steps of some types wait or fail.
   peers: (config) =>
     config.RUNS_ROLE === "api"
       ? []
@@ -21,6 +21,7 @@ await runService({
           },
           { name: "tables", setting: "TABLES_GRPC_ADDR", address: config.TABLES_GRPC_ADDR },
         ],
+  details: (config) => (config.RUNS_ROLE === "api" ? {} : { pool: config.RUNS_POOL }),
   start(config, parts, scope) {
     const addresses = {
       integrationsGrpcAddress: config.INTEGRATIONS_GRPC_ADDR,

@@ -114,12 +114,12 @@ export async function startWorker(
   scope.defer(() => scheduler.stop());
   const upkeepStopping = new AbortController();
   const { signal } = upkeepStopping;
-  const { logger, metricsRegistry, reconcileIntervalMs } = options;
+  const { logger, metricsRegistry, reconcileIntervalMs, workerPool } = options;
   const upkeep = runUpkeep({ ...parts, logger, metricsRegistry, reconcileIntervalMs }, signal);
   const figures =
     metricsRegistry === undefined
       ? Promise.resolve()
-      : watchFigures({ database, registry: metricsRegistry, logger }, signal);
+      : watchFigures({ workerPool, database, registry: metricsRegistry, logger }, signal);
   const retention = runRetention(
     {
       ...parts,

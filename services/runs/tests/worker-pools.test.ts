@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { sql } from "@workflow/db";
 import { createInProcessEventBus } from "@workflow/events";
 import { RunStatus } from "@workflow/proto/runs/v1/runs";
+import { createMetricsRegistry } from "@workflow/service";
 import { waitFor } from "@workflow/testkit";
 import { z } from "zod";
 import { listPoolRules, measurePools, removePoolRule, setPoolRule } from "../src/admin.ts";
@@ -73,7 +74,7 @@ describe("the runs of a company with a rule", () => {
       expect(await runOther(otherId)).toBe(RunStatus.COMPLETED);
       expect(await runOther(otherId)).toBe(RunStatus.COMPLETED);
       expect(await statusOf(routed)).toBe(RunStatus.PENDING);
-      const due = await measurePools(harness.database, 100);
+      const due = await measurePools(harness.database, { limit: 100 });
       expect(due.map(({ pool }) => pool)).toEqual(["default", POOL]);
       expect(due.find(({ pool }) => pool === POOL)?.due).toBeGreaterThan(0);
 
@@ -191,6 +192,30 @@ describe("a pool without workers", () => {
       await usual.stop();
       await startWorker(POOL);
       expect(await harness.waitForEnd(runId)).toMatchObject({ status: RunStatus.COMPLETED });
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the metrics of a worker of a pool", () => {
+  it(
+    "have a series of that pool before it has tasks or rules, and of a pool that nobody serves",
+    async () => {
+      const metricsRegistry = createMetricsRegistry();
+      const bus = createInProcessEventBus({ consumers: {} });
+      await setPoolRule(harness.database, { ...rule(), pool: "mispelt" });
+      await harness.startAnother("worker", { bus, workerPool: POOL, metricsRegistry });
+      const poolsOf = async (name: string): Promise<Record<string, number>> => {
+        const series = await metricsRegistry.getSingleMetric(name)?.get();
+        const values = series?.values ?? [];
+        return Object.fromEntries(values.map(({ labels, value }) => [labels["pool"], value]));
+      };
+      const age = "runs_pool_oldest_due_task_age_seconds";
+      await waitFor(
+        async () => expect(await poolsOf(age)).toEqual({ default: 0, [POOL]: 0, mispelt: 0 }),
+        { timeoutMs: 60_000, what: "a series of each pool" },
+      );
+      expect(await poolsOf("runs_pool_workers")).toEqual({ [POOL]: 1 });
     },
     TIMEOUT_MS,
   );

@@ -75,7 +75,7 @@ export const listWorkerPoolsCommand: Command = {
     const { rules, pools } = await withDatabase(settings, (database) =>
       database.transaction(async (transaction) => {
         await actAs(transaction, "runs");
-        const measured = await measurePools(transaction, DUE_MAX);
+        const measured = await measurePools(transaction, { limit: DUE_MAX });
         return { rules: await listPoolRules(transaction), pools: measured };
       }),
     );

@@ -3,6 +3,7 @@ import { gaugeIn, loop } from "@workflow/service";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { LIVE_STATUSES } from "../domain/run-status.ts";
+import { DEFAULT_POOL } from "../domain/worker-pool.ts";
 import { countLiveRuns } from "../store/engine-figures.ts";
 import { measurePools } from "../store/worker-pools.ts";
 
@@ -16,6 +17,8 @@ const LIVE_MAX = 20_000;
 
 /** What the measurements need. */
 interface FiguresOptions {
+  /** The pool that this worker serves; the default one by default. */
+  workerPool: string | undefined;
   database: Database;
   registry: Registry;
   logger: Logger;
@@ -32,7 +35,15 @@ export async function watchFigures(options: FiguresOptions, signal: AbortSignal)
   await Promise.all([watchTasks(options, signal), watchLiveRuns(options, signal)]);
 }
 
-function watchTasks({ database, registry, logger }: FiguresOptions, signal: AbortSignal) {
+function watchTasks(
+  { workerPool = DEFAULT_POOL, database, registry, logger }: FiguresOptions,
+  signal: AbortSignal,
+) {
+  gaugeIn(registry, {
+    name: "runs_pool_workers",
+    help: "1 for the pool that this worker serves: their sum is how many workers a pool has.",
+    labelNames: ["pool"],
+  }).set({ pool: workerPool }, 1);
   const due = gaugeIn(registry, {
     name: "runs_due_tasks",
     help: `Tasks of all companies that are due, counted up to ${DUE_MAX}; the same in each worker.`,
@@ -66,11 +77,12 @@ function watchTasks({ database, registry, logger }: FiguresOptions, signal: Abor
     intervalMs: TASKS_INTERVAL_MS,
     logger,
     run: async () => {
-      const measured = await measurePools(database, DUE_MAX).catch((error: unknown) => {
+      const asked = { served: workerPool, limit: DUE_MAX };
+      const measured = await measurePools(database, asked).catch((error: unknown) => {
         forget();
         throw error;
       });
-      // A pool without tasks that no rule names any more is dropped from the metrics.
+      // A pool without tasks, rules and this worker is dropped from the metrics.
       for (const gauge of [dueInPool, oldestInPool]) gauge.reset();
       for (const figures of measured) {
         const { pool } = figures;

@@ -126,13 +126,21 @@ export type PoolFigures = z.infer<typeof poolRow>;
  */
 const PAUSE_SECONDS_MAX = 60;
 
+/** The pools and tasks to measure. */
+interface PoolMeasure {
+  /** A pool that is measured though it may have neither tasks nor rules, as the default one is. */
+  served?: string | undefined;
+  /** The number of tasks of each pool that are counted. */
+  limit: number;
+}
+
 /**
- * The due tasks of each pool that has tasks or that a rule names, at most `limit` of each, read along the
- * index.
+ * The due tasks of each pool that has tasks, that a rule names or that is served, at most `limit` of each,
+ * read along the index.
  */
 export async function measurePools(
   queryable: Queryable,
-  limit: number,
+  { served = DEFAULT_POOL, limit }: PoolMeasure,
 ): Promise<readonly PoolFigures[]> {
   return queryable.any(sql.prepared("figures_pools", poolRow)`
     with recursive used (pool) as (
@@ -149,7 +157,7 @@ export async function measurePools(
       union
       select pool from runs.worker_pools
       union
-      select ${DEFAULT_POOL}
+      values (${DEFAULT_POOL}), (${served})
     )
     select named.pool, figures.due, figures."oldestAgeSeconds", figures.postponed
     from named
