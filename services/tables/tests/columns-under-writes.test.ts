@@ -87,32 +87,68 @@ async function rewrite({ tableId }: RowTable, data: string, from = 0): Promise<v
 const dataOf = (value: number) =>
   JSON.stringify(Object.fromEntries(NUMBERS.map(({ id }) => [id, value])));
 
-describe("a column that two questions read at a time", () => {
-  it("is the one that was there first, of which others have told the lag", async () => {
-    const rows = 5_000;
+describe("columns that several questions miss at a time", () => {
+  /** A table that is too large to be read by one statement. */
+  async function largeTable(): Promise<RowTable> {
     const table = await createRowTable(harness, newIdentity(), { columns: NUMBERS });
-    await table.insertAll(Array.from({ length: rows }, () => JSON.parse(dataOf(100))));
-    const gates = {
-      firstLoads: Promise.withResolvers<void>(),
-      firstLoadsBegun: Promise.withResolvers<void>(),
+    const data = { ...JSON.parse(dataOf(100)), rest: "x".repeat(250) };
+    await table.insertAll(Array.from({ length: 5_000 }, () => data));
+    return table;
+  }
+
+  it("are read by one scan, for which whoever misses one of them waits", async () => {
+    const table = await largeTable();
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let parts = 0;
+    hook = ({ name, when }) => {
+      if (name !== "rows_load_datas" || when !== "before") return undefined;
+      parts += 1;
+      begun.resolve();
+      return gate.promise;
     };
-    let loadsOfLast = 0;
-    hook = ({ name, values, when }) => {
-      if (name !== "rows_load_values" || when !== "before") return undefined;
-      if (values.includes("c3")) loadsOfLast += 1;
-      if (!values.includes("c0")) return undefined;
-      gates.firstLoadsBegun.resolve();
-      return gates.firstLoads.promise;
-    };
-    // Columns are read three at a time: c3 was found missing, and its turn has not come.
     const all = sumsOf(table, ["c0", "c1", "c2", "c3"]);
-    await gates.firstLoadsBegun.promise;
-    expect(await sumsOf(table, ["c3"])).toEqual(["500000"]);
-    const loadsOfOne = loadsOfLast;
-    expect(loadsOfOne).toBeGreaterThan(1);
-    gates.firstLoads.resolve();
+    await begun.promise;
+    const last = sumsOf(table, ["c3"]);
+    gate.resolve();
     expect(await all).toEqual(Array(4).fill("500000"));
-    expect(loadsOfLast).toBe(loadsOfOne);
+    expect(await last).toEqual(["500000"]);
+    // 2,000 rows, and then about 1 MiB at a time.
+    expect(parts).toBe(2);
+  });
+
+  it("are read again by a question that needs a part of what could not be read", async () => {
+    const table = await largeTable();
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let parts = 0;
+    hook = ({ name, when }) => {
+      if (name !== "rows_load_datas" || when !== "before") return undefined;
+      parts += 1;
+      if (parts > 1) return undefined;
+      begun.resolve();
+      return gate.promise;
+    };
+    const all = sumsOf(table, ["c0", "c1", "c2", "c3"]);
+    await begun.promise;
+    const one = sumsOf(table, ["c3"]);
+    gate.reject(new Error("Refused."));
+    await expect(all).rejects.toThrow("Refused.");
+    expect(await one).toEqual(["500000"]);
+  });
+
+  it("follow what is written while they are read", async () => {
+    const table = await largeTable();
+    let version = 100;
+    hook = ({ name, when }) => {
+      if (name !== "rows_load_datas" || when !== "after" || version > 102) return undefined;
+      version += 1;
+      return outside(() => rewrite(table, dataOf(version), 1_000));
+    };
+    const [one, ...others] = await sumsOf(table, ["c0", "c1", "c2", "c3"]);
+    expect(version).toBe(102);
+    expect(one).toBe(`${1_000 * 100 + 4_000 * 102}`);
+    expect(others).toEqual(Array(3).fill(one));
   });
 });
 

@@ -54,12 +54,16 @@ export abstract class Vector {
     return this.#longRows;
   }
 
+  /** Makes room for so many rows, so that it has not to grow before. */
+  reserve(rows: number): void {
+    this.#states = roomFor(this.#states, rows, CELL.blank);
+    this.makeRoom(rows);
+  }
+
   /** Adds the values of new rows at the end. */
   append(values: readonly unknown[]): void {
     if (values.length === 0) return;
-    const length = this.#length + values.length;
-    this.#states = roomFor(this.#states, length, CELL.blank);
-    this.makeRoom(length);
+    this.reserve(this.#length + values.length);
     for (const value of values) {
       this.#length += 1;
       this.#put(this.#length - 1, value);

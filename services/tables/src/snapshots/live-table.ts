@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Reading } from "@workflow/db";
+import { createVector } from "../engine/index.ts";
 import type { VectorName } from "../engine/index.ts";
 import { freezeSnapshot } from "../store/export-rows.ts";
 import type { ReadingDatabase } from "../store/reading-database.ts";
@@ -6,15 +8,14 @@ import { loadPositions } from "../store/rows-load.ts";
 import { tableNotFound } from "../store/states.ts";
 import type { HeadVersion, TableHead, TableKey } from "../store/states.ts";
 import type { OnCacheEvent } from "./cache-events.ts";
+import { ColumnScans } from "./column-scans.ts";
 import { gatherChanges } from "./gather-changes.ts";
-import { loadVector } from "./load-vector.ts";
+import { loadVectors } from "./load-vectors.ts";
 import { Positions } from "./positions.ts";
+import { memberOf, parseArray } from "./read-part.ts";
 import { idOf, Snapshot } from "./snapshot.ts";
 import type { LoadedVector } from "./snapshot.ts";
 import type { TableMemory } from "./table-memory.ts";
-
-/** Columns of a query are read side by side, but not so many that other queries starve. */
-const LOADS_AT_ONCE = 3;
 
 /** A snapshot, and the head that the table had at its revision. */
 export interface SeenSnapshot {
@@ -33,7 +34,7 @@ export class LiveTable {
   readonly memory: TableMemory;
   readonly #database: ReadingDatabase;
   readonly #onEvent: OnCacheEvent;
-  readonly #loads = new Map<string, Promise<void>>();
+  readonly #scans = new ColumnScans((names) => this.#load(names));
   #seen: SeenSnapshot | null = null;
   #lastTurn: Promise<unknown> = Promise.resolve();
   #nextCatchUp: { names: Map<string, VectorName>; done: Promise<void> } | null = null;
@@ -65,13 +66,9 @@ export class LiveTable {
    * @throws AppError NOT_FOUND when the table is gone
    */
   async ensure(names: readonly VectorName[]): Promise<void> {
-    if (this.#seen === null) await this.catchUp([]);
-    const missing = names.filter((name) => this.#seen?.snapshot.has(name) !== true);
-    this.#onEvent("hit", names.length - missing.length);
-    for (let start = 0; start < missing.length; start += LOADS_AT_ONCE) {
-      const some = missing.slice(start, start + LOADS_AT_ONCE);
-      await Promise.all(some.map((name) => this.#loadShared(name)));
-    }
+    this.#onEvent("hit", names.length - this.#missing(names).length);
+    if (this.#seen === null) await this.catchUp(names);
+    await this.#scans.read(() => this.#missing(names));
   }
 
   /**
@@ -127,46 +124,38 @@ export class LiveTable {
     return turn;
   }
 
-  /** Queries that miss the same column wait for the same reading of it. */
-  #loadShared(name: VectorName): Promise<void> {
-    const id = idOf(name);
-    const running = this.#loads.get(id);
-    if (running !== undefined) return running;
-    // Somebody else may have read it since it was found missing.
-    if (this.#seen?.snapshot.has(name) === true) return Promise.resolve();
-    const load = this.#load(name).finally(() => this.#loads.delete(id));
-    this.#loads.set(id, load);
-    return load;
+  #missing(names: readonly VectorName[]): VectorName[] {
+    return names.filter((name) => this.#seen?.snapshot.has(name) !== true);
   }
 
-  async #load(name: VectorName): Promise<void> {
+  async #load(names: readonly VectorName[]): Promise<void> {
     const snapshot = this.#seen?.snapshot;
     if (snapshot === undefined) return;
-    this.#onEvent("load");
     const stopKeeping = snapshot.keepIndexes();
     try {
-      const loaded = await this.#readColumn(this.#database, snapshot, name);
+      const loaded = await this.#readColumns(this.#database, snapshot, names);
       if (this.#seen?.snapshot !== snapshot) return;
       if (loaded === null) return this.#lose();
-      snapshot.put(loaded);
-      this.memory.used(snapshot, [name]);
+      for (const column of loaded) snapshot.put(column);
+      this.memory.used(snapshot, names);
     } finally {
       stopKeeping();
     }
   }
 
-  async #readColumn(
+  async #readColumns(
     database: Reading,
     snapshot: Snapshot,
-    name: VectorName,
-  ): Promise<LoadedVector | null> {
+    names: readonly VectorName[],
+  ): Promise<LoadedVector[] | null> {
+    this.#onEvent("load", names.length);
     const load = this.memory.load();
     try {
-      return await loadVector({
+      return await loadVectors({
         database,
         tableKey: this.table.tableKey,
         snapshot,
-        name,
+        names,
         onGrown: (bytes) => load.grown(bytes),
       });
     } finally {
@@ -180,14 +169,12 @@ export class LiveTable {
     names: readonly VectorName[],
     snapshot: Snapshot,
   ): Promise<void> {
-    for (const name of names) {
-      if (snapshot.isCurrent([name])) continue;
-      this.#onEvent("load");
-      const loaded = await this.#readColumn(transaction, snapshot, name);
-      if (loaded === null) throw new Error("A transaction has seen two histories.");
-      snapshot.putCurrent(loaded);
-      if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, [name]);
-    }
+    const missing = names.filter((name) => !snapshot.isCurrent([name]));
+    if (missing.length === 0) return;
+    const loaded = await this.#readColumns(transaction, snapshot, missing);
+    if (loaded === null) throw new Error("A transaction has seen two histories.");
+    for (const column of loaded) snapshot.putCurrent(column);
+    if (this.#seen?.snapshot === snapshot) this.memory.used(snapshot, missing);
   }
 
   /** Takes all changes that a frozen transaction sees. */
@@ -204,11 +191,11 @@ export class LiveTable {
     following: { isFrozen: boolean },
   ): Promise<SeenSnapshot | "more"> {
     const snapshot = this.#seen?.snapshot;
-    if (snapshot === undefined) return this.#open(database);
+    if (snapshot === undefined) return this.#open(database, names);
     const lag = snapshot.lagOf(names);
     const gathered = await gatherChanges(database, this.table, lag, following);
     // Dropped meanwhile.
-    if (this.#seen?.snapshot !== snapshot) return this.#open(database);
+    if (this.#seen?.snapshot !== snapshot) return this.#open(database, names);
     switch (gathered.found) {
       case "more":
         return "more";
@@ -216,7 +203,7 @@ export class LiveTable {
         throw tableNotFound();
       case "too much": {
         const behind = lag.columns.filter(({ revision }) => revision < lag.revision);
-        if (behind.length === 0) return this.#openAnew(database);
+        if (behind.length === 0) return this.#openAnew(database, names);
         // The rest goes on; whoever needs these reads them afresh.
         for (const column of behind) {
           snapshot.drop(column);
@@ -226,7 +213,7 @@ export class LiveTable {
       }
       case "another history":
       case "too old":
-        return this.#openAnew(database);
+        return this.#openAnew(database, names);
       case "changes":
         try {
           snapshot.apply(gathered.changes, lag.columns);
@@ -240,21 +227,47 @@ export class LiveTable {
     }
   }
 
-  #openAnew(database: Reading): Promise<SeenSnapshot> {
+  #openAnew(database: Reading, names: readonly VectorName[]): Promise<SeenSnapshot> {
     this.#lose();
-    return this.#open(database);
+    return this.#open(database, names);
   }
 
-  async #open(database: Reading): Promise<SeenSnapshot> {
-    const found = await loadPositions(database, this.table);
+  /** Reads where the rows lie, and of a small table these columns by the same statement. */
+  async #open(database: Reading, names: readonly VectorName[]): Promise<SeenSnapshot> {
+    const withDatas = names.length > 0;
+    const found = await loadPositions(database, this.table, { withDatas });
     if (found === null) throw tableNotFound();
-    const { history, revision, schemaRevision, nextPosition, positions: given } = found;
+    const { history, revision, schemaRevision, nextPosition, positions: given, datas } = found;
     const positions = given === null ? Positions.dense(nextPosition) : Positions.of(given);
     const snapshot = new Snapshot(history, revision, positions);
+    if (datas !== null) await this.#takeDatas(snapshot, names, parseArray(datas));
     const seen = { snapshot, head: { schemaRevision, history } };
     this.#seen = seen;
-    this.memory.used(snapshot, []);
+    this.memory.used(snapshot, names);
     return seen;
+  }
+
+  /** Makes columns of the data of all rows, as it was at the snapshot's revision. */
+  async #takeDatas(
+    snapshot: Snapshot,
+    names: readonly VectorName[],
+    datas: readonly unknown[],
+  ): Promise<void> {
+    this.#onEvent("load", names.length);
+    const load = this.memory.load();
+    let bytes = 0;
+    try {
+      for (const { key, type } of names) {
+        const vector = createVector(type);
+        vector.append(datas.map((data) => memberOf(data, key)));
+        bytes += vector.bytes;
+        load.grown(bytes);
+        snapshot.putCurrent({ key, type, vector });
+        await nextTurn();
+      }
+    } finally {
+      load.end();
+    }
   }
 
   #lose(): void {

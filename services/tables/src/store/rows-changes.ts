@@ -1,10 +1,10 @@
 import { sql } from "@workflow/db";
 import type { Reading } from "@workflow/db";
 import { z } from "zod";
-import { isLargeValue, shortValue } from "./rows-load.ts";
 import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
+import { isLargeValue, shortValue } from "./values-load.ts";
 
 /** More than the rows that one write may change. */
 const PAGE_ROWS = 2_000;

@@ -1,18 +1,21 @@
 import { sql } from "@workflow/db";
-import type { Reading, SqlFragment } from "@workflow/db";
+import type { Reading } from "@workflow/db";
 import { z } from "zod";
-import { bytesAtMost, PARSED_BYTES_MAX, UNPACKED_BYTES_MAX } from "./rows-size.ts";
+import { bytesAtMost } from "./rows-size.ts";
 import { history } from "./states.ts";
 import type { TableKey } from "./states.ts";
 
-/** Values that are read into memory by the thousand are cut when their JSON has more bytes. */
-const VALUE_BYTES_MAX = 8_192;
-/** Of a string: one more than what a column keeps of it, so that it is seen to be longer. */
-const STRING_CHARS_MAX = 2_001;
+/** Of whole rows in one statement: so much crosses to a thread, and is parsed there, in about 10 ms. */
+export const DATAS_BYTES = 1024 * 1024;
+/** Rows may be longer than those before them, by which their number was decided. */
+const DATAS_BYTES_MAX = 2 * DATAS_BYTES;
+/** A table with more is not read by one statement. */
+const SMALL_TABLE_ROWS = 10_000;
 
-const jsonArray = z.string().transform(parseArray);
 const numbers = z.array(z.number());
-const numbersText = z.string().transform((text) => numbers.parse(JSON.parse(text)));
+
+/** Numbers that Postgres tells as a JSON array. */
+export const numbersText = z.string().transform((text) => numbers.parse(JSON.parse(text)));
 
 const positionsRow = z.object({
   revision: z.number(),
@@ -22,31 +25,44 @@ const positionsRow = z.object({
   nextPosition: z.number(),
   /** Null when all positions below `nextPosition` have a row. */
   positions: numbersText.nullable(),
+  /** The data of all rows as a JSON array, when that was wanted and the table is small. */
+  datas: z.string().nullable(),
 });
 
 /** Where all rows of a table lie, and the revision at which they do. */
 export type LoadedPositions = z.infer<typeof positionsRow>;
 
-const valuesRow = z.object({
+/** The rows between two positions, both included. */
+export interface RowRange {
+  readonly first: number;
+  readonly last: number;
+  /** How many there are when none of them was deleted. */
+  readonly rows: number;
+}
+
+const datasRow = z.object({
   history: z.string(),
-  positions: numbersText,
-  values: jsonArray,
-  largePositions: numbersText,
-  /** A measure for the next batch, as is `bytes`. */
-  chars: z.number(),
   /** How long the data of these rows is, perhaps estimated. */
   bytes: z.number(),
   /** False: the data is too long for one statement, and nothing is told of the rows. */
   fits: z.boolean(),
+  /** Null when no row of the range is missing. */
+  positions: numbersText.nullable(),
+  /** A JSON array of the data of each row; it may take a while to parse. */
+  datas: z.string(),
 });
 
-/** A part of a column. */
-export type LoadedValues = z.infer<typeof valuesRow>;
+/** Some rows with all of their data. */
+export type LoadedDatas = z.infer<typeof datasRow>;
 
-/** The positions of all rows in their order. Null when the table is gone. */
+/**
+ * The positions of all rows in their order, and of a small table all data when that is wanted. Null when the
+ * table is gone.
+ */
 export async function loadPositions(
   database: Reading,
   { companyId, tableKey }: TableKey,
+  { withDatas }: { withDatas: boolean },
 ): Promise<LoadedPositions | null> {
   return database.maybeOne(sql.prepared("rows_load_positions", positionsRow)`
     select
@@ -63,101 +79,59 @@ export async function loadPositions(
           where "row".table_key = ${tableKey}
           order by "row".position
         ) as r
-      ) end as "positions"
+      ) end as "positions",
+      case
+        when ${withDatas}::boolean
+          and state.row_count <= ${SMALL_TABLE_ROWS} and state.row_bytes <= ${DATAS_BYTES}
+        then (
+          select '[' || coalesce(string_agg(r.data::text, ','), '') || ']'
+          from (
+            select "row".data
+            from tables.rows as "row"
+            where "row".table_key = ${tableKey}
+            order by "row".position
+          ) as r
+        )
+      end as "datas"
     from tables.table_states as state
     where state.table_key = ${tableKey} and state.company_id = ${companyId}
   `);
 }
 
-/**
- * The values that rows have under a key, of the rows between two positions (both included), as far as
- * their data fits into one statement. Long strings are cut; of long objects and arrays only the positions
- * are told. A single row always fits.
- */
-export async function loadValues(
+/** All data of the rows of a range, as far as it fits into one statement. */
+export async function loadDatas(
   database: Reading,
   tableKey: number,
-  key: string,
-  range: { first: number; last: number },
-): Promise<LoadedValues> {
-  const value = sql.fragment`r.value`;
+  range: RowRange,
+): Promise<LoadedDatas> {
   const ofRange = sql.fragment`
     "row".table_key = ${tableKey} and "row".position between ${range.first} and ${range.last}
   `;
-  return database.one(sql.prepared("rows_load_values", valuesRow)`
-    with stored as (
+  return database.one(sql.prepared("rows_load_datas", datasRow)`
+    with stored as materialized (
       select
         count(*) as count,
         coalesce(sum(${bytesAtMost(sql.fragment`"row".data`)}), 0) as bytes
       from tables.rows as "row"
       where ${ofRange}
-    ),
-    measured as materialized (
-      select
-        stored.count,
-        case
-          when stored.bytes between ${PARSED_BYTES_MAX + 1} and ${UNPACKED_BYTES_MAX} then (
-            select sum(octet_length("row".data::text))
-            from tables.rows as "row"
-            where ${ofRange}
-          )
-          else stored.bytes
-        end as bytes
-      from stored
-    ),
-    fitting as materialized (
-      select
-        measured.bytes,
-        measured.bytes <= ${PARSED_BYTES_MAX} or measured.count = 1 as fits
-      from measured
     )
     select
       ${history} as "history",
-      fitting.bytes,
-      fitting.fits,
-      part.positions,
-      part.values,
-      part."largePositions",
-      char_length(part.values) as "chars"
-    from (
+      stored.bytes,
+      stored.bytes <= ${DATAS_BYTES_MAX} as "fits",
+      case when stored.count < ${range.rows} then coalesce(part.positions, '[]') end as "positions",
+      '[' || coalesce(part.datas, '') || ']' as "datas"
+    from stored
+    cross join lateral (
       select
-        coalesce(json_agg(r.position), '[]')::text as "positions",
-        coalesce(json_agg(${shortValue(value)}), '[]')::text as "values",
-        coalesce(json_agg(r.position) filter (where ${isLargeValue(value)}), '[]')::text
-          as "largePositions"
+        string_agg(r.data::text, ',') as datas,
+        (json_agg(r.position) filter (where stored.count < ${range.rows}))::text as positions
       from (
-        select "row".position, "row".data -> ${key} as value
+        select "row".position, "row".data
         from tables.rows as "row"
-        where ${ofRange} and (select fitting.fits from fitting)
+        where ${ofRange} and stored.bytes <= ${DATAS_BYTES_MAX}
         order by "row".position
       ) as r
-    ) as part, fitting
+    ) as part
   `);
-}
-
-/**
- * A JSON value, unless it is long: of a string the beginning, of an object or array nothing. It should be
- * a column's: an expression would be worked out several times.
- */
-export function shortValue(value: SqlFragment): SqlFragment {
-  return sql.fragment`
-    case
-      when octet_length(${value}::text) <= ${VALUE_BYTES_MAX} then ${value}
-      when json_typeof(${value}) = 'string' then to_json(left(${value} #>> '{}', ${STRING_CHARS_MAX}))
-    end
-  `;
-}
-
-/** Whether `shortValue` leaves an object or array out. */
-export function isLargeValue(value: SqlFragment): SqlFragment {
-  return sql.fragment`
-    octet_length(${value}::text) > ${VALUE_BYTES_MAX}
-      and json_typeof(${value}) in ('object', 'array')
-  `;
-}
-
-function parseArray(text: string): unknown[] {
-  const value: unknown = JSON.parse(text);
-  if (!Array.isArray(value)) throw new TypeError("json_agg gives arrays");
-  return value;
 }

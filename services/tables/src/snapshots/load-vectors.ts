@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Reading } from "@workflow/db";
+import { createVector } from "../engine/index.ts";
+import type { Vector, VectorName } from "../engine/index.ts";
+import { readWholeValues } from "./read-whole-values.ts";
+import { firstPart, readPart } from "./read-part.ts";
+import type { LoadedPart, WantedPart } from "./read-part.ts";
+import type { LoadedVector, Snapshot } from "./snapshot.ts";
+
+/** What is to be loaded from where. */
+export interface VectorsLoad {
+  readonly database: Reading;
+  readonly tableKey: number;
+  readonly snapshot: Snapshot;
+  /** At least one. */
+  readonly names: readonly VectorName[];
+  /** Hears how large all of them have become; what it throws ends the load. */
+  readonly onGrown: (bytes: number) => void;
+}
+
+/**
+ * Reads columns of all rows that a snapshot knows, in one scan. It holds no transaction: a row may be read
+ * as it is now rather than as it was at the snapshot's revision, which is put right when the snapshot hears
+ * of everything that has changed since. Meanwhile rows must keep their indexes. Null when the snapshot is of
+ * another history than the rows.
+ *
+ * The next part is read while the thread takes one in; never more than one statement is under way.
+ */
+export async function loadVectors(load: VectorsLoad): Promise<LoadedVector[] | null> {
+  const { database, tableKey, snapshot, names, onGrown } = load;
+  const { revision, size } = snapshot;
+  const keys = [...new Set(names.map(({ key }) => key))];
+  const columns = names.map(({ key, type }) => ({
+    place: keys.indexOf(key),
+    vector: createVector(type),
+  }));
+  for (const { vector } of columns) vector.reserve(size);
+  const grown = () => onGrown(columns.reduce((sum, { vector }) => sum + vector.bytes, 0));
+  grown();
+  const read = (wanted: WantedPart): Promise<LoadedPart> => {
+    const part = readPart({ database, tableKey, snapshot, keys }, wanted);
+    // It may fail before anybody waits for it.
+    part.catch(() => {});
+    return part;
+  };
+  let next = size === 0 ? null : read(firstPart(size));
+  try {
+    while (next !== null) {
+      const part: LoadedPart = await next;
+      next = null;
+      if (part.history !== snapshot.history) return null;
+      const isAlone = part.large.length > 0;
+      if (part.next !== null && !isAlone) next = read(part.next);
+      if (!(await takeIn(part, columns, load))) return null;
+      grown();
+      if (part.next !== null && isAlone) next = read(part.next);
+    }
+  } finally {
+    // Nothing is under way when this is over.
+    await next?.catch(() => {});
+  }
+  return columns.map(({ vector }, place) => ({ ...nameAt(names, place), vector, revision }));
+}
+
+/** A column that is being loaded: the place of its key among all that are read. */
+interface Loading {
+  readonly place: number;
+  readonly vector: Vector;
+}
+
+/** False when something of it is of another history than the snapshot. */
+async function takeIn(
+  part: LoadedPart,
+  columns: readonly Loading[],
+  { database, tableKey, snapshot }: VectorsLoad,
+): Promise<boolean> {
+  if (part.valuesOf === null) return true;
+  const valuesOf = part.valuesOf();
+  for (const { place, vector } of columns) {
+    vector.append(valuesOf(place));
+    await nextTurn();
+  }
+  for (const { place, key, positions } of part.large) {
+    for await (const batch of readWholeValues(database, tableKey, key, positions)) {
+      for (const { position, history, value } of batch) {
+        if (history !== snapshot.history) return false;
+        const index = snapshot.indexOf(position);
+        if (index < 0) continue;
+        for (const column of columns) if (column.place === place) column.vector.set(index, value);
+      }
+    }
+  }
+  return true;
+}
+
+function nameAt(names: readonly VectorName[], place: number): VectorName {
+  const name = names[place];
+  if (name === undefined) throw new RangeError(`there is no column ${place}`);
+  return { key: name.key, type: name.type };
+}
