@@ -15,9 +15,7 @@ beforeEach(() => {
     return true;
   });
 });
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(() => void jest.restoreAllMocks());
 
 /** Plays rounds, each of which does what is given for it; the last one is repeated. */
 function play(missed: number, ...rounds: (() => void)[]) {
