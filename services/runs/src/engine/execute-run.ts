@@ -244,7 +244,7 @@ async function advanceUntil(
   });
   const stepScopes = new StepScopes();
   lease.onWoken = () => fibers.wake();
-  lease.onSlotWanted = () => fibers.giveUpPlace();
+  lease.onSlotWanted = () => fibers.giveUpSlot();
   return advance({
     facts,
     definition,
