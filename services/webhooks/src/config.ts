@@ -57,7 +57,11 @@ export type WebhooksConfig = z.output<typeof settings> & {
   inboundSecrets: InboundSecrets;
 };
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything that is missing or wrong
+ */
 export function readConfig(env: Environment): WebhooksConfig {
   const config = parseConfig(settings, env);
   if (config.WEBHOOKS_HTTP_TLS && config.GRPC_TLS_CERT_FILE === undefined) {

@@ -15,7 +15,7 @@ import { startWebhooksService } from "./service.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** Above the server's own time for finishing calls. */
+/** More than the server's own time for finishing calls. */
 const STOP_TIMEOUT_MS = 15_000;
 
 await runMain("webhooks", start, { stopTimeoutMs: STOP_TIMEOUT_MS });
