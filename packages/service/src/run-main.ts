@@ -4,7 +4,7 @@ import { createLogger } from "./logger.ts";
 import { explainSettingsWithoutEffect } from "./settings-without-effect.ts";
 
 const STOP_TIMEOUT_MS = 10_000;
-/** After a stop that went well, how long something forgotten may keep the process alive. */
+/** How long something forgotten may keep the process alive after a successful stop. */
 const LINGER_MS = 2_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
@@ -20,11 +20,10 @@ export interface RunMainOptions {
 }
 
 /**
- * Runs a service as a process: starts it, says so in the log, and stops it on SIGINT or SIGTERM. The
- * log begins with a warning for each setting in the environment that has no effect yet.
- * The signal given to `start` is aborted when the process is asked to stop, also half-way through
- * the start. Exit code 0 after a stop in time, 1 when the start failed or the stop did not end. A
- * second signal ends the process at once.
+ * Runs a service as a process: starts it, logs that, and stops it on SIGINT or SIGTERM. The log begins
+ * with a warning for each setting in the environment that has no effect yet. The signal for `start` is
+ * aborted when the process is asked to stop, even during the start. Exit code 0 after a stop in time, 1
+ * when the start failed or the stop did not end. A second signal ends the process at once.
  */
 export async function runMain(
   name: string,
@@ -44,7 +43,7 @@ export async function runMain(
 
   for (const line of explainSettingsWithoutEffect(process.env)) logger.warn(line);
   let running: Running | undefined;
-  // A start may wait for something that never comes, and hear nothing of the signal.
+  // A start may wait for something that never comes, and not react to the signal.
   const isOver = (): boolean => running !== undefined || process.exitCode !== undefined;
   void stopRequested.then(() => endLate(isOver, stopTimeoutMs, logger));
   try {
@@ -70,7 +69,7 @@ function endLate(isOver: () => boolean, timeoutMs: number, logger: Logger): void
   }, timeoutMs).unref();
 }
 
-/** Later signals find no handler and do what the system does by default: end the process. */
+/** Later signals find no handler, so the system's default applies: the process ends. */
 function onFirstSignal(handle: (signal: NodeJS.Signals) => void): Promise<void> {
   return new Promise((resolve) => {
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -102,7 +101,10 @@ async function stopInTime(running: Running, timeoutMs: number, logger: Logger): 
   }
 }
 
-/** Lets the process end by itself, so that buffered output is written, but not hang for ever. */
+/**
+ * Lets the process end by itself, so that buffered output is written, but does not let it hang for
+ * ever.
+ */
 function end(logger: Logger, exitCode: number): void {
   process.exitCode = exitCode;
   setTimeout(() => {
