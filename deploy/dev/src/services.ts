@@ -27,7 +27,7 @@ import { explain, StartError } from "./start-error.ts";
 import { openTracers } from "./tracers.ts";
 
 /** What the services share. */
-export interface Surroundings {
+export interface Infrastructure {
   databaseUrlOf: DatabaseUrlOf;
   /** With which each service signs the tokens that it shows to others. */
   signingKeys: SigningKeys;
@@ -44,10 +44,10 @@ export interface Surroundings {
  */
 export async function startServices(
   settings: Settings,
-  surroundings: Surroundings,
+  infrastructure: Infrastructure,
   scope: Scope,
 ): Promise<void> {
-  const { databaseUrlOf, log, signingKeys } = surroundings;
+  const { databaseUrlOf, log, signingKeys } = infrastructure;
   const signerOf = (issuer: TokenIssuer): TokenSigner =>
     createTokenSigner({ issuer, privateKeyPem: signingKeys[issuer] });
   const metricsRegistry = await startMetrics(settings, scope);
@@ -83,7 +83,7 @@ export async function startServices(
     startIntegrationsService({
       ...common,
       databaseUrl: databaseUrlOf("integrations"),
-      loadKeks: surroundings.loadSecretsKeks,
+      loadKeks: infrastructure.loadSecretsKeks,
       bus,
       mail: {
         smtpUrl: settings.SMTP_URL,
@@ -185,7 +185,7 @@ export async function startServices(
     startWebhooksService({
       ...common,
       databaseUrl: databaseUrlOf("webhooks"),
-      loadKeks: surroundings.loadSecretsKeks,
+      loadKeks: infrastructure.loadSecretsKeks,
       bus,
       grpcAddress: settings.WEBHOOKS_GRPC_ADDR,
       httpAddress: settings.WEBHOOKS_HTTP_ADDR,

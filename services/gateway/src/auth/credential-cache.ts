@@ -18,7 +18,7 @@ export interface CredentialCache<Found extends object> {
   /** What belongs to the hash of a credential; null for nothing. Rejects when the look-up does. */
   find(hash: Buffer): Promise<Found | null>;
   /** Drops what is remembered of those that are meant: the next request looks them up again. */
-  forget(isMeant: (found: Found) => boolean): void;
+  invalidate(isMeant: (found: Found) => boolean): void;
 }
 
 interface Known<Found> {
@@ -94,7 +94,7 @@ export function createCredentialCache<Found extends object>(
       if (missedAt !== undefined && now - missedAt < UNKNOWN_FOR_MS) return null;
       return lookUps.ask(key, hash);
     },
-    forget(isMeant) {
+    invalidate(isMeant) {
       changes += 1;
       lookUps.restart();
       for (const [key, { found }] of known.entries()) {

@@ -57,9 +57,9 @@ export async function startIdentity(
     connectionUri: databaseUrl,
     role,
     channels: [IDENTITY_CHANNEL],
-    onNotification: (_channel, payload) => authenticator.forget(parseChange(payload)),
+    onNotification: (_channel, payload) => authenticator.invalidate(parseChange(payload)),
     // What was said meanwhile was missed.
-    onReconnect: () => authenticator.forget(),
+    onReconnect: () => authenticator.invalidate(),
     // Without it a change is noticed when what is remembered of it is too old, within 5 s.
     onError: (error) => logger.warn({ err: error }, "changes of access are not heard of"),
   });

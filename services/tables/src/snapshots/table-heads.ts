@@ -11,7 +11,7 @@ export interface TableHeads {
   /** The head as it is now. Throws NOT_FOUND when the company has no such table. */
   reload(table: TableName, queryable?: Queryable): Promise<TableHead>;
   /** To be called when a table turns out to be gone. */
-  forget(table: TableName): void;
+  invalidate(table: TableName): void;
 }
 
 const HEADS_MAX = 10_000;
@@ -59,7 +59,7 @@ export function createTableHeads(connections: CompanyConnections): TableHeads {
       return head;
     },
     reload,
-    forget({ companyId, tableId }) {
+    invalidate({ companyId, tableId }) {
       if (heads.peek(tableId)?.head.companyId === companyId) heads.delete(tableId);
     },
   };
