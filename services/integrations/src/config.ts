@@ -63,7 +63,11 @@ export type IntegrationsConfig = z.output<typeof settings> & {
   providers: ReadonlyMap<string, ProviderSettings>;
 };
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything that is missing or wrong
+ */
 export function readConfig(env: Environment): IntegrationsConfig {
   const config = parseConfig(settings, env);
   const tlsFiles = {
