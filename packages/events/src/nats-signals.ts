@@ -94,7 +94,8 @@ function subscribe(connection: NatsConnection, options: NatsSignalsOptions): voi
       callback(error, message) {
         if (error === null) options.onMessage(message.string());
         // The server may forbid the subscription.
-        else options.logger.error({ err: error }, "signals of other processes are not heard");
+        else
+          options.logger.error({ err: error }, "could not listen for signals of other processes");
       },
     });
   }

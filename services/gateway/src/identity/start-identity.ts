@@ -61,7 +61,7 @@ export async function startIdentity(
     // What was said meanwhile was missed.
     onReconnect: () => authenticator.invalidate(),
     // Without it a change is noticed when what is remembered of it is too old, within 5 s.
-    onError: (error) => logger.warn({ err: error }, "changes of access are not heard of"),
+    onError: (error) => logger.warn({ err: error }, "could not listen for changes of access"),
   });
   scope.defer(() => listener.stop());
   const refused = createRefusedSignIns(database, logger);

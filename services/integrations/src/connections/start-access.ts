@@ -20,7 +20,7 @@ export async function startConnectionAccess(
     // Notifications in the meantime were missed.
     onReconnect: () => access.forget(),
     // Without notifications a change is noticed when the cached entry is too old, within 5 s.
-    onError: (error) => logger.warn({ err: error }, "changes of connections are not heard of"),
+    onError: (error) => logger.warn({ err: error }, "could not listen for changes of connections"),
   });
   scope.defer(() => listener.stop());
   return access;

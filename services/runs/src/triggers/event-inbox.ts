@@ -67,7 +67,7 @@ export function startEventInbox(options: EventInboxOptions): EventInbox {
     try {
       const event = await options.read(claimed.event);
       // The event would be as unreadable the next time.
-      if (event === null) logger.error({ companyId, eventId }, "an event of a row is unreadable");
+      if (event === null) logger.error({ companyId, eventId }, "the event of a row is unreadable");
       else await startTriggeredRuns(options, event);
       pauses.delete(companyId);
       return "done";
