@@ -8,7 +8,9 @@ export interface CursorCodec {
    * @param position the sort key of the last item of a page
    */
   encode(binding: string, position: readonly string[]): string;
-  /** Throws BAD_REQUEST for a cursor that was not made by `encode` with the same binding. */
+  /**
+   * @throws AppError BAD_REQUEST for a cursor that was not made by `encode` with the same binding
+   */
   decode(binding: string, cursor: string): string[];
 }
 

@@ -44,7 +44,11 @@ export const settings = pickSettings(
 /** The settings of a gateway that runs as a process of its own. */
 export type GatewayConfig = z.output<typeof settings>;
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything missing or wrong
+ */
 export function readConfig(env: Environment): GatewayConfig {
   const config = parseConfig(settings, env);
   const { GRPC_TLS_CERT_FILE: certFile, GRPC_TLS_CA_FILE: caFile } = config;

@@ -36,7 +36,11 @@ export const settings = pickSettings(
 /** The settings of a workflows service that runs as a process of its own. */
 export type WorkflowsConfig = z.output<typeof settings> & { tlsFiles: RpcTlsFiles };
 
-/** Reads the settings. Throws a ConfigError that names everything missing or wrong. */
+/**
+ * Reads the settings.
+ *
+ * @throws ConfigError naming everything missing or wrong
+ */
 export function readConfig(env: Environment): WorkflowsConfig {
   const config = parseConfig(settings, env);
   const tlsFiles = {

@@ -12,7 +12,7 @@ export interface AuditPage {
 
 /** Reads the audit log for those who may. */
 export interface AuditReader {
-  /** Throws BAD_REQUEST for a cursor of another list. */
+  /** @throws AppError BAD_REQUEST for a cursor of another list */
   list(filter: AuditFilter, page: { limit: number; cursor: string }): Promise<AuditPage>;
 }
 

@@ -26,9 +26,11 @@ export function codedTag(etag: string, coding: string): string {
 }
 
 /**
- * What a change expects of the resource by its `If-Match`; undefined when it expects nothing, and for
- * `*`, which says only that there is one. Weak tags are handed on: they match nothing, as they
- * should. Throws BAD_REQUEST for what is no list of tags.
+ * What a change expects of the resource by its `If-Match`; undefined when it expects nothing, and
+ * for `*`, which says only that there is one. Weak tags are handed on: they match nothing, as they
+ * should.
+ *
+ * @throws AppError BAD_REQUEST for what is no list of tags
  */
 export function ifMatchOf(headers: IncomingHttpHeaders): EtagCondition | undefined {
   const header = headers["if-match"];

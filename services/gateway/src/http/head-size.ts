@@ -12,7 +12,10 @@ const LONG_ADDRESS_CHARS_MAX = 3 * 50_000 + 4 * 1024;
 /** What the server has to receive before it is known which route is meant. */
 export const LONGEST_HEAD_BYTES = LONG_ADDRESS_CHARS_MAX + HEAD_BYTES_MAX;
 
-/** Throws HEADERS_TOO_LARGE when the request line and the headers are longer than the route needs. */
+/**
+ * @throws AppError HEADERS_TOO_LARGE when the request line and the headers are longer than the
+ * route needs
+ */
 export function checkHeadSize(request: IncomingMessage, hasLongQuery: boolean): void {
   const { url = "", rawHeaders } = request;
   let bytes = hasLongQuery ? Math.max(0, url.length - LONG_ADDRESS_CHARS_MAX) : url.length;

@@ -22,9 +22,10 @@ const EXPLAINED_CHARS_MAX = 4 * 1024 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads the bytes of a body (D2, D4). Throws UNSUPPORTED_MEDIA_TYPE when they are not said to be
- * JSON in UTF-8, BAD_REQUEST when they are not a JSON object, are nested too deeply or hold text
- * that cannot be stored.
+ * Reads the bytes of a body (D2, D4).
+ *
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE when they are not said to be JSON in UTF-8, BAD_REQUEST
+ * when they are not a JSON object, are nested too deeply or hold text that cannot be stored
  */
 export function parseJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): JsonBody {
   checkMediaType(headers, "json");
@@ -35,7 +36,11 @@ export function parseJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): Json
   return { value, members };
 }
 
-/** The text of bytes in UTF-8. Throws BAD_REQUEST for others. */
+/**
+ * The text of bytes in UTF-8.
+ *
+ * @throws AppError BAD_REQUEST for others
+ */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

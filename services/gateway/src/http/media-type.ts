@@ -12,7 +12,10 @@ const MEDIA_TYPES = {
 
 export type BodyForm = keyof typeof MEDIA_TYPES;
 
-/** Throws UNSUPPORTED_MEDIA_TYPE unless a body is said to be of this form, plain and in UTF-8 (D4). */
+/**
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE unless a body is said to be of this form, plain and in
+ * UTF-8 (D4)
+ */
 export function checkMediaType(headers: IncomingHttpHeaders, form: BodyForm): void {
   const { pattern, wanted } = MEDIA_TYPES[form];
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";

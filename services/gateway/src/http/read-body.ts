@@ -5,9 +5,10 @@ import { askForBody } from "./expected-continue.ts";
 const LARGE_BYTES = 1024 * 1024;
 
 /**
- * Reads a request body of at most so many bytes; resolves to null when there is none. Throws
- * PAYLOAD_TOO_LARGE as soon as more is announced or has come, and leaves the rest to be thrown away
- * behind the answer; BAD_REQUEST when the client stops half-way.
+ * Reads a request body of at most so many bytes; resolves to null when there is none.
+ *
+ * @throws AppError PAYLOAD_TOO_LARGE as soon as more is announced or has come, and leaves the rest
+ * to be thrown away behind the answer; BAD_REQUEST when the client stops half-way
  */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   const announced = request.headers["content-length"];
@@ -17,7 +18,9 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return body.length === 0 ? null : body;
 }
 
-/** Throws PAYLOAD_TOO_LARGE when a request says that its body has more than so many bytes. */
+/**
+ * @throws AppError PAYLOAD_TOO_LARGE when a request says that its body has more than so many bytes
+ */
 export function checkAnnouncedSize(request: IncomingMessage, bytesMax: number): void {
   const announced = request.headers["content-length"];
   if (announced === undefined || Number(announced) <= bytesMax) return;

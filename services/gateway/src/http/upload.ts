@@ -12,8 +12,10 @@ export interface Upload {
    */
   readonly bytesAnnounced: number | undefined;
   /**
-   * Looks at what the request says of its body. Throws UNSUPPORTED_MEDIA_TYPE when it is not of this
-   * form, PAYLOAD_TOO_LARGE when it is announced to be over the route's limit.
+   * Looks at what the request says of its body.
+   *
+   * @throws AppError UNSUPPORTED_MEDIA_TYPE when it is not of this form, PAYLOAD_TOO_LARGE when it
+   * is announced to be over the route's limit
    */
   check(form: BodyForm): void;
   /** Receives it. Rejects with PAYLOAD_TOO_LARGE, and with BAD_REQUEST when there is none. */

@@ -39,7 +39,11 @@ export const scopesInput = z
   .min(1, "must name at least one scope")
   .transform((scopes) => [...new Set(scopes)]);
 
-/** Reads an input. Throws BAD_REQUEST with every problem. */
+/**
+ * Reads an input.
+ *
+ * @throws AppError BAD_REQUEST with every problem
+ */
 export function readInput<S extends z.ZodType>(schema: S, input: z.input<S>): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;

@@ -35,7 +35,7 @@ export async function callRoute(
   return text;
 }
 
-/** Throws FORBIDDEN when the caller's key lacks a scope. */
+/** @throws AppError FORBIDDEN when the caller's key lacks a scope */
 export function requireScope({ identity }: RouteContext, scope: Scope): void {
   if (identity.scopes.includes(scope)) return;
   throw new AppError("FORBIDDEN", `The API key lacks the scope ${scope}.`);

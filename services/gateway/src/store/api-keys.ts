@@ -87,7 +87,11 @@ export function findCredentials(
   `);
 }
 
-/** Stores a key and answers when. Throws NOT_FOUND when the company does not exist. */
+/**
+ * Stores a key and answers when.
+ *
+ * @throws AppError NOT_FOUND when the company does not exist
+ */
 export async function insertApiKey(database: Queryable, key: NewApiKey): Promise<Date> {
   try {
     const { createdAt } = await database.one(sql.type(created)`

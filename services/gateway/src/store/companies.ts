@@ -54,8 +54,10 @@ export async function insertUser(database: Queryable, user: NewUser): Promise<bo
 }
 
 /**
- * Makes a person a member of a company, from now on unless another time is given. Throws NOT_FOUND when the company does not exist, CONFLICT
- * when the person is a member of it.
+ * Makes a person a member of a company, from now on unless another time is given.
+ *
+ * @throws AppError NOT_FOUND when the company does not exist, CONFLICT when the person is a member
+ * of it
  */
 export async function insertMembership(
   database: Queryable,

@@ -81,7 +81,11 @@ export async function lockMembers(transaction: Transaction, companyId: string): 
   `);
 }
 
-/** A member of a company, or one who is invited. Throws NOT_FOUND when there is none of this id. */
+/**
+ * A member of a company, or one who is invited.
+ *
+ * @throws AppError NOT_FOUND when there is none of this id
+ */
 export async function getMember(
   database: Queryable,
   companyId: string,

@@ -18,7 +18,7 @@ export class Problems {
     return new FieldPath(this.#violations, path);
   }
 
-  /** Throws BAD_REQUEST with what was reported, at most 50 violations, if anything was. */
+  /** @throws AppError BAD_REQUEST with what was reported, at most 50 violations, if anything was */
   throwIfAny(): void {
     if (this.#violations.length === 0) return;
     throw badRequest(this.#violations);

@@ -6,9 +6,17 @@ import type { TableHead, TableName } from "../store/states.ts";
 
 /** What tables say about themselves, as it was when it was last looked at. */
 export interface TableHeads {
-  /** Perhaps an earlier head. Throws NOT_FOUND when the company has no such table. */
+  /**
+   * Perhaps an earlier head.
+   *
+   * @throws AppError NOT_FOUND when the company has no such table
+   */
   get(table: TableName, queryable?: Queryable): Promise<TableHead>;
-  /** The head as it is now. Throws NOT_FOUND when the company has no such table. */
+  /**
+   * The head as it is now.
+   *
+   * @throws AppError NOT_FOUND when the company has no such table
+   */
   reload(table: TableName, queryable?: Queryable): Promise<TableHead>;
   /** To be called when a table turns out to be gone. */
   invalidate(table: TableName): void;

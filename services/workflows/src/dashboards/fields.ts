@@ -17,7 +17,10 @@ interface WidgetFields {
   place: Rectangle | undefined;
 }
 
-/** Throws BAD_REQUEST with a violation for each wrong field, named as REST callers know it (D3). */
+/**
+ * @throws AppError BAD_REQUEST with a violation for each wrong field, named as REST callers know it
+ * (D3)
+ */
 export function requireWidgetFields({ title, refreshIntervalMs, place }: WidgetFields): void {
   const violations: Violation[] = [];
   if (title !== undefined && !isTitle(title)) {
@@ -32,7 +35,11 @@ export function requireWidgetFields({ title, refreshIntervalMs, place }: WidgetF
   if (violations.length > 0) throw badRequest(violations);
 }
 
-/** The signed-in person who calls. Throws FORBIDDEN for any other caller (D13). */
+/**
+ * The signed-in person who calls.
+ *
+ * @throws AppError FORBIDDEN for any other caller (D13)
+ */
 export function requirePerson({ identity: { principal } }: RpcContext): string {
   if (principal.type === "user") return principal.id;
   const message = "Dashboards are changed by the signed-in person who owns them.";

@@ -43,7 +43,7 @@ export function placeProblems(
   return problems;
 }
 
-/** Throws BAD_REQUEST unless these may be the places of a dashboard's widgets. */
+/** @throws AppError BAD_REQUEST unless these may be the places of a dashboard's widgets */
 export function requireLayout(places: readonly WidgetPlace[]): void {
   if (places.length > WIDGETS_MAX) {
     throw badRequest([{ path: ["widgets"], message: `must have at most ${WIDGETS_MAX} entries` }]);

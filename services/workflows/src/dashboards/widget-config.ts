@@ -81,8 +81,10 @@ export type WidgetConfig = RunsConfig | TableConfig | z.output<typeof ownConfig>
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a config. Throws BAD_REQUEST for one that is no JSON object or has wrong members,
- * VALIDATION_ERROR for numbers that JavaScript can't hold, PAYLOAD_TOO_LARGE above 64 KiB.
+ * Reads a config.
+ *
+ * @throws AppError BAD_REQUEST for one that is no JSON object or has wrong members,
+ * VALIDATION_ERROR for numbers that JavaScript can't hold, PAYLOAD_TOO_LARGE above 64 KiB
  */
 export function parseConfig(json: string): WidgetConfig {
   return requireConfig(parseObject(json));

@@ -50,8 +50,10 @@ export interface CheckedCanvas {
 }
 
 /**
- * Checks the state of the visual editor. Throws BAD_REQUEST with the problems, at most 50, their
- * paths beginning with `canvasState`, and VALIDATION_ERROR for numbers that JavaScript can't hold.
+ * Checks the state of the visual editor.
+ *
+ * @throws AppError BAD_REQUEST with the problems, at most 50, their paths beginning with
+ * `canvasState`, and VALIDATION_ERROR for numbers that JavaScript can't hold
  */
 export function checkCanvasState(canvasStateJson: string): CheckedCanvas {
   requireSize(canvasStateJson);

@@ -50,8 +50,10 @@ export interface CheckedFields {
 
 /**
  * Checks the shape of the fields given, whichever they are, and brings their JSON into the form in
- * which it is stored. Throws BAD_REQUEST with a violation for each wrong field, named as REST callers
- * know it (D3), VALIDATION_ERROR for numbers that are too large for JavaScript and PAYLOAD_TOO_LARGE.
+ * which it is stored.
+ *
+ * @throws AppError BAD_REQUEST with a violation for each wrong field, named as REST callers know it
+ * (D3), VALIDATION_ERROR for numbers that are too large for JavaScript and PAYLOAD_TOO_LARGE
  */
 export function checkFields(
   given: Partial<WorkflowContent>,
@@ -143,8 +145,9 @@ export function invalidDefinition(violations: readonly Violation[]): AppError {
 }
 
 /**
- * Size in bytes of the description and definition fields given. Throws PAYLOAD_TOO_LARGE above
- * 1 MiB (D4).
+ * Size in bytes of the description and definition fields given.
+ *
+ * @throws AppError PAYLOAD_TOO_LARGE above 1 MiB (D4)
  */
 export function measureContent(fields: Partial<WorkflowContent>): number {
   let bytes = byteLength(fields.description);

@@ -18,7 +18,7 @@ export function etagOf({ contentRevision, deployRevision, status }: Tagged): str
   return `"${contentRevision}-${deployRevision}-${status}"`;
 }
 
-/** Throws PRECONDITION_FAILED unless the workflow is as a request expects it to be. */
+/** @throws AppError PRECONDITION_FAILED unless the workflow is as a request expects it to be */
 export function requireMatch(expected: EtagCondition | undefined, workflow: Tagged): void {
   if (expected === undefined || expected.etags.includes(etagOf(workflow))) return;
   throw new AppError(

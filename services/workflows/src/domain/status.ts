@@ -30,7 +30,7 @@ export function canBecome(from: Status, target: Status): boolean {
   return targets.includes(target);
 }
 
-/** Throws BAD_REQUEST for an archived workflow: nothing of it changes any more (D21). */
+/** @throws AppError BAD_REQUEST for an archived workflow: nothing of it changes any more (D21) */
 export function requireChangeable({ status }: { status: Status }): void {
   if (status !== "archived") return;
   throw new AppError("BAD_REQUEST", "An archived workflow cannot be changed.", {

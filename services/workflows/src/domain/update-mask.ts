@@ -28,8 +28,10 @@ const KNOWN_PATHS: ReadonlySet<string> = new Set(
 
 /**
  * The fields that the mask names, with their new values; null where one is to be cleared. Fields
- * outside of the mask are left out, whether set or not. Throws BAD_REQUEST for a path that is not
- * known and for clearing a field that every workflow has.
+ * outside of the mask are left out, whether set or not.
+ *
+ * @throws AppError BAD_REQUEST for a path that is not known and for clearing a field that every
+ * workflow has
  */
 export function applyMask(mask: readonly string[], fields: UpdateFields): Partial<WorkflowContent> {
   const violations: Violation[] = [];

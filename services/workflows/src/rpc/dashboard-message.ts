@@ -44,7 +44,11 @@ export function toLayoutMessage(places: readonly WidgetPlace[], updatedAt: Date)
   return { widgets: places.map(toPlace), updatedAt };
 }
 
-/** The stored type of a widget. Throws BAD_REQUEST for one that is not known. */
+/**
+ * The stored type of a widget.
+ *
+ * @throws AppError BAD_REQUEST for one that is not known
+ */
 export function parseWidgetType(type: WidgetType): WidgetRow["type"] {
   const known = WIDGET_TYPES.find((each) => MESSAGE_TYPE[each] === type);
   if (known !== undefined) return known;

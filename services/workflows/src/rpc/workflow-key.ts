@@ -4,8 +4,9 @@ import { workflowNotFound } from "../store/get-workflow.ts";
 import type { WorkflowKey } from "../store/workflow-row.ts";
 
 /**
- * The workflow that a request names, within the caller's company. Throws NOT_FOUND for an id of the
- * wrong form, as for an unknown one (D1).
+ * The workflow that a request names, within the caller's company.
+ *
+ * @throws AppError NOT_FOUND for an id of the wrong form, as for an unknown one (D1)
  */
 export function requireWorkflowKey(workflowId: string, { identity }: RpcContext): WorkflowKey {
   if (!isUuid(workflowId)) throw workflowNotFound();

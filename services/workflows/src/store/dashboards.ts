@@ -49,7 +49,7 @@ export async function insertDashboard(
   `);
 }
 
-/** Throws NOT_FOUND for a dashboard that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a dashboard that is missing or of another company */
 export async function getDashboard(database: Queryable, key: DashboardKey): Promise<DashboardRow> {
   const row = await database.maybeOne(sql.type(dashboardRow)`
     select ${columns}
@@ -62,8 +62,9 @@ export async function getDashboard(database: Queryable, key: DashboardKey): Prom
 }
 
 /**
- * The dashboard, kept from other changes until the transaction ends. Throws NOT_FOUND also when it is
- * somebody else's.
+ * The dashboard, kept from other changes until the transaction ends.
+ *
+ * @throws AppError NOT_FOUND also when it is somebody else's
  */
 export async function lockOwnDashboard(
   transaction: Transaction,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { workflowColumns, workflowRow } from "./workflow-row.ts";
 import type { CanvasRow, WorkflowKey, WorkflowRow } from "./workflow-row.ts";
 
-/** Throws NOT_FOUND for a workflow that is missing or of another company. */
+/** @throws AppError NOT_FOUND for a workflow that is missing or of another company */
 export async function getWorkflow(database: Queryable, key: WorkflowKey): Promise<WorkflowRow> {
   const row = await database.maybeOne(sql.prepared("workflows_get", workflowRow)`
     select ${workflowColumns}

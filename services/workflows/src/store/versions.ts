@@ -54,7 +54,9 @@ const allVersions = sql.fragment`
   from workflows.workflow_versions as archived
 `;
 
-/** Throws NOT_FOUND for a missing version, and like `getWorkflow` for a missing workflow. */
+/**
+ * @throws AppError NOT_FOUND for a missing version, and like `getWorkflow` for a missing workflow
+ */
 export async function getVersion(
   database: Queryable,
   key: WorkflowKey,

@@ -4,10 +4,9 @@ import type { TriggerName } from "../domain/content.ts";
 import type { DefinitionChecker, DefinitionQuestion } from "./definition-checker.ts";
 
 /**
- * Throws VALIDATION_ERROR, with one violation for each problem, unless the definition can be stored:
- * executed as it stands or, where it `mayBeUnfinished`, drawn on.
- *
  * @param triggerName what the trigger is called in the request
+ * @throws AppError VALIDATION_ERROR, with one violation for each problem, unless the definition can
+ * be stored: executed as it stands or, where it `mayBeUnfinished`, drawn on
  */
 export async function requireValid(
   checker: DefinitionChecker,

@@ -65,8 +65,9 @@ const PROBLEM_OF = { key: secretKeyProblem, value: secretValueProblem };
 type SecretFields<Field extends string> = Record<Field, string> & { allowedHosts?: HostList };
 
 /**
- * The fields of a body. Throws VALIDATION_ERROR with every problem; neither message nor details quote
- * a value.
+ * The fields of a body.
+ *
+ * @throws AppError VALIDATION_ERROR with every problem; neither message nor details quote a value
  */
 export function requireFields<const Field extends keyof typeof PROBLEM_OF>(
   body: Readonly<Partial<Record<Field | "allowedHosts", unknown>>>,

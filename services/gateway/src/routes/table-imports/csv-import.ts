@@ -24,9 +24,10 @@ interface FileColumn {
 const HEADER_LINE = 1;
 
 /**
- * Reads a CSV file whose header names the columns. A column has the type that the caller names, or the
- * one that all of its values have; empty values are left out of the rows. Throws BAD_REQUEST that
- * names the lines that are wrong, fifty at most.
+ * Reads a CSV file whose header names the columns. A column has the type that the caller names, or
+ * the one that all of its values have; empty values are left out of the rows.
+ *
+ * @throws AppError BAD_REQUEST naming the lines that are wrong, fifty at most
  */
 export function readCsvImport(bytes: Uint8Array, fields: CsvImportFields): ImportPlan {
   const problems = createLineProblems();

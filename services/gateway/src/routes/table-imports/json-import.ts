@@ -21,8 +21,10 @@ const MEMBER_CHARS_MAX = 1024 * 1024;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Reads the body of a JSON import: its syntax, its fields, and where its rows are. Rows are handed on
- * as the text that was sent and never parsed. Throws BAD_REQUEST with every problem.
+ * Reads the body of a JSON import: its syntax, its fields, and where its rows are. Rows are handed
+ * on as the text that was sent and never parsed.
+ *
+ * @throws AppError BAD_REQUEST with every problem
  */
 export function readJsonImport(bytes: Uint8Array): ImportPlan {
   const text = decodeUtf8(bytes);

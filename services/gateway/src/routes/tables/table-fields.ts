@@ -85,8 +85,10 @@ export const folderId = z
   .describe("The folder to lie in, a UUID; null: the root.");
 
 /**
- * The folder that a body names, as the tables service takes it. Throws NOT_FOUND for an empty id, as
- * for every one of the wrong form (D36): the service would take it for the root.
+ * The folder that a body names, as the tables service takes it.
+ *
+ * @throws AppError NOT_FOUND for an empty id, as for every one of the wrong form (D36): the service
+ * would take it for the root
  */
 export function folderIdOf(id: z.output<typeof folderId> = null): string {
   if (id === "") throw new AppError("NOT_FOUND", "Folder not found");

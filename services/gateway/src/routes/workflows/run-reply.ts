@@ -10,8 +10,9 @@ import { runStatusName } from "../runs/run-json.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /**
- * The answer to a start, in the variants of "Run workflow" and D25. Throws EXECUTION_TIMEOUT or
- * TRIGGER_ERROR where the caller asked for errors.
+ * The answer to a start, in the variants of "Run workflow" and D25.
+ *
+ * @throws AppError EXECUTION_TIMEOUT or TRIGGER_ERROR where the caller asked for errors
  */
 export function toRunReply(
   { run, existing, timedOut }: StartRunResponse,
